@@ -1,0 +1,67 @@
+"""labelsure: multi-label predictions you can be sure of.
+
+A p-value for every labelset, confidence and credibility for the best one, and regions of labelsets that contain the
+truth with a chosen probability, around any scikit-learn classifier.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from labelsure._version import __version__
+
+if TYPE_CHECKING:
+    from labelsure.conformal import (
+        CrossConformalClassifier,
+        FullConformalClassifier,
+        InductiveConformalClassifier,
+        calibrate_outputs,
+    )
+    from labelsure.datasets import load_dataset
+    from labelsure.estimators import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
+    from labelsure.measures import PowerMeasure
+    from labelsure.predictions import LabelsetPredictions, LabelsetRegion
+
+_HOME = {
+    "BPMLLClassifier": "estimators",
+    "CrossConformalClassifier": "conformal",
+    "FullConformalClassifier": "conformal",
+    "InductiveConformalClassifier": "conformal",
+    "LabelsetPredictions": "predictions",
+    "LabelsetRegion": "predictions",
+    "MLNBClassifier": "estimators",
+    "MLRBFClassifier": "estimators",
+    "MLkNNClassifier": "estimators",
+    "PowerMeasure": "measures",
+    "calibrate_outputs": "conformal",
+    "load_dataset": "datasets",
+}
+_ROOMS = ("conformal", "datasets", "estimators", "labelsets", "measures", "metrics", "predictions")
+
+__all__ = [
+    "BPMLLClassifier",
+    "CrossConformalClassifier",
+    "FullConformalClassifier",
+    "InductiveConformalClassifier",
+    "LabelsetPredictions",
+    "LabelsetRegion",
+    "MLNBClassifier",
+    "MLRBFClassifier",
+    "MLkNNClassifier",
+    "PowerMeasure",
+    "__version__",
+    "calibrate_outputs",
+    "load_dataset",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a room when one of its names is first used: ``import labelsure`` itself stays light."""
+    if name in _ROOMS:
+        return importlib.import_module(f"labelsure.{name}")
+    if name in _HOME:
+        return getattr(importlib.import_module(f"labelsure.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'labelsure' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_ROOMS])

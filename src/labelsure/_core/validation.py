@@ -1,0 +1,167 @@
+"""Checks at the door: what was expected, what arrived, what to do."""
+
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
+
+
+def check_label_matrix(Y: LabelMatrixLike, *, name: str = "Y", n_labels: int | None = None) -> LabelMatrix:
+    """Return ``Y`` as a dense (n, q) array of zeros and ones, or say what is wrong with it.
+
+    Parameters
+    ----------
+    Y : array-like, sparse matrix or DataFrame of shape (n, q)
+        Zeros and ones (or booleans), one column per label.
+    name : str
+        The argument's name, for the error message.
+    n_labels : int or None
+        The number of columns required.
+
+    Examples
+    --------
+    >>> check_label_matrix([[True, False], [0, 1.0]]).tolist()
+    [[1, 0], [0, 1]]
+    >>> check_label_matrix([[1, 2]])
+    Traceback (most recent call last):
+    ...
+    ValueError: Y must hold only 0 and 1, got 2 in row 0, column 1. ...
+    """
+    array = _dense(Y, name)
+    if array.ndim != 2:
+        raise ValueError(
+            f"{name} must be a label matrix of shape (n_objects, n_labels), got an array of shape {array.shape}."
+            " Use one 0/1 column per label (sklearn.preprocessing.MultiLabelBinarizer makes one from lists of labels;"
+            f" for a single label pass {name}.reshape(-1, 1))."
+        )
+    if array.shape[1] == 0:
+        raise ValueError(f"{name} must have at least one label (column), got shape {array.shape}.")
+    if n_labels is not None and array.shape[1] != n_labels:
+        raise ValueError(f"{name} must have {n_labels} columns, one per label, got {array.shape[1]}.")
+    _check_zeros_and_ones(array, name)
+    return np.ascontiguousarray(array.astype(np.int8))
+
+
+def _dense(Y: LabelMatrixLike, name: str) -> np.ndarray[Any, Any]:
+    if Y is None:
+        raise ValueError(f"{name} is required: pass a label matrix of shape (n_objects, n_labels), got None.")
+    try:
+        return np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} must be a rectangular label matrix with one 0/1 column per label, got rows of different length."
+            " sklearn.preprocessing.MultiLabelBinarizer turns lists of labels into such a matrix."
+        ) from error
+
+
+def _check_zeros_and_ones(array: np.ndarray[Any, Any], name: str) -> None:
+    if array.dtype == bool:
+        return
+    wrong = ~((array == 0) | (array == 1))
+    if np.any(wrong):
+        row, column = np.argwhere(wrong)[0]
+        value = array[row, column]
+        shown = value.item() if hasattr(value, "item") else value
+        raise ValueError(
+            f"{name} must hold only 0 and 1, got {shown!r} in row {row}, column {column}."
+            " Encode each label as one 0/1 column, for instance with sklearn.preprocessing.MultiLabelBinarizer."
+        )
+
+
+def label_names_of(Y: LabelMatrixLike) -> tuple[str, ...] | None:
+    """Return the column names of a DataFrame, or None where ``Y`` carries no names.
+
+    Examples
+    --------
+    >>> label_names_of([[0, 1]]) is None
+    True
+    """
+    columns = getattr(Y, "columns", None)
+    return None if columns is None else tuple(str(column) for column in columns)
+
+
+def check_same_length(X: Any, Y: Any, *, names: tuple[str, str] = ("X", "Y")) -> None:
+    """Raise ValueError unless ``X`` and ``Y`` have the same number of rows."""
+    n_x, n_y = n_rows(X), n_rows(Y)
+    if n_x != n_y:
+        raise ValueError(
+            f"{names[0]} and {names[1]} must have the same number of rows, got {n_x} and {n_y}."
+            " Each row of one describes the same object as that row of the other."
+        )
+
+
+def n_rows(X: Any) -> int:
+    """Return the number of rows of an array, sparse matrix, DataFrame or list."""
+    shape = getattr(X, "shape", None)
+    return int(shape[0]) if shape else len(X)
+
+
+def check_outputs(outputs: Any, *, name: str = "outputs", n_labels: int | None = None) -> FloatArray:
+    """Return a learner's outputs as an (n, q) array of finite numbers between 0 and 1, or say what is wrong.
+
+    Examples
+    --------
+    >>> check_outputs([[0.25, 1]]).tolist()
+    [[0.25, 1.0]]
+    """
+    array = np.ascontiguousarray(outputs, dtype=np.float64)
+    if array.ndim != 2 or (n_labels is not None and array.shape[1] != n_labels):
+        columns = "n_labels" if n_labels is None else n_labels
+        raise ValueError(f"{name} must have shape (n_objects, {columns}), got {array.shape}.")
+    wrong = ~((array >= 0) & (array <= 1))
+    if np.any(wrong):
+        row, column = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"{name} must lie between 0 and 1, got {array[row, column]} in row {row}, column {column}."
+            " Turn raw scores into probabilities first, for instance with scipy.special.expit."
+        )
+    return array
+
+
+def check_significance(significance: Any) -> Fraction:
+    """Return a significance level as an exact fraction.
+
+    A float is read as the fraction with a denominator up to 10^9 that is nearest to it, so 0.1 and 1 - 0.9 are both
+    one tenth, and comparisons with p-values are comparisons of integers.
+
+    Examples
+    --------
+    >>> check_significance(1 - 0.9)
+    Fraction(1, 10)
+    """
+    if isinstance(significance, bool) or not isinstance(significance, Real) or not 0 < float(significance) < 1:
+        raise ValueError(
+            f"significance must be a number strictly between 0 and 1, got {significance!r}."
+            " For 95 % confidence pass significance=0.05."
+        )
+    return Fraction(float(significance)).limit_denominator(10**9)
+
+
+def check_choice(value: Any, choices: tuple[str, ...], *, name: str) -> str:
+    """Return ``value`` if it is one of ``choices``, else raise ValueError listing them."""
+    if value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
+    return str(value)
+
+
+def check_number(value: Any, *, name: str, above: float = -np.inf, at_least: float = -np.inf) -> float:
+    """Return a finite real number within its bounds, or raise ValueError naming the parameter."""
+    valid = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
+    if not valid or float(value) <= above or float(value) < at_least:
+        bound = (
+            f" above {above:g}" if np.isfinite(above) else f" of at least {at_least:g}" if np.isfinite(at_least) else ""
+        )
+        raise ValueError(f"{name} must be a finite number{bound}, got {value!r}.")
+    return float(value)
+
+
+def check_count(value: Any, *, name: str, at_least: int = 1) -> int:
+    """Return a whole number of at least ``at_least``, or raise ValueError naming the parameter."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < at_least:
+        raise ValueError(f"{name} must be a whole number of at least {at_least}, got {value!r}.")
+    return int(value)
