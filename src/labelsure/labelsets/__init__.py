@@ -1,0 +1,9 @@
+"""The engine: exact answers about the p-values of all labelsets, from folds of integer scores."""
+
+from labelsure.labelsets._codes import decode, encode
+from labelsure.labelsets._engine import DRAW_UNIT, BestLabelsets, LabelsetEngine
+from labelsure.labelsets._fold import Fold
+from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.labelsets._stored_engine import StoredEngine
+
+__all__ = ["DRAW_UNIT", "BestLabelsets", "Fold", "FoldEngine", "LabelsetEngine", "StoredEngine", "decode", "encode"]

@@ -1,0 +1,6 @@
+"""Nonconformity measures: how strange is a labelset, given a learner's outputs?"""
+
+from labelsure.measures._base import Measure
+from labelsure.measures._power import PowerMeasure
+
+__all__ = ["Measure", "PowerMeasure"]

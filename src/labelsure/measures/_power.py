@@ -1,0 +1,88 @@
+"""The paper's nonconformity measure."""
+
+from typing import Self
+
+import numpy as np
+
+from labelsure._core.energy import Energy
+from labelsure._core.fixed_point import choose_exponent, to_fixed_point
+from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
+from labelsure._core.validation import check_label_matrix, check_number, check_outputs
+from labelsure.measures._base import Measure
+
+
+class PowerMeasure(Measure):
+    """Sum of powers of the label-wise errors, plus a penalty for pairs of labels never seen together.
+
+    For the labelset psi with indicator t and outputs o::
+
+        sum_j |t_j - o_j|^d + pair_penalty * #{j < r in psi: no training example has both j and r}
+
+    Parameters
+    ----------
+    d : float, default=4
+        The power, above 0. Large powers let the worst label decide, small ones the number of errors.
+    pair_penalty : float, default=0
+        The paper's lambda: what each unseen pair adds; at least 0.
+
+    Attributes
+    ----------
+    unseen_pairs_ : bool array of shape (q, q)
+        Entry (j, r), j < r, tells whether labels j and r never occur together in the training part.
+    exponent_ : int
+        Scores are whole numbers of 2^-exponent_.
+
+    References
+    ----------
+    Papadopoulos, H. (2014). A cross-conformal predictor for multi-label classification. AIAI Workshops, 241-250.
+
+    Examples
+    --------
+    >>> from labelsure.measures import PowerMeasure
+    >>> measure = PowerMeasure(d=2, pair_penalty=1.0).fit([[1, 0], [0, 1]])
+    >>> energy = measure.energy([[0.5, 0.75]])
+    >>> [float(energy.scores([labelset])[0] * 2.0**-measure.exponent_) for labelset in ([0, 1], [1, 1])]
+    [0.3125, 1.3125]
+    """
+
+    def __init__(self, d: float = 4, *, pair_penalty: float = 0.0) -> None:
+        self.d = d
+        self.pair_penalty = pair_penalty
+
+    @property
+    def needs_training_labels(self) -> bool:
+        """Whether there is a penalty for unseen pairs."""
+        return check_number(self.pair_penalty, name="pair_penalty", at_least=0) > 0
+
+    def fit(self, Y: LabelMatrixLike) -> Self:
+        """Find the pairs of labels that never occur together.
+
+        Parameters
+        ----------
+        Y : array-like of shape (n, q)
+            The labelsets of a fold's training part.
+        """
+        check_number(self.d, name="d", above=0)
+        penalty = check_number(self.pair_penalty, name="pair_penalty", at_least=0)
+        labels: LabelMatrix = check_label_matrix(Y)
+        n_labels = labels.shape[1]
+        together = labels.T.astype(np.float64) @ labels
+        self.unseen_pairs_ = np.triu(together == 0, 1)
+        self.exponent_ = choose_exponent(n_labels + penalty * n_labels * (n_labels - 1) / 2)
+        return self
+
+    def energy(self, outputs: FloatArray) -> Energy:
+        """Return the scores of all labelsets of the objects with these outputs.
+
+        Parameters
+        ----------
+        outputs : array-like of shape (n, q)
+            Between 0 and 1.
+        """
+        outputs = check_outputs(outputs, n_labels=self.unseen_pairs_.shape[0])
+        off = to_fixed_point(np.power(outputs, float(self.d)), self.exponent_)
+        on = to_fixed_point(np.power(1 - outputs, float(self.d)), self.exponent_)
+        pairwise = None
+        if self.pair_penalty > 0:
+            pairwise = to_fixed_point(self.pair_penalty * self.unseen_pairs_, self.exponent_)
+        return Energy(constant=off.sum(axis=1), unary=on - off, pairwise=pairwise)
