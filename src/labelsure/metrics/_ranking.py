@@ -1,0 +1,233 @@
+"""Rankings of labels: whether a learner scores the labels an object has above those it has not.
+
+All four measures rest on one reading of ties: the rank of a label is the number of labels that score at least as much,
+itself included. Tied labels share the worst of their places, so a learner that gives every label the same score never
+looks good, and the order of the columns never matters.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from labelsure._core.types import BoolArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure.metrics._inputs import check_scores
+
+# A block of objects takes about 50 bytes per entry, so 13 MB at a time, whatever the number of objects.
+ENTRIES_PER_BLOCK = 2**18
+
+
+def ranking_loss(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
+    r"""Return the mean share of pairs (a label the object has, one it has not) in the wrong order.
+
+    .. math:: \frac{1}{n} \sum_{i=1}^{n} \frac{|\{(j, r) : f_j(x_i) \le f_r(x_i),\ j \in \psi_i,\ r \notin \psi_i\}|}
+       {|\psi_i| \, (q - |\psi_i|)}
+
+    where :math:`f_j(x_i)` is the score of label j; equal scores are wrong, as in [1]_ and [2]_.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or DataFrame of shape (n, q)
+        Zeros and ones: true labels.
+    scores : array-like of shape (n, q)
+        Any numbers but NaN, larger where a label is more plausible.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, smaller is better.
+
+    Notes
+    -----
+    Objects with no label or with all of them have no such pair: they are left out of the mean.
+    ``sklearn.metrics.label_ranking_loss`` counts them as 0 instead; otherwise it is the same.
+
+    References
+    ----------
+    .. [1] Schapire, R. E., Singer, Y. (2000). BoosTexter: a boosting-based system for text categorization. Machine
+       Learning 39, 135-168.
+    .. [2] Zhang, M.-L., Zhou, Z.-H. (2007). ML-KNN: a lazy learning approach to multi-label learning. Pattern
+       Recognition 40, 2038-2048.
+
+    Examples
+    --------
+    >>> ranking_loss([[1, 0, 0], [1, 0, 1]], [[0.9, 0.2, 0.1], [0.3, 0.3, 0.7]])
+    0.25
+    """
+    true, array = check_scores(Y_true, scores)
+    n_relevant = true.sum(axis=1, dtype=np.int64)
+    n_pairs = n_relevant * (true.shape[1] - n_relevant)
+    n_wrong = [
+        np.sum(block.ranks - block.hits, axis=1, where=block.relevant)
+        for block in _ranked_blocks(true, array, n_pairs > 0, "ranking_loss needs an object with some labels, not all")
+    ]
+    return float(np.mean(np.concatenate(n_wrong) / n_pairs[n_pairs > 0]))
+
+
+def one_error(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
+    r"""Return the share of objects whose top-ranked label is wrong.
+
+    .. math:: \frac{1}{n} \sum_{i=1}^{n} [\operatorname{arg\,max}_j f_j(x_i) \notin \psi_i]
+
+    where :math:`f_j(x_i)` is the score of label j, as in [1]_ and [2]_.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or DataFrame of shape (n, q)
+        Zeros and ones: true labels.
+    scores : array-like of shape (n, q)
+        Any numbers but NaN, larger where a label is more plausible.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, smaller is better.
+
+    Notes
+    -----
+    Where several labels share the highest score the object counts as right only if it has all of them: any of them
+    might be put first. Objects without labels, for which every answer is wrong, are left out of the mean.
+
+    References
+    ----------
+    .. [1] Schapire, R. E., Singer, Y. (2000). BoosTexter: a boosting-based system for text categorization. Machine
+       Learning 39, 135-168.
+    .. [2] Zhang, M.-L., Zhou, Z.-H. (2007). ML-KNN: a lazy learning approach to multi-label learning. Pattern
+       Recognition 40, 2038-2048.
+
+    Examples
+    --------
+    >>> one_error([[1, 0, 0], [0, 1, 1]], [[0.9, 0.2, 0.1], [0.8, 0.3, 0.7]])
+    0.5
+    """
+    wrong = [block.hits[:, 0] < block.ranks[:, 0] for block in _labelled_blocks(Y_true, scores, "one_error")]
+    return float(np.mean(np.concatenate(wrong)))
+
+
+def coverage(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
+    r"""Return how many steps down the ranking it takes, on average, to meet every label an object has.
+
+    .. math:: \frac{1}{n} \sum_{i=1}^{n} \max_{j \in \psi_i} \operatorname{rank}_j(x_i) - 1
+
+    where the highest score has rank 1, as in [1]_ and [2]_.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or DataFrame of shape (n, q)
+        Zeros and ones: true labels.
+    scores : array-like of shape (n, q)
+        Any numbers but NaN, larger where a label is more plausible.
+
+    Returns
+    -------
+    float
+        Between 0 and q - 1, smaller is better; a perfect ranking gives the mean number of labels minus one.
+
+    Notes
+    -----
+    The papers count from 0, ``sklearn.metrics.coverage_error`` from 1: it is larger by one. Objects without labels
+    have no last label to meet and are left out of the mean; ``coverage_error`` counts them as 0. Tied labels all have
+    the worst rank among them, in both.
+
+    References
+    ----------
+    .. [1] Schapire, R. E., Singer, Y. (2000). BoosTexter: a boosting-based system for text categorization. Machine
+       Learning 39, 135-168.
+    .. [2] Zhang, M.-L., Zhou, Z.-H. (2007). ML-KNN: a lazy learning approach to multi-label learning. Pattern
+       Recognition 40, 2038-2048.
+
+    Examples
+    --------
+    >>> coverage([[1, 0, 0], [1, 1, 0]], [[0.9, 0.2, 0.1], [0.1, 0.8, 0.7]])
+    1.0
+    """
+    deepest = [
+        np.max(block.ranks, axis=1, where=block.relevant, initial=1)
+        for block in _labelled_blocks(Y_true, scores, "coverage")
+    ]
+    return float(np.mean(np.concatenate(deepest) - 1))
+
+
+def average_precision(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
+    r"""Return the mean share of right labels among those ranked down to a label the object has.
+
+    .. math:: \frac{1}{n} \sum_{i=1}^{n} \frac{1}{|\psi_i|} \sum_{j \in \psi_i}
+       \frac{|\{r \in \psi_i : \operatorname{rank}_r(x_i) \le \operatorname{rank}_j(x_i)\}|}{\operatorname{rank}_j(x_i)}
+
+    where the highest score has rank 1, as in [1]_ and [2]_.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or DataFrame of shape (n, q)
+        Zeros and ones: true labels.
+    scores : array-like of shape (n, q)
+        Any numbers but NaN, larger where a label is more plausible.
+
+    Returns
+    -------
+    float
+        Above 0 and at most 1, larger is better.
+
+    Notes
+    -----
+    Objects without labels are left out of the mean; ``sklearn.metrics.label_ranking_average_precision_score`` counts
+    them as 1 instead. Tied labels all have the worst rank among them, in both. ``sklearn.metrics
+    .average_precision_score`` is something else: it ranks the objects for each label.
+
+    References
+    ----------
+    .. [1] Schapire, R. E., Singer, Y. (2000). BoosTexter: a boosting-based system for text categorization. Machine
+       Learning 39, 135-168.
+    .. [2] Zhang, M.-L., Zhou, Z.-H. (2007). ML-KNN: a lazy learning approach to multi-label learning. Pattern
+       Recognition 40, 2038-2048.
+
+    Examples
+    --------
+    >>> average_precision([[1, 0, 0], [0, 1, 0]], [[0.9, 0.2, 0.1], [0.8, 0.3, 0.1]])
+    0.75
+    """
+    precisions = [
+        np.sum(block.hits / block.ranks, axis=1, where=block.relevant) / np.sum(block.relevant, axis=1)
+        for block in _labelled_blocks(Y_true, scores, "average_precision")
+    ]
+    return float(np.mean(np.concatenate(precisions)))
+
+
+class _Block(NamedTuple):
+    """Some objects, the labels of each from the highest score to the lowest."""
+
+    relevant: BoolArray
+    """Whether the object has the label."""
+    ranks: IntArray
+    """How many labels score at least as much, itself included."""
+    hits: IntArray
+    """How many of those the object has."""
+
+
+def _labelled_blocks(Y_true: LabelMatrixLike, scores: MatrixLike, measure: str) -> Iterator[_Block]:
+    true, array = check_scores(Y_true, scores)
+    return _ranked_blocks(true, array, np.any(true, axis=1), f"{measure} needs an object with at least one label")
+
+
+def _ranked_blocks(true: LabelMatrix, scores: np.ndarray[Any, Any], rows: BoolArray, need: str) -> Iterator[_Block]:
+    """Rank the labels of the chosen rows, a bounded number of entries at a time."""
+    chosen = np.flatnonzero(rows)
+    if len(chosen) == 0:
+        raise ValueError(f"{need}, got none in the {len(true)} rows of Y_true, so the measure is undefined.")
+    step = max(1, ENTRIES_PER_BLOCK // true.shape[1])
+    for start in range(0, len(chosen), step):
+        members = chosen[start : start + step]
+        yield _rank(true[members], scores[members])
+
+
+def _rank(true: LabelMatrix, scores: np.ndarray[Any, Any]) -> _Block:
+    order = np.argsort(scores, axis=1)[:, ::-1]
+    descending = np.take_along_axis(scores, order, axis=1)
+    relevant = np.take_along_axis(true, order, axis=1).astype(np.bool_)
+    n_labels = true.shape[1]
+    # A run of equal scores ends where the next one differs; every member of the run gets that place.
+    places = np.broadcast_to(np.arange(n_labels), true.shape).copy()
+    places[:, :-1][descending[:, :-1] == descending[:, 1:]] = n_labels - 1
+    last = np.minimum.accumulate(places[:, ::-1], axis=1)[:, ::-1]
+    hits = np.take_along_axis(np.cumsum(relevant, axis=1, dtype=np.int64), last, axis=1)
+    return _Block(relevant, last + 1, hits)

@@ -1,0 +1,106 @@
+"""Bad input to the measures of predictions and rankings is refused at the door."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from labelsure.metrics import (
+    average_precision,
+    coverage,
+    f1_macro,
+    f1_micro,
+    hamming_loss,
+    one_error,
+    ranking_loss,
+    subset_accuracy,
+)
+
+POINT = [hamming_loss, subset_accuracy, f1_macro, f1_micro]
+RANKING = [ranking_loss, one_error, coverage, average_precision]
+Y = np.array([[1, 0, 1], [0, 1, 0]])
+SCORES = np.array([[0.9, 0.1, 0.4], [0.3, 0.2, 0.7]])
+
+
+@pytest.mark.parametrize("measure", POINT)
+@pytest.mark.parametrize(
+    ("truth", "predicted", "message"),
+    [
+        (Y, Y[:, :2], "Y_pred must have 3 columns, one per label, got 2"),
+        (Y, Y[:1], "Y_true and Y_pred must have the same number of rows, got 2 and 1"),
+        (Y, [[1, 0, 2], [0, 1, 0]], "Y_pred must hold only 0 and 1, got 2 in row 0, column 2"),
+        ([[1, 0, -1], [0, 1, 0]], Y, "Y_true must hold only 0 and 1, got -1 in row 0, column 2"),
+        (Y, [[1, 0, np.nan], [0, 1, 0]], "Y_pred must hold only 0 and 1, got nan"),
+        (
+            [1, 0],
+            [1, 0],
+            r"Y_true must be a label matrix of shape \(n_objects, n_labels\), got an array of shape \(2,\)",
+        ),
+        (Y, None, "Y_pred is required"),
+        (np.empty((0, 3)), np.empty((0, 3)), r"Y_true must have at least one row to evaluate, got shape \(0, 3\)"),
+        (np.empty((2, 0)), np.empty((2, 0)), "Y_true must have at least one label"),
+    ],
+)
+def test_point_measures_refuse(measure, truth, predicted, message):
+    with pytest.raises(ValueError, match=message):
+        measure(truth, predicted)
+
+
+@pytest.mark.parametrize("measure", RANKING)
+@pytest.mark.parametrize(
+    ("truth", "scores", "message"),
+    [
+        (Y, SCORES[:, :2], r"scores must have shape \(n_objects, 3\), one column per label of Y_true, got \(2, 2\)"),
+        (Y, np.stack([SCORES] * 2), r"got \(2, 2, 3\).*predict_proba returns a list"),
+        (Y, SCORES[0], r"got \(3,\)"),
+        (Y, SCORES[:1], "Y_true and scores must have the same number of rows, got 2 and 1"),
+        (Y, [[0.9, 0.1, 0.4], [0.3, np.nan, 0.7]], "scores must be numbers, got NaN in row 1, column 1"),
+        (Y, [[0.9, 0.1, None], [0.3, 0.2, 0.7]], "got (list that|NaN)"),
+        (Y, [["a", "b", "c"], ["d", "e", "f"]], "scores must be real numbers, got an array of type <U1"),
+        (Y, SCORES * 1j, "scores must be real numbers, got an array of type complex128"),
+        (Y, [[0.9, 0.1], [0.3, 0.2, 0.7]], "scores must be a dense matrix of real numbers"),
+        (Y, sparse.csr_array(SCORES), "scores must be a dense matrix of real numbers .* got csr_array"),
+        (Y, None, "scores must be a dense matrix of real numbers|scores must have shape"),
+        ([[1, 0, 3], [0, 1, 0]], SCORES, "Y_true must hold only 0 and 1, got 3 in row 0, column 2"),
+        (np.empty((0, 3)), np.empty((0, 3)), "Y_true must have at least one row"),
+    ],
+)
+def test_ranking_measures_refuse(measure, truth, scores, message):
+    with pytest.raises(ValueError, match=message):
+        measure(truth, scores)
+
+
+@pytest.mark.parametrize("measure", POINT)
+def test_point_measures_accept_what_users_hold(measure):
+    predicted = np.array([[1, 1, 1], [0, 0, 0]])
+    expected = measure(Y, predicted)
+    assert isinstance(expected, float)
+    for form in (sparse.csr_matrix, pd.DataFrame, np.ndarray.tolist, lambda a: a.astype(bool), np.asfortranarray):
+        assert measure(form(Y), form(predicted)) == expected
+
+
+@pytest.mark.parametrize("measure", RANKING)
+def test_ranking_measures_accept_what_users_hold(measure):
+    expected = measure(Y, SCORES)
+    assert isinstance(expected, float)
+    for form in (pd.DataFrame, np.ndarray.tolist, np.float32, lambda a: a.astype(object), np.asfortranarray):
+        assert measure(sparse.csr_matrix(Y), form(SCORES)) == expected
+    assert measure(Y, (10 * SCORES).round().astype(np.uint8)) == expected
+
+
+@pytest.mark.parametrize("measure", POINT + RANKING)
+def test_measures_refuse_columns_in_another_order(measure):
+    truth = pd.DataFrame(Y, columns=["a", "b", "c"])
+    with pytest.raises(ValueError, match="same columns in a different order"):
+        measure(truth, truth[["b", "a", "c"]])
+    measure(truth, truth)
+    measure(truth, pd.DataFrame(Y))
+
+
+def test_measures_leave_their_input_alone():
+    truth, scores = Y.copy(), SCORES.copy()
+    truth.flags.writeable = scores.flags.writeable = False
+    for measure in POINT:
+        measure(truth, truth)
+    for measure in RANKING:
+        measure(truth, scores)

@@ -1,0 +1,174 @@
+"""Errors and sizes of regions: bins in powers of two, exact for integers of any length."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelsure.metrics import SizeHistogram, mean_region_size, median_region_size, region_errors, size_histogram
+
+
+def test_region_errors_are_a_percentage_of_misses():
+    assert region_errors(np.array([True, False, True, True])) == 25.0
+    assert region_errors([1, 0, 0]) == pytest.approx(200 / 3)
+    assert region_errors([True]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("contains", "message"),
+    [
+        ([], r"contains must have shape \(n_objects,\) with at least one object, got shape \(0,\)"),
+        ([[True], [False]], r"got shape \(2, 1\)"),
+        (True, r"got shape \(\)"),
+        ([True, 0.03], "contains must hold True or False, got 0.03 for object 1"),
+        (np.array([1.0, np.nan]), "got nan for object 1"),
+        (np.array([1, 2]), "got 2 for object 1"),
+        (["yes", "no"], "got 'yes' for object 0"),
+        (np.array(["yes", "no"]), "got 'yes' for object 0"),
+        (None, r"got shape \(\)"),
+    ],
+)
+def test_region_errors_refuse(contains, message):
+    with pytest.raises(ValueError, match=message):
+        region_errors(contains)
+
+
+def slow_bin(size):
+    index = 0
+    while size > 2**index:
+        index += 1
+    return index
+
+
+SIZES = st.one_of(
+    st.integers(0, 40),
+    st.integers(0, 1000).flatmap(lambda power: st.sampled_from([2**power - 1, 2**power, 2**power + 1])),
+)
+
+
+@given(st.lists(SIZES, min_size=1, max_size=12))
+def test_size_histogram_bins_exactly(sizes):
+    histogram = size_histogram(np.array(sizes, dtype=object))
+    expected = [slow_bin(size) for size in sizes if size]
+    assert histogram.n_empty == sizes.count(0)
+    assert histogram.counts == tuple(expected.count(index) for index in range(max(expected, default=0) + 1))
+    assert histogram == size_histogram(sizes)
+    assert histogram.n_objects == len(sizes)
+    assert histogram.empty_percentage + histogram.percentages.sum() == pytest.approx(100)
+    assert sum(histogram.to_dict().values()) == pytest.approx(100)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64])
+def test_size_histogram_takes_any_integer_type(dtype):
+    sizes = np.array([0, 1, 2, 3, 4, 5, 127], dtype=dtype)
+    assert size_histogram(sizes) == SizeHistogram(n_empty=1, counts=(1, 1, 2, 1, 0, 0, 0, 1))
+
+
+def test_size_histogram_is_exact_where_floats_are_not():
+    sizes = [2**63, 2**63 + 1, 1]
+    assert np.asarray(sizes[:1] + sizes[2:]).dtype.kind in "fuO"
+    histogram = size_histogram(sizes)
+    assert (histogram.counts[63], histogram.counts[64], histogram.counts[0]) == (1, 1, 1)
+    assert size_histogram(np.array([2**64 - 1], dtype=np.uint64)).counts[64] == 1
+
+
+def test_size_histogram_keys_are_those_of_the_paper():
+    keys = ["1", "2", "3-4", "5-8", "9-16", "17-32", "33-64", "65-128", "129-256", "257-512"]
+    keys += ["513-1024", "1025-2048", "2049-4096", "4097-8192", "8193-16384"]
+    assert list(size_histogram([5], max_size=2**14).to_dict()) == ["empty", *keys]
+    assert list(size_histogram([5], max_size=2**14 - 1).to_dict()) == ["empty", *keys]
+
+
+def test_size_histogram_keys_cover_the_tables_file():
+    path = Path(__file__).parents[3] / "shared" / "paper" / "tables.json"
+    if not path.exists():
+        pytest.skip("the paper's tables are not beside the project")
+    for name, n_labels in (("scene", 6), ("yeast", 14)):
+        known = set(size_histogram([1], max_size=2**n_labels).to_dict())
+        for levels in json.loads(path.read_text())["regions"][name].values():
+            for table in levels.values():
+                assert set(table) - {"errors"} <= known
+
+
+def test_size_histogram_max_size_fixes_the_bins():
+    assert size_histogram([1, 3], max_size=16).counts == (1, 0, 1, 0, 0)
+    assert size_histogram([1], max_size=1).counts == (1,)
+    assert size_histogram([0, 0]) == SizeHistogram(n_empty=2, counts=(0,))
+    assert len(size_histogram([2**999], max_size=2**1000).counts) == 1001
+
+
+@pytest.mark.parametrize("max_size", [0, -1, 2.0, "16", True])
+def test_size_histogram_refuses_a_bad_max_size(max_size):
+    with pytest.raises(ValueError, match="max_size must be a whole number of at least 1"):
+        size_histogram([1], max_size=max_size)
+
+
+def test_size_histogram_refuses_sizes_beyond_max_size():
+    with pytest.raises(ValueError, match="got 5 for object 1 where max_size is 4"):
+        size_histogram([1, 5], max_size=4)
+    with pytest.raises(ValueError, match=r"got a number between 2\^20000 and 2\^20001 for object 0"):
+        size_histogram([2**20000], max_size=4)
+
+
+@pytest.mark.parametrize("function", [size_histogram, mean_region_size, median_region_size])
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ([], r"sizes must have shape \(n_objects,\) with at least one object, got shape \(0,\)"),
+        (np.ones((2, 2), dtype=int), r"got shape \(2, 2\)"),
+        (7, r"got shape \(\)"),
+        ([1, -1], "sizes must be whole numbers of at least 0, got -1 for object 1"),
+        ([1, 2.0], "got 2.0 for object 1"),
+        (np.array([1.0, 2.0]), "got 1.0 for object 0"),
+        (np.array([True, False]), "got True for object 0"),
+        ([1, np.nan], "got nan for object 1"),
+        ([1, None], "got None for object 1"),
+        ([1, "3"], "got '3' for object 1"),
+    ],
+)
+def test_region_sizes_refuse(function, sizes, message):
+    with pytest.raises(ValueError, match=message):
+        function(sizes)
+
+
+def test_size_histogram_table_shows_empties_and_the_bins_in_use():
+    table = str(size_histogram([0, 70, 300, 300], max_size=2**14))
+    assert table.splitlines() == [
+        "labelsets  objects      %",
+        "empty            1  25.00",
+        "65-128           1  25.00",
+        "129-256          0   0.00",
+        "257-512          2  50.00",
+    ]
+    assert str(size_histogram([0])).splitlines() == ["labelsets  objects       %", "empty            1  100.00"]
+
+
+def test_size_histogram_names_of_huge_bins_stay_short():
+    names = size_histogram([2**1000]).bins
+    assert names[20:22] == ("524289-1048576", "2^20+1-2^21")
+    assert names[1000] == "2^999+1-2^1000"
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("arguments", [{"n_empty": 0, "counts": ()}, {"n_empty": 2, "counts": (-1, 3)}])
+def test_size_histogram_class_refuses_impossible_counts(arguments):
+    with pytest.raises(ValueError, match="must count at least one region and none negatively"):
+        SizeHistogram(**arguments)
+
+
+@given(st.lists(st.integers(0, 2**53), min_size=1, max_size=9))
+def test_region_size_averages_equal_those_of_numpy(sizes):
+    assert mean_region_size(sizes) == pytest.approx(np.mean(sizes))
+    assert median_region_size(sizes) == pytest.approx(np.median(sizes))
+
+
+def test_region_size_averages_are_exact_for_huge_sizes():
+    assert mean_region_size(np.array([2**1000, 2**1000], dtype=object)) == float(2**1000)
+    assert median_region_size([2**70 + 2**20, 0, 2**70]) == float(2**70)
+    assert mean_region_size([2**3000]) == np.inf
+    assert median_region_size([1, 2**3000, 1]) == 1.0
+    int8 = np.array([100, 100], dtype=np.int8)
+    assert mean_region_size(int8) == median_region_size(int8) == 100.0
