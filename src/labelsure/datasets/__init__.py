@@ -1,0 +1,8 @@
+"""Data sets: a reader for Mulan's ARFF and XML files, and the standard benchmark sets by name."""
+
+from labelsure.datasets._dataset import Dataset
+from labelsure.datasets._errors import DatasetError
+from labelsure.datasets._load import available_datasets, load_dataset
+from labelsure.datasets._mulan import read_mulan
+
+__all__ = ["Dataset", "DatasetError", "available_datasets", "load_dataset", "read_mulan"]

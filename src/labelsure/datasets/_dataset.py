@@ -1,0 +1,196 @@
+"""What a user holds: features, labels, their names and the standard split."""
+# ruff: noqa: N802 - X_train and its kin are the names the field uses
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
+from scipy import sparse
+
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+from labelsure._core.validation import check_label_matrix, check_same_length
+from labelsure.datasets._errors import DatasetError, shown
+from labelsure.datasets._tokens import parse_number
+
+if TYPE_CHECKING:
+    Features: TypeAlias = FloatArray | sparse.csr_matrix[np.float64]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Dataset:
+    """A multi-label data set with its standard split into training and test part.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    X : ndarray or csr_matrix of shape (n_objects, n_features)
+        Features as float64, the training part first; sparse if the file is. Missing values are NaN.
+    Y : ndarray of shape (n_objects, n_labels)
+        Zeros and ones as int8: row i holds the labels of object i.
+    feature_names, label_names : sequence of str
+        The names of the columns, in the order of the columns of the file.
+    n_train : int
+        The first ``n_train`` rows are the training part, the others the test part.
+    categories : mapping
+        For each nominal feature with other values than 0 and 1, the number that stands in ``X`` for each value.
+    source : str
+        Where it was read from.
+
+    Attributes
+    ----------
+    train, test : ndarray of int
+        The rows of the two parts.
+    X_train, Y_train, X_test, Y_test : ndarray or csr_matrix
+        The two parts themselves.
+
+    Notes
+    -----
+    A nominal feature becomes one column of numbers: its values themselves where they are all numbers, else their
+    places in the declaration, counted from 0. Learners that take numbers literally want such a category one-hot
+    encoded: ``OneHotEncoder`` on ``[data.feature_names.index(name) for name in data.categories]``.
+
+    Examples
+    --------
+    >>> data = Dataset("tiny", X=[[0.5], [1.5], [2.5]], Y=[[1, 0], [0, 0], [1, 1]],
+    ...                feature_names=["size"], label_names=["a", "b"], n_train=2)
+    >>> data
+    <Dataset 'tiny': 3 objects (2 train, 1 test), 1 feature, 2 labels, 1.00 labels per object>
+    >>> data.X_test.tolist(), data.Y_test.tolist()
+    ([[2.5]], [[1, 1]])
+    """
+
+    name: str
+    X: "Features"
+    Y: LabelMatrix
+    feature_names: tuple[str, ...]
+    label_names: tuple[str, ...]
+    n_train: int
+    categories: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        X = sparse.csr_matrix(self.X, dtype=np.float64) if sparse.issparse(self.X) else np.asarray(self.X, np.float64)
+        Y = check_label_matrix(self.Y)
+        check_same_length(X, Y)
+        features, labels = tuple(self.feature_names), tuple(self.label_names)
+        if X.ndim != 2 or (X.shape[1], Y.shape[1]) != (len(features), len(labels)):
+            raise ValueError(
+                f"X and Y must have one column per name, got X of shape {X.shape} with {len(features)} feature names"
+                f" and Y of shape {Y.shape} with {len(labels)} label names."
+            )
+        if not 0 <= self.n_train <= Y.shape[0]:
+            raise ValueError(f"n_train must lie between 0 and the number of rows, {Y.shape[0]}, got {self.n_train}.")
+        for attribute, value in (("X", X), ("Y", Y), ("feature_names", features), ("label_names", labels)):
+            object.__setattr__(self, attribute, value)
+
+    @property
+    def train(self) -> IntArray:
+        """The rows of the training part."""
+        return np.arange(self.n_train)
+
+    @property
+    def test(self) -> IntArray:
+        """The rows of the test part."""
+        return np.arange(self.n_train, self.Y.shape[0])
+
+    @property
+    def X_train(self) -> "Features":
+        """The features of the training part."""
+        return self.X[: self.n_train]
+
+    @property
+    def X_test(self) -> "Features":
+        """The features of the test part."""
+        return self.X[self.n_train :]
+
+    @property
+    def Y_train(self) -> LabelMatrix:
+        """The labels of the training part."""
+        return self.Y[: self.n_train]
+
+    @property
+    def Y_test(self) -> LabelMatrix:
+        """The labels of the test part."""
+        return self.Y[self.n_train :]
+
+    def __repr__(self) -> str:
+        n_objects, n_labels = self.Y.shape
+        density = self.Y.sum() / max(n_objects, 1)
+        kind = "sparse " if sparse.issparse(self.X) else ""
+        return (
+            f"<Dataset {self.name!r}: {n_objects} object{_s(n_objects)}"
+            f" ({self.n_train} train, {n_objects - self.n_train} test),"
+            f" {len(self.feature_names)} {kind}feature{_s(len(self.feature_names))},"
+            f" {n_labels} label{_s(n_labels)}, {density:.2f} labels per object>"
+        )
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
+
+
+def join_split(name: str, train: Dataset, test: Dataset) -> Dataset:
+    """Return the data set whose training part is ``train`` and whose test part is ``test``.
+
+    Raises
+    ------
+    DatasetError
+        If the two do not have the same columns.
+    """
+    for kind in ("feature_names", "label_names"):
+        _check_same_names(train, test, kind)
+    if sparse.issparse(train.X) or sparse.issparse(test.X):
+        X = cast("Features", sparse.vstack([sparse.csr_matrix(train.X), sparse.csr_matrix(test.X)], format="csr"))
+    else:
+        X = np.vstack([train.X, test.X])
+    return Dataset(
+        name=name,
+        X=X,
+        Y=np.vstack([train.Y, test.Y]),
+        feature_names=train.feature_names,
+        label_names=train.label_names,
+        n_train=train.Y.shape[0],
+        categories=_join_categories(train, test),
+        source=f"{train.source}, {test.source}",
+    )
+
+
+def _check_same_names(train: Dataset, test: Dataset, kind: str) -> None:
+    ours, theirs = getattr(train, kind), getattr(test, kind)
+    if ours == theirs:
+        return
+    what = kind.removesuffix("_names")
+    place = next((i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), min(len(ours), len(theirs)))
+    a, b = (shown(names[place]) if place < len(names) else "no more" for names in (ours, theirs))
+    raise DatasetError(
+        f"{train.source} and {test.source} must declare the same attributes in the same order, but {what} {place + 1}"
+        f" is {a} in the first and {b} in the second. Bring the two files from the same source."
+    )
+
+
+def _join_categories(train: Dataset, test: Dataset) -> dict[str, dict[str, float]]:
+    """Merge the codes of nominal features, which must mean the same in both files."""
+    joined: dict[str, dict[str, float]] = {}
+    for name in dict.fromkeys([*train.categories, *test.categories]):
+        ours, theirs = (dict(part.categories.get(name, {})) for part in (train, test))
+        if not _codes_agree(ours, theirs):
+            raise DatasetError(
+                f"{train.source} and {test.source} must declare the values of attribute {shown(name)} in the same"
+                f" order, got {shown(', '.join(ours))} and {shown(', '.join(theirs))}. Use one declaration in both."
+            )
+        joined[name] = ours | theirs
+    return joined
+
+
+def _codes_agree(ours: dict[str, float], theirs: dict[str, float]) -> bool:
+    """Tell whether a value has one code, and a code one value, in both files.
+
+    Numbers that stand for themselves agree with anything, also with a file that declares the attribute numeric.
+    """
+    codes = ours | theirs
+    if all(parse_number(value) == code for value, code in codes.items()):
+        return True
+    one_code = all(codes[value] == code for value, code in ours.items())
+    return bool(ours) and bool(theirs) and one_code and len(set(codes.values())) == len(codes)

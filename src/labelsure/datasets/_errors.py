@@ -1,0 +1,31 @@
+"""What can go wrong with a data set, told so that the reader can mend it."""
+
+
+class DatasetError(ValueError):
+    """A data set cannot be found, fetched or read.
+
+    The message names the file, where there is one its line, what was expected, what was there and what to do.
+
+    Examples
+    --------
+    >>> from labelsure.datasets import load_dataset
+    >>> load_dataset("scenes", download=False)
+    Traceback (most recent call last):
+    ...
+    labelsure.datasets._errors.DatasetError: 'scenes' is not a data set labelsure knows. Did you mean 'scene'? ...
+    """
+
+
+class LineError(Exception):
+    """What is wrong with one line, raised by code that sees only that line; the file's reader adds where it is."""
+
+
+def shown(text: str, *, limit: int = 60) -> str:
+    """Return ``text`` quoted for a message, cut where it is long.
+
+    Examples
+    --------
+    >>> shown("abc"), shown("x" * 9, limit=5)
+    ("'abc'", "'xxxxx...'")
+    """
+    return repr(text if len(text) <= limit else text[:limit] + "...")

@@ -1,0 +1,249 @@
+import math
+import re
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from labelsure.datasets import DatasetError, read_mulan
+
+HEAD = """@relation toy
+@attribute x numeric
+@attribute y {red,green,blue}
+@attribute a {0,1}
+@attribute b {0,1}
+@data
+"""
+
+
+def test_reader_understands_case_comments_quotes_tabs_and_line_ends(read_text):
+    data = read_text(
+        "\ufeff% a comment\r\n"
+        "@RELATION 'toy: -C 2'\r\n"
+        "\r\n"
+        '  @Attribute\t"odd {name}, 100%"\tREAL % trailing\r\n'
+        "@attribute 'it\\'s' Integer\r\n"
+        "@attribute don't { 'dark blue' , \"light\\tred\" }\r\n"
+        "@attribute a{0,1}\r\n"
+        "@attribute b { 1, 0 }\r\n"
+        "@DATA % now the rows\r\n"
+        "% a comment among the rows\r\n"
+        "1.5, 2, 'dark blue',0,1\r\n"
+        "\r\n"
+        '-1e-3\t3\t"light\\tred"\t1\t0 % tabs\r\n'
+        "?,?,?,1,0"
+    )
+    assert data.feature_names == ("odd {name}, 100%", "it's", "don't")
+    assert data.categories == {"don't": {"dark blue": 0.0, "light\tred": 1.0}}
+    assert np.array_equal(data.X, [[1.5, 2, 0], [-0.001, 3, 1], [math.nan] * 3], equal_nan=True)
+    assert data.Y.tolist() == [[0, 1], [1, 0], [1, 0]]
+
+
+def test_reader_takes_carriage_returns_alone_as_line_ends(read_text):
+    assert read_text((HEAD + "1,red,0,1\n2,blue,1,1\n").replace("\n", "\r")).X.tolist() == [[1, 0], [2, 2]]
+
+
+def test_reader_does_not_split_lines_at_other_unicode_line_ends(read_text):
+    data = read_text("@attribute 'n\u2028\x85\x0c' numeric\n@attribute a {0,1}\n@data\n1,1\n", ["a"])
+    assert data.feature_names == ("n\u2028\x85\x0c",)
+
+
+def test_reader_falls_back_to_latin1(read_text):
+    data = read_text("@attribute 'Größe\xa0x' numeric\n@attribute a {0,1}\n@data\n1,1\n".encode("latin-1"), ["a"])
+    assert data.feature_names == ("Größe\xa0x",)
+
+
+def test_sparse_rows_omit_zero_or_the_first_declared_value(read_text):
+    data = read_text(
+        "@attribute x numeric\n@attribute n {7,3}\n@attribute c {no,yes}\n"
+        "@attribute a {1,0}\n@attribute b {0,1}\n@data\n"
+        "{}\n{ 0 2.5 , 1 3, 2 yes, 3 0, 4 1 }\n{4 '1', 0 ?}\n{0 0}\n"
+    )
+    assert isinstance(data.X, sparse.csr_matrix)
+    expected = [[0, 7, 0], [2.5, 3, 1], [math.nan, 7, 0], [0, 7, 0]]
+    assert np.array_equal(data.X.toarray(), expected, equal_nan=True)
+    assert data.Y.tolist() == [[1, 0], [0, 1], [1, 1], [1, 0]]
+
+
+def test_dense_rows_may_stand_among_sparse_ones(read_text):
+    data = read_text(HEAD + "{0 5}\n7,blue,1,1\n")
+    assert data.X.toarray().tolist() == [[5, 0], [7, 2]]
+    assert data.Y.tolist() == [[0, 0], [1, 1]]
+
+
+def test_labels_may_be_numeric(read_text):
+    data = read_text("@attribute a real\n@attribute x real\n@attribute b numeric\n@data\n1,5,0\n0.0,6,1.0\n{2 1}\n")
+    assert data.Y.tolist() == [[1, 0], [0, 1], [0, 1]]
+    assert data.feature_names == ("x",)
+
+
+def test_labels_come_in_the_order_of_the_columns(read_text):
+    data = read_text("@attribute b {0,1}\n@attribute x real\n@attribute a {0,1}\n@data\n1,5,0\n")
+    assert (data.label_names, data.Y.tolist(), data.X.tolist()) == (("b", "a"), [[1, 0]], [[5]])
+
+
+def test_nominal_values_that_are_equal_numbers_become_places(read_text):
+    data = read_text("@attribute x {1,1.0,2}\n@attribute a {0,1}\n@data\n1,0\n1.0,0\n2,1\n", ["a"])
+    assert data.X.ravel().tolist() == [0, 1, 2]
+
+
+def test_quoted_question_mark_is_a_value_and_not_missing(read_text):
+    data = read_text("@attribute x {'?',b}\n@attribute a {0,1}\n@data\n'?',0\n?,1\n", ["a"])
+    assert np.array_equal(data.X.ravel(), [0, math.nan], equal_nan=True)
+
+
+def test_read_mulan_names_the_dataset_after_its_file_and_puts_all_rows_into_training(read_text):
+    data = read_text(HEAD + "1,red,0,1\n", name="mine.arff")
+    assert (data.name, data.n_train, data.X_test.shape) == ("mine", 1, (0, 2))
+    assert data.source.endswith("mine.arff")
+
+
+def test_huge_numbers_are_read_and_those_beyond_float64_refused(read_text):
+    head = "@attribute x real\n@attribute y real\n@attribute a {0,1}\n@data\n"
+    assert read_text(head + "1.5e308,1.5e308,1\n", ["a"]).X.tolist() == [[1.5e308, 1.5e308]]
+    assert read_text(head + "{0 1.5e308,1 1.5e308}\n", ["a"]).X.toarray().tolist() == [[1.5e308, 1.5e308]]
+    for row in ("1,1e309,0", "{1 -1e309}"):
+        with pytest.raises(DatasetError, match=r"'y' .* must be a finite number, got '-?1e309'"):
+            read_text(head + row + "\n", ["a"])
+
+
+BAD_ROWS = {
+    "1,red,0": "expected 4 values, one per attribute, got 3",
+    "1,red,0,1,1": "expected 4 values, one per attribute, got 5",
+    "1,dark red,0,1": "got 5",
+    "1,,0,1": "value 2 is empty",
+    "1,red,0,": "value 4 is empty",
+    ",1,red,0": "value 1 is empty",
+    "abc,red,0,1": "'x' .* must be a finite number, got 'abc'",
+    "1_0,red,0,1": "must be a finite number, got '1_0'",
+    "\u0661,red,0,1": "must be a finite number",
+    "inf,red,0,1": "must be a finite number, got 'inf'",
+    "1e999,red,0,1": "must be a finite number, got '1e999'",
+    "'',red,0,1": "must be a finite number, got ''",
+    "1,pink,0,1": "'pink' is not among the values that attribute 'y' declares .*red, green, blue",
+    "1,RED,0,1": "'RED' is not among",
+    "1,red,?,1": "label 'a' is missing",
+    "1,red,2,1": "'2' is not among the values that attribute 'a' declares",
+    "1,'red,0,1": "quote before .* is not closed",
+    "1,red,0,1,{5}": "a brace .* weights .* not supported",
+    "1,red,0,1 {5}": "a brace .* weights .* not supported",
+    "{0 1,2 1": "no closing brace",
+    "{0 1,2 1}, {5}": "nothing may follow the closing brace .* Weights",
+    "{4 1}": "whole number from 0 to 3.* got '4'",
+    "{-1 1}": "whole number from 0 to 3.* got '-1'",
+    "{x 1}": "whole number from 0 to 3.* got 'x'",
+    "{99999999999999999999 1}": "whole number from 0 to 3",
+    "{2 1,2 0}": "index 2 appears twice",
+    "{2 1,}": "must be an index, a blank and a value",
+    "{2}": "must be an index, a blank and a value, got '2'",
+    "{0 1 2 1}": "must be an index, a blank and a value, got '0 1 2 1'",
+    "{0 {1}}": "must be an index|nothing may follow",
+    "{0 1e999}": "must be a finite number",
+    "{1 pink}": "'pink' is not among",
+    "{2 ?}": "label 'a' is missing",
+}
+
+
+@pytest.mark.parametrize("row", BAD_ROWS)
+@pytest.mark.parametrize("is_last", [True, False])
+def test_bad_row_17_is_named_with_file_line_and_remedy(read_text, row, is_last):
+    good = "1,red,0,1\n"
+    text = HEAD + "% comment\n" + good * 16 + row + "\n" + ("" if is_last else good)
+    with pytest.raises(DatasetError) as caught:
+        read_text(text)
+    message = str(caught.value)
+    assert re.search(r"toy\.arff, line 24 \(data row 17\): ", message)
+    assert re.search(BAD_ROWS[row], message)
+    assert ("truncated" in message) == is_last
+
+
+def test_numeric_label_must_be_zero_or_one(read_text):
+    with pytest.raises(DatasetError, match=r"line 4 \(data row 1\): label 'a' must be 0 or 1, got '2'"):
+        read_text("@attribute x real\n@attribute a real\n@data\n1,2\n", ["a"])
+
+
+BAD_HEADS = {
+    "": (1, "ends before @data"),
+    "@relation toy\n@attribute x numeric\n": (3, "ends before @data"),
+    "@relation toy\n@data\n1\n": (2, "before any @attribute"),
+    "<html>\n": (1, "expected @relation"),
+    "@inputs x\n@data\n": (1, "expected @relation"),
+    "@attributes x numeric\n@data\n": (1, "expected @relation"),
+    "@attribute x\n@data\n": (1, "needs a name and a type"),
+    "@attribute\n@data\n": (1, "needs a name and a type"),
+    "@attribute {0,1}\n@data\n": (1, "needs a name and a type"),
+    "@attribute my name numeric\n@data\n": (1, "has the type 'name'"),
+    "@attribute x string\n@data\n": (1, "has the type 'string'.*Remove or convert"),
+    "@attribute x date 'yyyy'\n@data\n": (1, "has the type 'date'"),
+    "@attribute x relational\n@data\n": (1, "has the type 'relational'"),
+    "@attribute 50%off numeric\n@data\n": (1, "needs a name and a type.*%"),
+    "@attribute x numeric {2}\n@data\n": (1, "nothing may follow the type numeric"),
+    "@attribute x {a,b\n@data\n": (1, "closing brace"),
+    "@attribute x {a,b} c\n@data\n": (1, "closing brace"),
+    "@attribute x {a,{b}}\n@data\n": (1, "brace"),
+    "@attribute x {a,,b}\n@data\n": (1, "value 2 is empty"),
+    "@attribute x {a,b,}\n@data\n": (1, "value 3 is empty"),
+    "@attribute x {}\n@data\n": (1, "declares no values"),
+    "@attribute x {a,b,'a'}\n@data\n": (1, "declares a value twice"),
+    "@attribute 'x numeric\n@data\n": (1, "quote before 'x numeric' is not closed"),
+    "@attribute x real\n\n@attribute 'x' real\n@data\n": (3, "declared on line 1 before"),
+    "@attribute x real\n@data 1\n": (2, "nothing may follow @data"),
+}
+
+
+@pytest.mark.parametrize("head", BAD_HEADS)
+def test_bad_head_is_named_with_file_and_line(read_text, head):
+    line, problem = BAD_HEADS[head]
+    with pytest.raises(DatasetError, match=rf"toy\.arff, line {line}: .*{problem}"):
+        read_text(head)
+
+
+def test_file_without_rows_is_reported_as_truncated(read_text):
+    with pytest.raises(DatasetError, match=r"toy\.arff, line 8: no rows follow @data.*truncated"):
+        read_text(HEAD + "% nothing\n")
+
+
+def test_label_missing_from_the_arff_is_named_with_where_it_came_from(read_text, tmp_path):
+    xml = tmp_path / "toy.xml"
+    xml.write_text('<labels>\n<label name="a"/>\n<label name="bb"/>\n</labels>')
+    with pytest.raises(DatasetError, match=r"toy\.arff: no attribute is called 'bb', .*toy\.xml, line 3 .*mean 'b'\?"):
+        read_text(HEAD + "1,red,0,1\n", xml)
+    with pytest.raises(DatasetError, match="no attribute is called 'Mountain', which the list of labels"):
+        read_text(HEAD + "1,red,0,1\n", ["a", "Mountain"])
+
+
+def test_label_with_other_values_than_zero_and_one_is_refused(read_text):
+    with pytest.raises(
+        DatasetError, match=r"line 3: attribute 'y', .* values 0 and 1, but declares 'red, green, blue'"
+    ):
+        read_text(HEAD + "1,red,0,1\n", ["a", "y"])
+    with pytest.raises(DatasetError, match=r"values 0 and 1, but declares '0, 0\.0'"):
+        read_text("@attribute x real\n@attribute a {0,0.0}\n@data\n1,0\n", ["a"])
+
+
+def test_file_with_labels_only_is_refused(read_text):
+    with pytest.raises(DatasetError, match="no features are left"):
+        read_text("@attribute a {0,1}\n@data\n1\n", ["a"])
+
+
+@pytest.mark.parametrize("path", ["nowhere.arff", "null\0byte.arff", "."])
+def test_unreadable_file_is_a_dataset_error(tmp_path, path):
+    with pytest.raises(DatasetError, match=r"cannot be read: .*Check the path"):
+        read_mulan(tmp_path / path, ["a"])
+
+
+def test_hostile_lines_take_linear_time(read_text):
+    long = 50_000
+    for row in (
+        "1" * long + "x,red,0,1",
+        "'" * long,
+        "\\'" * long,
+        "{" * long,
+        "{0 1," * long,
+        "," * long,
+        "1 " * long,
+    ):
+        with pytest.raises(DatasetError):
+            read_text(HEAD + row + "\n")
+    with pytest.raises(DatasetError):
+        read_text("@attribute " + "x{" * long + "\n@data\n")

@@ -1,0 +1,109 @@
+import pickle
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from labelsure.datasets import Dataset, DatasetError
+from labelsure.datasets._dataset import join_split
+
+
+def make(**changes):
+    parts = {
+        "name": "toy",
+        "X": np.arange(6.0).reshape(3, 2),
+        "Y": np.array([[1, 0, 1], [0, 0, 0], [1, 1, 1]]),
+        "feature_names": ("f", "g"),
+        "label_names": ("a", "b", "c"),
+        "n_train": 2,
+    }
+    return Dataset(**(parts | changes))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csc_array])
+def test_parts_of_a_dataset_are_its_first_and_last_rows(form):
+    data = make(X=form(np.arange(6.0).reshape(3, 2)))
+    dense = [part.toarray() if sparse.issparse(part) else part for part in (data.X_train, data.X_test)]
+    assert [part.tolist() for part in dense] == [[[0, 1], [2, 3]], [[4, 5]]]
+    assert (data.Y_train.tolist(), data.Y_test.tolist()) == ([[1, 0, 1], [0, 0, 0]], [[1, 1, 1]])
+    assert (data.train.tolist(), data.test.tolist()) == ([0, 1], [2])
+    assert data.Y.dtype == np.int8
+
+
+def test_dataset_is_frozen_and_survives_pickling():
+    data = pickle.loads(pickle.dumps(make()))
+    assert data.X.tolist() == make().X.tolist()
+    with pytest.raises(FrozenInstanceError):
+        data.n_train = 1
+
+
+def test_repr_tells_size_split_and_density():
+    assert repr(make()) == "<Dataset 'toy': 3 objects (2 train, 1 test), 2 features, 3 labels, 1.67 labels per object>"
+    assert "2 sparse features" in repr(make(X=sparse.csr_matrix(np.ones((3, 2)))))
+    empty = make(X=np.empty((0, 2)), Y=np.empty((0, 3)), n_train=0)
+    assert "0 objects" in repr(empty)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"X": np.ones((2, 2))}, "same number of rows, got 2 and 3"),
+        ({"X": np.ones(3)}, "one column per name"),
+        ({"feature_names": ("f",)}, "1 feature names"),
+        ({"label_names": ("a",)}, "1 label names"),
+        ({"Y": np.full((3, 3), 2)}, "Y must hold only 0 and 1"),
+        ({"n_train": 4}, "between 0 and the number of rows, 3, got 4"),
+        ({"n_train": -1}, "n_train"),
+    ],
+)
+def test_dataset_refuses_parts_that_do_not_fit(changes, problem):
+    with pytest.raises(ValueError, match=problem):
+        make(**changes)
+
+
+@pytest.mark.parametrize(
+    "forms", [(np.asarray, np.asarray), (sparse.csr_matrix, np.asarray), (np.asarray, sparse.csr_matrix)]
+)
+def test_join_split_puts_training_rows_first(forms):
+    train, test = (make(X=form(np.full((3, 2), value))) for form, value in zip(forms, (1.0, 2.0), strict=True))
+    joined = join_split("joined", train, test)
+    assert sparse.issparse(joined.X) == (sparse.csr_matrix in forms)
+    X = joined.X.toarray() if sparse.issparse(joined.X) else joined.X
+    assert X[:, 0].tolist() == [1, 1, 1, 2, 2, 2]
+    assert (joined.n_train, joined.name) == (3, "joined")
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"feature_names": ("f", "h")}, "feature 2 is 'g' in the first and 'h' in the second"),
+        ({"label_names": ("a", "c", "b")}, "label 2 is 'b' in the first and 'c'"),
+        ({"X": np.ones((3, 1)), "feature_names": ("f",)}, "feature 2 is 'g' in the first and no more in the second"),
+    ],
+)
+def test_join_split_refuses_files_with_other_columns(changes, problem):
+    with pytest.raises(DatasetError, match=f"one.arff and two.arff .*{problem}"):
+        join_split("toy", make(source="one.arff"), make(source="two.arff", **changes))
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ({"a": 0.0, "b": 1.0}, {"b": 0.0, "a": 1.0}),
+        ({"a": 0.0, "b": 1.0}, {"a": 0.0, "c": 1.0}),
+        ({"a": 0.0, "b": 1.0}, None),
+        ({"1": 1.0, "2": 2.0}, {"1": 0.0, "x": 1.0}),
+    ],
+)
+def test_join_split_refuses_categories_that_mean_different_things(ours, theirs):
+    one, two = (replace(make(), categories={"f": codes} if codes else {}) for codes in (ours, theirs))
+    for train, test in ((one, two), (two, one)):
+        with pytest.raises(DatasetError, match="values of attribute 'f' in the same order"):
+            join_split("toy", train, test)
+
+
+def test_join_split_merges_categories_that_agree():
+    one = replace(make(), categories={"f": {"a": 0.0, "b": 1.0}, "g": {"5": 5.0}})
+    two = replace(make(), categories={"f": {"a": 0.0, "b": 1.0, "c": 2.0}})
+    assert join_split("toy", one, two).categories == {"f": {"a": 0.0, "b": 1.0, "c": 2.0}, "g": {"5": 5.0}}
