@@ -1,0 +1,19 @@
+"""Multi-label classifiers of the paper, and the adapter through which any classifier gives outputs."""
+
+from labelsure.estimators._adapter import FittedBase, fit_base, outputs_of
+from labelsure.estimators._base import mark_multi_label
+from labelsure.estimators._bpmll import BPMLLClassifier
+from labelsure.estimators._mlknn import MLkNNClassifier
+from labelsure.estimators._mlnb import MLNBClassifier
+from labelsure.estimators._mlrbf import MLRBFClassifier
+
+__all__ = [
+    "BPMLLClassifier",
+    "FittedBase",
+    "MLNBClassifier",
+    "MLRBFClassifier",
+    "MLkNNClassifier",
+    "fit_base",
+    "mark_multi_label",
+    "outputs_of",
+]

@@ -1,0 +1,228 @@
+"""The estimators' inner loops, compiled. Import this module inside functions, on first use.
+
+Each kernel names its slow twin in ``_reference``; none uses threads, so results do not depend on their number.
+"""
+
+import math
+
+import numpy as np
+
+from labelsure._core.compilation import kernel
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+
+
+@kernel
+def ranking_errors(outputs: FloatArray, labels: LabelMatrix, errors: FloatArray) -> None:
+    """Write into ``errors`` what BP-MLL propagates back from each output, for one example.
+
+    Reference : _reference.ranking_errors
+    Requires : outputs within [-1, 1], at least one label on and one off, errors of q entries
+    Cost : O(q) time, since exp(-(c_k - c_l)) = exp(-c_k) exp(c_l)
+    """
+    on_sum = 0.0
+    off_sum = 0.0
+    n_on = 0
+    for j in range(outputs.size):
+        if labels[j]:
+            errors[j] = math.exp(-outputs[j])
+            on_sum += errors[j]
+            n_on += 1
+        else:
+            errors[j] = math.exp(outputs[j])
+            off_sum += errors[j]
+    n_pairs = n_on * (outputs.size - n_on)
+    for j in range(outputs.size):
+        slope = 1.0 - outputs[j] * outputs[j]
+        pull = off_sum if labels[j] else -on_sum
+        errors[j] *= pull * slope / n_pairs
+
+
+@kernel
+def _hidden_units(values: FloatArray, features: IntArray, weights: FloatArray, hidden: FloatArray) -> None:
+    """Compute one example's hidden units, ``hidden`` holding their biases; part of network_outputs and train_epoch."""
+    for p in range(features.size):
+        row = weights[features[p]]
+        for s in range(hidden.size):
+            hidden[s] += values[p] * row[s]
+    for s in range(hidden.size):
+        hidden[s] = math.tanh(hidden[s])
+
+
+@kernel
+def _output_units(hidden: FloatArray, weights: FloatArray, outputs: FloatArray) -> None:
+    """Compute one example's outputs, ``outputs`` holding their biases; part of network_outputs and train_epoch."""
+    for s in range(hidden.size):
+        for j in range(outputs.size):
+            outputs[j] += hidden[s] * weights[s, j]
+    for j in range(outputs.size):
+        outputs[j] = math.tanh(outputs[j])
+
+
+@kernel
+def _catch_up(features: IntArray, weights: FloatArray, powers: FloatArray, ages: IntArray, age: int) -> None:
+    """Let the weights of these features decay as often as they have missed; part of train_epoch."""
+    for feature in features:
+        if ages[feature] < age:
+            weights[feature] *= powers[age - ages[feature]]
+            ages[feature] = age
+
+
+@kernel
+def _update(
+    weights: FloatArray, bias: FloatArray, hidden: FloatArray, errors: FloatArray, rate: float, keep: float
+) -> None:
+    """Decay and correct the output layer; leave in ``hidden`` the errors of the hidden units; part of train_epoch."""
+    for s in range(hidden.size):
+        back = 0.0
+        for j in range(errors.size):
+            back += errors[j] * weights[s, j]
+            weights[s, j] = keep * weights[s, j] + rate * errors[j] * hidden[s]
+        hidden[s] = back * (1.0 - hidden[s] * hidden[s])
+    for j in range(errors.size):
+        bias[j] = keep * bias[j] + rate * errors[j]
+
+
+@kernel
+def network_outputs(
+    data: FloatArray,
+    indices: IntArray,
+    indptr: IntArray,
+    hidden_weights: FloatArray,
+    hidden_bias: FloatArray,
+    output_weights: FloatArray,
+    output_bias: FloatArray,
+) -> FloatArray:
+    """Return the outputs, shape (n, q), of BP-MLL's network for the rows of a CSR matrix.
+
+    Not by matrix products: an object's outputs must not depend, in the last digits, on the objects beside it.
+
+    Reference : _reference.network_outputs
+    Requires : column numbers below the number of rows of hidden_weights
+    Cost : O(nonzeros * hidden units + n * hidden units * q) time, O(hidden units) memory beyond the result
+    """
+    outputs = np.empty((indptr.size - 1, output_bias.size))
+    hidden = np.empty(hidden_bias.size)
+    for i in range(outputs.shape[0]):
+        row = slice(indptr[i], indptr[i + 1])
+        hidden[:] = hidden_bias
+        _hidden_units(data[row], indices[row], hidden_weights, hidden)
+        outputs[i] = output_bias
+        _output_units(hidden, output_weights, outputs[i])
+    return outputs
+
+
+@kernel
+def train_epoch(
+    data: FloatArray,
+    indices: IntArray,
+    indptr: IntArray,
+    Y: LabelMatrix,
+    order: IntArray,
+    hidden_weights: FloatArray,
+    hidden_bias: FloatArray,
+    output_weights: FloatArray,
+    output_bias: FloatArray,
+    rate: float,
+    decay: float,
+) -> None:
+    """Show BP-MLL's network the examples of ``order``, one at a time; the weights change in place.
+
+    Examples are rows of a CSR matrix. The weights of a feature that is zero in an example only decay, and that is
+    put off until the feature is needed again, so that an example costs as much as it has features.
+
+    Reference : _reference.train_epoch
+    Requires : no duplicate entries in the CSR matrix; at least one label on and one off in each example of order
+    Cost : O(nonzeros * hidden units + examples * hidden units * q) time, O(examples + features) memory
+    """
+    keep = 1.0 - decay
+    powers = np.empty(order.size + 1)
+    powers[0] = 1.0
+    for t in range(order.size):
+        powers[t + 1] = powers[t] * keep
+    ages = np.zeros(hidden_weights.shape[0], dtype=np.int64)
+    hidden = np.empty(hidden_bias.size)
+    outputs = np.empty(output_bias.size)
+    errors = np.empty(output_bias.size)
+    for t in range(order.size):
+        example = slice(indptr[order[t]], indptr[order[t] + 1])
+        values, features = data[example], indices[example]
+        _catch_up(features, hidden_weights, powers, ages, t)
+        hidden[:] = hidden_bias
+        _hidden_units(values, features, hidden_weights, hidden)
+        outputs[:] = output_bias
+        _output_units(hidden, output_weights, outputs)
+        ranking_errors(outputs, Y[order[t]], errors)
+        _update(output_weights, output_bias, hidden, errors, rate, keep)
+        for s in range(hidden.size):
+            hidden_bias[s] = keep * hidden_bias[s] + rate * hidden[s]
+        for p in range(features.size):
+            row = hidden_weights[features[p]]
+            step = rate * values[p]
+            for s in range(hidden.size):
+                row[s] = keep * row[s] + step * hidden[s]
+            ages[features[p]] = t + 1
+    _catch_up(np.arange(ages.size), hidden_weights, powers, ages, order.size)
+
+
+@kernel
+def best_cuts(outputs: FloatArray, Y: LabelMatrix, margin: float) -> FloatArray:
+    """Find for each example the cut of its outputs that misclassifies the fewest labels, the lowest such cut.
+
+    Candidates are the lowest output less ``margin``, the midpoints of neighbours, the highest plus ``margin``; a
+    label is on iff its output is at least the cut.
+
+    Reference : _reference.best_cuts
+    Requires : finite outputs
+    Cost : O(n q^2) time, O(n + q) memory
+    """
+    n, q = outputs.shape
+    cuts = np.empty(n)
+    for i in range(n):
+        ordered = np.sort(outputs[i])
+        fewest = q + 1
+        for k in range(q + 1):
+            if k == 0:
+                cut = ordered[0] - margin
+            elif k == q:
+                cut = ordered[q - 1] + margin
+            else:
+                cut = (ordered[k - 1] + ordered[k]) / 2.0
+            wrong = 0
+            for j in range(q):
+                wrong += (outputs[i, j] >= cut) != (Y[i, j] == 1)
+            if wrong < fewest:
+                fewest = wrong
+                cuts[i] = cut
+    return cuts
+
+
+@kernel
+def population_losses(log_odds: FloatArray, Y: LabelMatrix) -> FloatArray:
+    """Return the mean of Hamming loss and ranking loss of each of several predictions of the same examples.
+
+    A label is predicted iff its log-odds are above zero. The ranking loss of an example is the share of pairs (label
+    on, label off) in which the first does not have the higher log-odds, and zero where there is no such pair.
+
+    Reference : _reference.population_losses
+    Requires : log_odds of shape (n, n_predictions, q), finite; n > 0
+    Cost : O(n n_predictions q^2) time, O(n_predictions + q) memory
+    """
+    n, n_predictions, q = log_odds.shape
+    losses = np.zeros(n_predictions)
+    for i in range(n):
+        on = np.flatnonzero(Y[i])
+        off = np.flatnonzero(Y[i] == 0)
+        n_pairs = on.size * off.size
+        for k in range(n_predictions):
+            row = log_odds[i, k]
+            wrong = 0
+            for j in range(q):
+                wrong += (row[j] > 0.0) != (Y[i, j] == 1)
+            misordered = 0
+            for a in on:
+                for b in off:
+                    misordered += row[a] <= row[b]
+            losses[k] += wrong / (2.0 * n * q)
+            if n_pairs > 0:
+                losses[k] += misordered / (2.0 * n * n_pairs)
+    return losses

@@ -1,0 +1,268 @@
+"""ML-NB against the paper's figures, its definition, and odd data; the genetic search on its own."""
+
+import os
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import logit
+from scipy.stats import norm
+from sklearn.decomposition import PCA
+from sklearn.metrics import f1_score, hamming_loss, label_ranking_loss
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from threadpoolctl import threadpool_limits
+
+from labelsure.datasets import load_dataset
+from labelsure.estimators import MLNBClassifier, _mlnb
+from labelsure.estimators._genetic import search_bit_strings
+from labelsure.estimators._mlnb import fit_log_odds
+
+
+@pytest.fixture
+def problem():
+    """Four labels of 90 objects with nine features, each label shifting a few of them."""
+    rng = np.random.default_rng(0)
+    Y = (rng.random((90, 4)) < [0.5, 0.3, 0.2, 0.6]).astype(int)
+    X = rng.normal(size=(90, 9)) + Y @ rng.normal(scale=1.5, size=(4, 9))
+    return X, Y
+
+
+def naive_bayes_log_odds(train, Y, objects, smoothing=1.0):
+    """Transcribe the definition, a label and a component at a time."""
+    log_odds = np.empty((len(objects), Y.shape[1]))
+    for j, labelled in enumerate(Y.T):
+        log_odds[:, j] = np.log((smoothing + labelled.sum()) / (smoothing + (1 - labelled).sum()))
+        on, off = train[labelled == 1], train[labelled == 0]
+        for c in range(train.shape[1]):
+            log_odds[:, j] += norm.logpdf(objects[:, c], on[:, c].mean(), on[:, c].std(ddof=1))
+            log_odds[:, j] -= norm.logpdf(objects[:, c], off[:, c].mean(), off[:, c].std(ddof=1))
+    return log_odds
+
+
+@pytest.mark.parametrize(
+    ("name", "n_components", "paper"),
+    [("scene", 89, [0.1309, 0.4105, 0.6230, 0.6221]), ("yeast", 31, [0.2115, 0.1254, 0.3428, 0.6152])],
+)
+def test_mlnb_mean_over_seeds_is_in_the_regime_of_the_paper(name, n_components, paper):
+    if name == "scene" and not os.environ.get("LABELSURE_DATA"):
+        pytest.skip("scene is not on the package index: set LABELSURE_DATA to a folder with its files")
+    data = load_dataset(name)
+    figures = []
+    for seed in range(4):
+        model = make_pipeline(MinMaxScaler(), MLNBClassifier(random_state=seed)).fit(data.X_train, data.Y_train)
+        assert model[-1].selected_.shape == (n_components,)
+        predicted = model.predict(data.X_test)
+        figures.append(
+            [
+                np.mean(predicted != data.Y_test),
+                np.mean(np.all(predicted == data.Y_test, axis=1)),
+                f1_score(data.Y_test, predicted, average="macro", zero_division=0),
+                f1_score(data.Y_test, predicted, average="micro"),
+            ]
+        )
+    assert np.all(np.abs(np.mean(figures, axis=0) - paper) < [0.03, 0.06, 0.06, 0.06]), figures
+
+
+@pytest.mark.parametrize("smoothing", [1.0, 3.5])
+def test_mlnb_probabilities_equal_their_definition(problem, smoothing):
+    X, Y = problem
+    settings = {"component_fraction": 0.5, "n_generations": 3, "smoothing": smoothing, "random_state": 0}
+    model = MLNBClassifier(**settings).fit(X[:60], Y[:60])
+    pca = PCA(5, svd_solver="full").fit(X[:60])
+    train, test = (pca.transform(part)[:, model.selected_] for part in (X[:60], X[60:]))
+    expected = naive_bayes_log_odds(train, Y[:60], test, smoothing)
+    np.testing.assert_allclose(logit(model.predict_proba(X[60:])), expected, rtol=1e-8, atol=1e-8)
+    assert np.array_equal(model.predict(X[60:]), expected > 0)
+
+
+def test_mlnb_subsets_at_once_equal_each_subset_alone(problem):
+    X, Y = problem
+    strings = np.random.default_rng(1).random((6, 9)) < 0.5
+    at_once = fit_log_odds(X, Y, 1.0).of_subsets(X, strings)
+    assert at_once.shape == (90, 6, 4)
+    for k, string in enumerate(strings):
+        alone = fit_log_odds(X[:, string], Y, 1.0).of(X[:, string])
+        np.testing.assert_allclose(at_once[:, k], alone, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize(("n_folds", "sizes"), [(10, [9] * 10), (4, [22, 23, 22, 23])])
+def test_mlnb_search_minimises_the_mean_loss_in_contiguous_folds(problem, monkeypatch, n_folds, sizes):
+    X, Y = problem
+    costs = []
+
+    def capture(cost, n_bits, **_):
+        costs.append(cost)
+        return np.ones(n_bits, dtype=bool)
+
+    monkeypatch.setattr(_mlnb, "search_bit_strings", capture)
+    MLNBClassifier(component_fraction=1.0, n_folds=n_folds).fit(X, Y)
+    components = PCA(9, svd_solver="full").fit_transform(X)
+    strings = np.array([[1] * 9, [0, 1] * 4 + [1], [1] + [0] * 8], dtype=bool)
+    expected = np.zeros(3)
+    stops = np.cumsum(sizes)
+    for start, stop in zip(stops - sizes, stops, strict=True):
+        held_out = (np.arange(90) >= start) & (np.arange(90) < stop)
+        for k, string in enumerate(strings):
+            part = components[:, string]
+            log_odds = naive_bayes_log_odds(part[~held_out], Y[~held_out], part[held_out])
+            losses = hamming_loss(Y[held_out], log_odds > 0), label_ranking_loss(Y[held_out], log_odds)
+            expected[k] += np.mean(losses) / n_folds
+    np.testing.assert_allclose(costs[0](strings), expected, rtol=1e-12)
+
+
+def test_mlnb_finds_the_informative_component():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 12)) * np.linspace(2, 1, 12)  # well separated variances: component c is feature c
+    Y = np.column_stack([X[:, 4] > 0, X[:, 4] > 1, X[:, 4] < -1]).astype(int)
+    model = MLNBClassifier(component_fraction=1.0, random_state=0).fit(X, Y)
+    loadings = np.abs(model.pca_.components_[:, 4])
+    assert model.selected_[np.argmax(loadings)]
+    assert model.selected_.sum() < 12
+    assert np.mean(model.predict(X) == Y) > 0.85
+
+
+def test_mlnb_label_never_or_always_on_has_its_prior(problem):
+    X, Y = problem
+    Y = Y.copy()
+    Y[:, 0], Y[:, 1] = 0, 1
+    model = MLNBClassifier(n_generations=2, random_state=0).fit(X, Y)
+    np.testing.assert_allclose(model.predict_proba(10 * X)[:, :2], [[1 / 92, 91 / 92]] * 90, rtol=1e-9)
+
+
+def test_mlnb_label_with_one_example_takes_the_variance_of_all():
+    components = np.array([[0.0], [1.0], [2.0], [7.0]])
+    Y = np.array([[0], [0], [0], [1]])
+    log_odds = fit_log_odds(components, Y, 1.0).of(np.array([[7.0], [1.0]]))[:, 0]
+    spread = components.std(ddof=1)
+    expected = norm.logpdf([7, 1], 7, spread) - norm.logpdf([7, 1], 1, 1) + np.log(2 / 4)
+    np.testing.assert_allclose(log_odds, expected)
+
+
+def test_mlnb_equal_examples_of_a_label_do_not_divide_by_zero():
+    components = np.array([[0.0, 1.0], [3.0, -1.0], [5.0, 0.5], [5.0, 0.5]])
+    log_odds = fit_log_odds(components, np.array([[0], [0], [1], [1]]), 1.0).of(np.array([[5.0, 0.5], [0.0, 0.0]]))
+    assert np.all(np.isfinite(log_odds))
+    assert log_odds[0] > 5
+    assert log_odds[1] < -5
+
+
+def test_mlnb_result_does_not_depend_on_threads_batches_or_storage(problem):
+    X, Y = problem
+    results = []
+    for n_threads in (1, 2):
+        with threadpool_limits(limits=n_threads):
+            model = MLNBClassifier(component_fraction=1.0, n_generations=5, random_state=0).fit(X, Y)
+            results.append(model.predict_proba(X))
+    whole = results[0]
+    assert np.array_equal(whole, results[1])
+    assert np.array_equal(whole, np.vstack([model.predict_proba(row[None]) for row in X]))
+    for container in (sparse.csr_matrix, sparse.csc_array, np.asfortranarray):
+        again = MLNBClassifier(component_fraction=1.0, n_generations=5, random_state=0).fit(container(X), Y)
+        assert np.array_equal(again.predict_proba(container(X)), whole)
+
+
+def test_mlnb_seed_decides(problem):
+    X, Y = problem
+
+    def selected(seed):
+        model = MLNBClassifier(component_fraction=1.0, n_generations=0, random_state=seed)
+        return model.fit(X, Y).selected_.tolist()
+
+    assert selected(0) == selected(0) == selected(np.random.RandomState(0))
+    assert len({tuple(selected(seed)) for seed in range(5)}) > 1
+
+
+@pytest.mark.parametrize(
+    ("X", "Y"),
+    [
+        pytest.param([[0.5, 1.0]], [[1, 0, 1]], id="one object"),
+        pytest.param([[0.5, 1.0], [1.0, 0.0]], [[1, 0, 1], [0, 1, 1]], id="two objects, fewer than folds"),
+        pytest.param(np.ones((5, 4)), np.eye(5, 4, dtype=int), id="constant features"),
+        pytest.param(np.arange(12.0).reshape(6, 2), np.eye(6, 1, dtype=int), id="one label"),
+        pytest.param(np.arange(12.0).reshape(6, 2), np.zeros((6, 2)), id="no labels"),
+        pytest.param(np.arange(12.0).reshape(6, 2), np.ones((6, 2)), id="all labels"),
+        pytest.param(np.eye(6, dtype=np.float32), np.eye(6, dtype=bool), id="float32 and bool"),
+        pytest.param(np.repeat(np.eye(10), 5, axis=0)[::-1, ::-1], np.eye(50, 3, dtype=int)[:, ::-1], id="strides"),
+        pytest.param(1e9 * np.eye(4), np.eye(4, dtype=int), id="large values"),
+        pytest.param(sparse.csr_array((4, 3)), sparse.csr_array(np.eye(4, dtype=int)), id="sparse and all zero"),
+    ],
+)
+def test_mlnb_takes_odd_data_without_a_warning(X, Y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = MLNBClassifier(component_fraction=1.0, n_generations=3, random_state=0).fit(X, Y)
+        probabilities = model.predict_proba(X)
+    assert probabilities.shape == (Y.shape if hasattr(Y, "shape") else np.shape(Y))
+    assert np.all((probabilities >= 0) & (probabilities <= 1))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"component_fraction": 0}, "component_fraction must be a finite number above 0, got 0"),
+        ({"component_fraction": 3}, "component_fraction must be at most 1, got 3. It is a fraction"),
+        ({"population_size": 3}, "population_size must be a whole number of at least 4, got 3"),
+        ({"n_generations": -1}, "n_generations must be a whole number of at least 0, got -1"),
+        ({"n_folds": 1}, "n_folds must be a whole number of at least 2, got 1"),
+        ({"smoothing": 0}, "smoothing must be a finite number above 0, got 0"),
+    ],
+)
+def test_mlnb_refuses_bad_settings(problem, settings, message):
+    with pytest.raises(ValueError, match=message):
+        MLNBClassifier(**settings).fit(*problem)
+
+
+def search_and_record(cost, n_bits, *, population_size=20, n_generations=60, seed=0):
+    generations = []
+
+    def recorded(strings):
+        generations.append(strings.copy())
+        return cost(strings)
+
+    settings = {"population_size": population_size, "n_generations": n_generations}
+    best = search_bit_strings(recorded, n_bits, **settings, rng=np.random.RandomState(seed))
+    return best, generations
+
+
+def test_genetic_search_finds_a_hidden_string():
+    target = np.random.default_rng(0).random(24) < 0.5
+    best, generations = search_and_record(lambda strings: np.sum(strings != target, axis=1), 24, n_generations=150)
+    assert len(generations) == 151
+    assert np.sum(best != target) <= 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_genetic_search_keeps_its_two_best_and_returns_the_best_seen(seed):
+    weights = np.random.default_rng(seed).integers(-20, 21, size=30)  # exact sums, some ties
+
+    def cost(strings):
+        return strings @ weights + np.abs(strings.sum(axis=1) - 9)
+
+    best, generations = search_and_record(cost, 30, seed=seed)
+    for before, after in pairwise(generations):
+        elites = before[np.argsort(cost(before), kind="stable")[:2]]
+        assert np.array_equal(after[:2], elites)
+    assert cost(best[None])[0] == min(cost(strings).min() for strings in generations)
+
+
+@pytest.mark.parametrize("n_bits", [1, 2, 5])
+@pytest.mark.parametrize("population_size", [4, 5, 20])
+def test_genetic_search_never_tries_an_empty_string(n_bits, population_size):
+    _, generations = search_and_record(lambda strings: strings.sum(axis=1), n_bits, population_size=population_size)
+    for strings in generations:
+        assert strings.shape == (population_size, n_bits)
+        assert strings.any(axis=1).all()
+
+
+def test_genetic_search_draws_parents_in_proportion_to_the_root_of_their_rank():
+    from labelsure.estimators._genetic import _draw_parents
+
+    rng = np.random.RandomState(0)
+    shares = 1 / np.sqrt(np.arange(1, 21))
+    counts = np.array([np.bincount(_draw_parents(20, 32, rng), minlength=20) for _ in range(400)])
+    expected = 32 * shares / shares.sum()
+    assert np.all((counts >= np.floor(expected)) & (counts <= np.ceil(expected)))  # what makes the sampling universal
+    np.testing.assert_allclose(counts.mean(axis=0), expected, atol=0.1)

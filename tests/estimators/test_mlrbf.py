@@ -1,0 +1,193 @@
+"""ML-RBF against its definition, the figures measured on scene and yeast, and odd data."""
+
+import os
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist, pdist
+from sklearn.metrics import f1_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from threadpoolctl import threadpool_limits
+
+from labelsure.datasets import load_dataset
+from labelsure.estimators import MLRBFClassifier
+
+
+@pytest.fixture
+def clusters():
+    """Three labels over 600 objects in four dimensions."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    Y = np.column_stack([X[:, 0] > 0, X[:, 1] > 0.8, np.linalg.norm(X, axis=1) < 1.5]).astype(int)
+    return X, Y
+
+
+@pytest.mark.parametrize(
+    ("name", "n_centres", "means", "deviations"),
+    [
+        ("scene", 15, [0.0940, 0.5582, 0.6997, 0.6960], [0.0010, 0.0061, 0.0032, 0.0035]),
+        ("yeast", 69, [0.1995, 0.1750, 0.3842, 0.6363], [0.0017, 0.0073, 0.0063, 0.0035]),
+    ],
+)
+def test_mlrbf_mean_over_seeds_is_within_the_reference_bands(name, n_centres, means, deviations):
+    if name == "scene" and "LABELSURE_DATA" not in os.environ:
+        pytest.skip("scene is not on the package index: set LABELSURE_DATA to a folder with its files")
+    data = load_dataset(name)
+    figures = []
+    for seed in range(10):
+        model = make_pipeline(MinMaxScaler(), MLRBFClassifier(random_state=seed)).fit(data.X_train, data.Y_train)
+        predicted = model.predict(data.X_test)
+        assert model[-1].centres_.shape == (n_centres, data.X_train.shape[1])
+        figures.append(
+            [
+                np.mean(predicted != data.Y_test),
+                np.mean(np.all(predicted == data.Y_test, axis=1)),
+                f1_score(data.Y_test, predicted, average="macro", zero_division=0),
+                f1_score(data.Y_test, predicted, average="micro"),
+            ]
+        )
+    assert np.all(np.abs(np.mean(figures, axis=0) - means) < 3 * np.array(deviations)), np.mean(figures, axis=0)
+
+
+def test_mlrbf_equals_its_definition_given_its_centres(clusters):
+    X, Y = clusters
+    model = MLRBFClassifier(scaling=1.5, random_state=0).fit(X, Y)
+    centres, sigma = model.centres_, 1.5 * pdist(model.centres_).mean()
+    assert model.sigma_ == pytest.approx(sigma)
+    units = np.column_stack([np.exp(-(cdist(X, centres) ** 2) / (2 * sigma**2)), np.ones(len(X))])
+    outputs = model.decision_function(X)
+    np.testing.assert_allclose(outputs, units @ model.weights_, rtol=1e-9, atol=1e-9)
+    # least squares: what is left of the targets is orthogonal to every unit
+    np.testing.assert_allclose(units.T @ (2 * Y - 1 - outputs), 0, atol=1e-7)
+    np.testing.assert_array_equal(model.predict(X), outputs > 0)
+
+
+def test_mlrbf_centres_come_from_the_positives_of_each_label(clusters):
+    X, Y = clusters
+    counts = np.ceil(Y.sum(axis=0) / 100).astype(int)
+    model = MLRBFClassifier(random_state=0).fit(X, Y)
+    assert len(model.centres_) == counts.sum()
+    by_label = np.split(model.centres_, np.cumsum(counts)[:-1])
+    for j, centres in enumerate(by_label):  # at a k-means optimum each centre is the mean of the points nearest to it
+        positives = X[Y[:, j] == 1]
+        nearest = cdist(positives, centres).argmin(axis=1)
+        for c, centre in enumerate(centres):
+            np.testing.assert_allclose(positives[nearest == c].mean(axis=0), centre, atol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("fraction", "n_positives", "expected"), [(0.07, 100, 7), (0.01, 101, 2), (1.0, 5, 5), (0.01, 1, 1)]
+)
+def test_mlrbf_rounds_the_number_of_centres_up_but_not_by_rounding_error(fraction, n_positives, expected):
+    X = np.random.default_rng(0).normal(size=(n_positives, 2))
+    model = MLRBFClassifier(centre_fraction=fraction, random_state=0).fit(X, np.ones((n_positives, 1), dtype=int))
+    assert len(model.centres_) == expected
+
+
+def test_mlrbf_same_seed_gives_the_same_network_on_any_number_of_threads(clusters):
+    X, Y = clusters
+    networks = []
+    for n_threads in (1, 2, 4):
+        with threadpool_limits(limits=n_threads):
+            networks.append(MLRBFClassifier(centre_fraction=0.05, random_state=3).fit(X, Y))
+    for other in networks[1:]:
+        np.testing.assert_array_equal(other.centres_, networks[0].centres_)
+        np.testing.assert_array_equal(other.weights_, networks[0].weights_)
+    different = MLRBFClassifier(centre_fraction=0.05, random_state=4).fit(X, Y)
+    assert not np.array_equal(different.centres_, networks[0].centres_)
+
+
+def test_mlrbf_outputs_do_not_depend_on_the_other_objects(clusters):
+    X, Y = clusters
+    model = MLRBFClassifier(centre_fraction=0.05, random_state=0).fit(X, Y)
+    together = model.decision_function(X)
+    alone = np.vstack([model.decision_function(X[[i]]) for i in range(len(X))])
+    np.testing.assert_array_equal(alone, together)
+    np.testing.assert_array_equal(model.decision_function(sparse.csr_array(X)), together)
+
+
+def test_mlrbf_takes_sparse_and_single_precision(clusters):
+    X, Y = clusters
+    X = np.round(X, 2) * (np.abs(X) > 0.7)
+    dense = MLRBFClassifier(random_state=0).fit(X, Y)
+    from_sparse = MLRBFClassifier(random_state=0).fit(sparse.csc_matrix(X), sparse.csr_matrix(Y))
+    np.testing.assert_allclose(from_sparse.decision_function(X), dense.decision_function(X), atol=1e-8)
+    single = MLRBFClassifier(random_state=0).fit(X.astype(np.float32), Y)
+    np.testing.assert_allclose(single.decision_function(X.astype(np.float32)), dense.decision_function(X), atol=1e-3)
+    assert single.decision_function(X).dtype == np.float64
+
+
+def test_mlrbf_constant_labels_get_their_target_everywhere(clusters):
+    X, Y = clusters
+    constant = np.column_stack([np.zeros(len(X), dtype=int), Y, np.ones(len(X), dtype=int)])
+    outputs = MLRBFClassifier(random_state=0).fit(X, constant).decision_function(X)
+    np.testing.assert_allclose(outputs[:, 0], -1, atol=1e-9)
+    np.testing.assert_allclose(outputs[:, -1], 1, atol=1e-9)
+
+
+def test_mlrbf_label_never_on_adds_no_centre(clusters):
+    X, Y = clusters
+    with_empty = np.column_stack([Y, np.zeros(len(X), dtype=int)])
+    np.testing.assert_array_equal(
+        MLRBFClassifier(random_state=0).fit(X, with_empty[:, [3]]).centres_, np.empty((0, X.shape[1]))
+    )
+    assert len(MLRBFClassifier(random_state=0).fit(X, with_empty).centres_) == np.ceil(Y.sum(axis=0) / 100).sum()
+
+
+def test_mlrbf_without_any_positive_answers_minus_one():
+    model = MLRBFClassifier().fit([[0.0], [1.0]], [[0, 0], [0, 0]])
+    np.testing.assert_allclose(model.decision_function([[0.0], [9.0]]), -1)
+
+
+def test_mlrbf_duplicates_fewer_than_centres_neither_warn_nor_fail():
+    X = np.repeat([[0.0, -0.0], [1.0, 1.0]], 50, axis=0)
+    X[1:50:2, 1] *= -1  # minus zero is zero
+    Y = np.repeat([[1, 0], [1, 1]], 50, axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = MLRBFClassifier(centre_fraction=0.2, random_state=0).fit(X, Y)
+    assert len(model.centres_) == 3
+    np.testing.assert_array_equal(model.predict(X), Y)
+
+
+def test_mlrbf_width_of_a_single_centre_is_the_mean_distance_of_the_examples():
+    X = np.array([[0.0], [2.0], [4.0], [10.0]])
+    model = MLRBFClassifier(scaling=2.0).fit(X, [[1], [1], [0], [0]])
+    assert model.centres_.tolist() == [[1.0]]
+    assert model.sigma_ == pytest.approx(2 * (1 + 1 + 3 + 9) / 4)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_mlrbf_learns_from_a_single_object(label):
+    model = MLRBFClassifier().fit([[3.0, 4.0]], [[label, 1 - label]])
+    assert model.predict([[3.0, 4.0]]).tolist() == [[label, 1 - label]]
+    assert np.all(np.isfinite(model.decision_function([[-1e6, 1e6]])))
+
+
+def test_mlrbf_ignores_constant_features(clusters):
+    X, Y = clusters
+    padded = np.column_stack([X, np.full(len(X), 7.0)])
+    np.testing.assert_allclose(
+        MLRBFClassifier(random_state=0).fit(padded, Y).decision_function(padded),
+        MLRBFClassifier(random_state=0).fit(X, Y).decision_function(X),
+        atol=1e-8,
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"centre_fraction": 0}, "centre_fraction must be a finite number above 0, got 0"),
+        ({"centre_fraction": 1.5}, "centre_fraction must lie above 0 and at most at 1, got 1.5"),
+        ({"centre_fraction": "auto"}, "centre_fraction must be a finite number"),
+        ({"scaling": -1.0}, "scaling must be a finite number above 0, got -1.0"),
+        ({"scaling": np.nan}, "scaling must be a finite number"),
+        ({"n_init": 0}, "n_init must be a whole number of at least 1, got 0"),
+    ],
+)
+def test_mlrbf_refuses_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        MLRBFClassifier(**parameters).fit([[0.0], [1.0]], [[0], [1]])
