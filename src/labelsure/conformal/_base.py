@@ -1,0 +1,114 @@
+"""What the conformal classifiers share."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from labelsure._core.randomness import set_missing_seeds
+from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.validation import check_choice, check_label_matrix, check_same_length, label_names_of, n_rows
+from labelsure.estimators import MLRBFClassifier, mark_multi_label
+from labelsure.labelsets import DRAW_UNIT
+from labelsure.predictions import LabelsetPredictions
+
+
+class ConformalClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
+    """Base of the conformal classifiers: a classifier inside, p-values of labelsets outside.
+
+    X is handed to the classifier inside as it is, so whatever that accepts (DataFrames for a ColumnTransformer,
+    sparse matrices, lists of texts, NaN) is accepted here, and refused where it refuses it.
+    """
+
+    estimator: Any
+    empty: str
+    smoothed: bool
+    random_state: Any
+
+    @abstractmethod
+    def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
+        """Return p-values of labelsets for new objects, computed when asked for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            The objects.
+        """
+
+    def predict(self, X: MatrixLike) -> LabelMatrix:
+        """Return the labelset with the highest p-value for each object, ties by lowest total score.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            The objects.
+
+        Returns
+        -------
+        array of shape (n_objects, n_labels)
+            Zeros and ones.
+        """
+        return self.predict_labelsets(X).labelsets
+
+    def _check_fit(self, X: MatrixLike, Y: LabelMatrixLike) -> tuple[MatrixLike, LabelMatrix]:
+        """Check the training data and learn names and sizes from it."""
+        labels = check_label_matrix(Y)
+        X = _as_rows(X)
+        check_same_length(X, labels)
+        validate_data(self, X, reset=True, skip_check_array=True)
+        self.n_labels_ = labels.shape[1]
+        self.label_names_ = label_names_of(Y)
+        self.classes_ = [np.array([0, 1]) for _ in range(self.n_labels_)]
+        return X, labels
+
+    def _check_predict(self, X: MatrixLike) -> MatrixLike:
+        check_is_fitted(self)
+        X = _as_rows(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return X
+
+    def _seeded_estimator(self, seed: int) -> Any:
+        """Return a copy of the classifier inside with ``seed`` wherever the user left a random_state at None."""
+        estimator = MLRBFClassifier() if self.estimator is None else self.estimator
+        return set_missing_seeds(clone(estimator), seed)
+
+    def _draws(self, n_objects: int) -> IntArray | None:
+        return draw_smoothing(n_objects, self.random_state) if self.smoothed else None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = mark_multi_label(super().__sklearn_tags__())
+        inside = get_tags(MLRBFClassifier() if self.estimator is None else self.estimator)
+        tags.input_tags.sparse = inside.input_tags.sparse
+        tags.input_tags.allow_nan = inside.input_tags.allow_nan
+        return tags
+
+
+def resolve_empty(empty: str, *labels: LabelMatrix) -> bool:
+    """Return whether the empty labelset is a candidate; "auto": if and only if some known example has no label.
+
+    With "auto", a new object without labels is missed only if it is the first such among all examples, which by
+    exchangeability happens with probability at most 1 / (n + 1).
+    """
+    if check_choice(empty, ("auto", "allow", "exclude"), name="empty") == "auto":
+        return any(bool((~part.any(axis=1)).any()) for part in labels)
+    return empty == "allow"
+
+
+def draw_smoothing(n_objects: int, random_state: Any) -> IntArray:
+    """Draw u of the smoothed p-values, one per object, in units of 1 / DRAW_UNIT."""
+    draws: IntArray = check_random_state(random_state).randint(1, DRAW_UNIT + 1, size=n_objects, dtype=np.int64)
+    return draws
+
+
+def _as_rows(X: MatrixLike) -> MatrixLike:
+    """Return X if its rows can be counted and chosen, else say what is expected."""
+    if hasattr(X, "toarray") and hasattr(X, "tocsr"):
+        return X.tocsr()
+    if getattr(X, "ndim", 2) == 0 or not hasattr(X, "__len__"):
+        raise ValueError(f"X must have one row per object, got {X!r}.")
+    if n_rows(X) == 0:
+        raise ValueError(f"X must have at least one row, got shape {getattr(X, 'shape', (0,))}.")
+    return X

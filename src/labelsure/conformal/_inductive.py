@@ -1,0 +1,164 @@
+"""Inductive conformal prediction: one model, and calibration examples that it has not seen."""
+
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import _safe_indexing, check_random_state
+from threadpoolctl import threadpool_limits
+
+from labelsure._core.randomness import draw_seeds
+from labelsure._core.types import IntArray, LabelMatrixLike, MatrixLike
+from labelsure._core.validation import check_label_matrix, check_number, n_rows
+from labelsure.conformal._base import ConformalClassifier, resolve_empty
+from labelsure.conformal._calibrated import calibrate
+from labelsure.estimators import fit_base, outputs_of
+from labelsure.labelsets import FoldEngine
+from labelsure.measures import Measure
+from labelsure.predictions import LabelsetPredictions
+
+
+class InductiveConformalClassifier(ConformalClassifier):
+    """Inductive (split) conformal predictor for multi-label classification.
+
+    A part of the training set is held out for calibration. The p-value of a labelset psi for a new object is::
+
+        p(psi) = (#{calibration examples i : alpha_i >= alpha(psi)} + 1) / (m + 1)
+
+    with m the number of calibration examples.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        As in :class:`CrossConformalClassifier`; already fitted where ``prefit`` is set.
+    measure : Measure or None, default=None
+        The nonconformity measure; None is the paper's ``PowerMeasure(d=4)``.
+    calibration_size : float or int, default=0.3
+        The share, or the number, of training examples held out for calibration.
+    prefit : bool, default=False
+        Whether the estimator is fitted already: then ``fit`` only calibrates, with all the data it gets, which must
+        not have been used to fit the estimator.
+    empty, smoothed, random_state, n_jobs
+        As in :class:`CrossConformalClassifier`.
+
+    Attributes
+    ----------
+    model_ : FittedBase or the prefitted estimator
+        The fitted classifier.
+    calibrated_ : CalibratedMeasure
+        The fitted measure with the scores of the calibration examples.
+    calibration_indices_ : int array
+        The rows of X that calibrate.
+    allow_empty_, n_labels_, label_names_
+        As in :class:`CrossConformalClassifier`.
+
+    Notes
+    -----
+    For exchangeable data a region at significance eps misses the true labelset with probability at most eps [1]_.
+
+    References
+    ----------
+    .. [1] Vovk, V., Gammerman, A., Shafer, G. (2005). Algorithmic Learning in a Random World. Springer.
+    .. [2] Papadopoulos, H., Proedrou, K., Vovk, V., Gammerman, A. (2002). Inductive confidence machines for
+       regression. ECML, 345-356.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from labelsure import InductiveConformalClassifier
+    >>> X, Y = make_multilabel_classification(n_samples=150, n_classes=3, random_state=0)
+    >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X[:60], Y[:60])
+    >>> model = InductiveConformalClassifier(forest, prefit=True).fit(X[60:140], Y[60:140])
+    >>> model.predict_labelsets(X[140:]).region(significance=0.1)
+    LabelsetRegion(significance=0.1, 10 objects)
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        measure: Measure | None = None,
+        calibration_size: float | int = 0.3,
+        prefit: bool = False,
+        empty: str = "auto",
+        smoothed: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.measure = measure
+        self.calibration_size = calibration_size
+        self.prefit = prefit
+        self.empty = empty
+        self.smoothed = smoothed
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: MatrixLike, Y: LabelMatrixLike, *, training_labels: LabelMatrixLike | None = None) -> Self:
+        """Fit the classifier on one part of the data and calibrate with the other.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            The training objects; with ``prefit``, the calibration objects.
+        Y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
+            Their labels, zeros and ones.
+        training_labels : array-like of shape (n, n_labels) or None, default=None
+            With ``prefit`` only: the labels that the estimator was fitted on, for measures that need them.
+        """
+        X, Y = self._check_fit(X, Y)
+        split_seed, seed = draw_seeds(self.random_state, 2)
+        with threadpool_limits(limits=1):
+            if self.prefit:
+                if training_labels is not None:
+                    training_labels = check_label_matrix(
+                        training_labels, name="training_labels", n_labels=self.n_labels_
+                    )
+                self.calibration_indices_ = np.arange(len(Y))
+                self.model_ = self.estimator
+            else:
+                if training_labels is not None:
+                    raise ValueError("training_labels goes with prefit=True; without it they are a part of Y.")
+                train, self.calibration_indices_ = self._split(len(Y), split_seed)
+                training_labels = Y[train]
+                self.model_ = fit_base(self._seeded_estimator(seed), _safe_indexing(X, train), training_labels)
+            outputs = outputs_of(self.model_, _safe_indexing(X, self.calibration_indices_), self.n_labels_)
+        known = [Y] if training_labels is None else [Y, training_labels]
+        self.allow_empty_ = resolve_empty(self.empty, *known)
+        self.calibrated_ = calibrate(
+            self.measure, outputs, Y[self.calibration_indices_], training_labels=training_labels
+        )
+        return self
+
+    def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
+        """Return p-values of labelsets for new objects, computed when asked for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            The objects.
+        """
+        X = self._check_predict(X)
+        with threadpool_limits(limits=1):
+            fold = self.calibrated_.fold(outputs_of(self.model_, X, self.n_labels_))
+        engine = FoldEngine([fold], allow_empty=self.allow_empty_, draws=self._draws(n_rows(X)), n_jobs=self.n_jobs)
+        return LabelsetPredictions(engine, label_names=self.label_names_)
+
+    def _split(self, n_examples: int, seed: int) -> tuple[IntArray, IntArray]:
+        """Return the training and the calibration examples, drawn at random, each in ascending order."""
+        size = check_number(self.calibration_size, name="calibration_size", above=0)
+        whole = isinstance(self.calibration_size, Integral)
+        if not whole and size >= 1:
+            raise ValueError(
+                "calibration_size must be a share below 1 or a whole number of examples,"
+                f" got {self.calibration_size!r}."
+            )
+        n_calibration = int(size) if whole else int(np.ceil(size * n_examples))
+        if not 0 < n_calibration < n_examples:
+            raise ValueError(
+                f"calibration_size={self.calibration_size!r} must leave at least one of the {n_examples} examples"
+                f" for training and one for calibration, but takes {n_calibration} for calibration."
+            )
+        order = check_random_state(seed).permutation(n_examples)
+        return np.sort(order[n_calibration:]), np.sort(order[:n_calibration])

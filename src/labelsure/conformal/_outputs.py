@@ -1,0 +1,175 @@
+"""The way in for ready-made outputs: arrays of a neural net, of another library, of another language."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from labelsure._core.types import IntArray, LabelMatrixLike
+from labelsure._core.validation import check_label_matrix, check_outputs, check_same_length, label_names_of
+from labelsure.conformal._base import draw_smoothing, resolve_empty
+from labelsure.conformal._calibrated import CalibratedMeasure, calibrate
+from labelsure.labelsets import FoldEngine
+from labelsure.measures import Measure
+from labelsure.predictions import LabelsetPredictions
+
+
+class OutputsPredictor:
+    """A calibrated predictor that works on outputs instead of objects, made by :func:`calibrate_outputs`.
+
+    Attributes
+    ----------
+    fold_numbers : int array of shape (K,) or None
+        The fold numbers in ascending order, the order in which new outputs are expected; None for an inductive one.
+    n_labels : int
+        The number of labels.
+    allow_empty : bool
+        Whether the empty labelset is a candidate.
+
+    Examples
+    --------
+    >>> from labelsure import calibrate_outputs
+    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> predictor.predict_labelsets([[0.8, 0.3]]).p_values().tolist()
+    [[0.75, 0.25, 0.25]]
+    """
+
+    def __init__(
+        self,
+        calibrated: Sequence[CalibratedMeasure],
+        *,
+        fold_numbers: IntArray | None,
+        n_labels: int,
+        allow_empty: bool,
+        label_names: Sequence[str] | None,
+        smoothed: bool,
+        random_state: Any,
+        n_jobs: int | None,
+    ) -> None:
+        self.calibrated = tuple(calibrated)
+        self.fold_numbers = fold_numbers
+        self.n_labels = n_labels
+        self.allow_empty = allow_empty
+        self.label_names = label_names
+        self.smoothed = smoothed
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def predict_labelsets(self, outputs: Any) -> LabelsetPredictions:
+        """Return p-values of labelsets for new objects, computed when asked for.
+
+        Parameters
+        ----------
+        outputs : array-like of shape (n_objects, n_labels), or (K, n_objects, n_labels) for a cross-conformal one
+            Between 0 and 1: of the one model, or of each fold's model in the order of ``fold_numbers``.
+        """
+        per_fold = [outputs] if self.fold_numbers is None else list(outputs)
+        if len(per_fold) != len(self.calibrated):
+            raise ValueError(
+                f"outputs must hold one (n_objects, {self.n_labels}) array per fold, {len(self.calibrated)} in all,"
+                f" got {len(per_fold)}."
+            )
+        checked = [check_outputs(part, n_labels=self.n_labels) for part in per_fold]
+        if len({len(part) for part in checked}) > 1:
+            raise ValueError("outputs must be of the same objects in every fold, got different numbers of rows.")
+        folds = [calibrated.fold(part) for calibrated, part in zip(self.calibrated, checked, strict=True)]
+        draws = draw_smoothing(len(checked[0]), self.random_state) if self.smoothed else None
+        engine = FoldEngine(folds, allow_empty=self.allow_empty, draws=draws, n_jobs=self.n_jobs)
+        return LabelsetPredictions(engine, label_names=self.label_names)
+
+
+def calibrate_outputs(
+    outputs: Any,
+    Y: LabelMatrixLike,
+    *,
+    folds: Any = None,
+    measure: Measure | None = None,
+    training_labels: LabelMatrixLike | None = None,
+    empty: str = "auto",
+    label_names: Sequence[str] | None = None,
+    smoothed: bool = False,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> OutputsPredictor:
+    """Turn ready-made outputs of calibration examples into a conformal predictor; no estimator is involved.
+
+    Parameters
+    ----------
+    outputs : array-like of shape (n, q)
+        What a model says about each calibration example, between 0 and 1. The model must not have been trained on it.
+    Y : array-like, sparse matrix or DataFrame of shape (n, q)
+        The calibration examples' labels, zeros and ones.
+    folds : array-like of shape (n,) or None, default=None
+        None: one model gave all outputs, an inductive predictor. Else the fold number of each example, whose output
+        comes from a model trained on the other folds: a cross-conformal predictor, with the guarantee of
+        :class:`CrossConformalClassifier`.
+    measure : Measure or None, default=None
+        The nonconformity measure; None is the paper's ``PowerMeasure(d=4)``.
+    training_labels : array-like of shape (n_training, q) or None, default=None
+        For the inductive predictor, the labels the model was trained on, if the measure needs them.
+    empty : {"auto", "allow", "exclude"}, default="auto"
+        Whether the empty labelset is a candidate; "auto": if and only if a known example has no label.
+    label_names : sequence of str or None, default=None
+        Names of the labels; those of ``Y`` if it is a DataFrame.
+    smoothed, random_state, n_jobs
+        As in :class:`CrossConformalClassifier`.
+
+    Returns
+    -------
+    OutputsPredictor
+        Its ``predict_labelsets`` takes outputs for new objects.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelsure import calibrate_outputs
+    >>> outputs = np.array([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8], [0.2, 0.9]])
+    >>> Y = np.array([[1, 0], [1, 0], [0, 1], [1, 1]])
+    >>> predictor = calibrate_outputs(outputs, Y, folds=[0, 1, 0, 1])
+    >>> predictor.predict_labelsets([[[0.8, 0.4]], [[0.7, 0.5]]]).labelsets.tolist()
+    [[1, 0]]
+    """
+    labels = check_label_matrix(Y)
+    checked = check_outputs(outputs, n_labels=labels.shape[1])
+    check_same_length(checked, labels, names=("outputs", "Y"))
+    if len(labels) == 0:
+        raise ValueError("outputs and Y must hold at least one calibration example, got none.")
+    if label_names is not None and len(label_names) != labels.shape[1]:
+        raise ValueError(f"label_names must name the {labels.shape[1]} labels, got {len(label_names)} names.")
+    known = [labels]
+    if folds is None:
+        if training_labels is not None:
+            known.append(check_label_matrix(training_labels, name="training_labels", n_labels=labels.shape[1]))
+        calibrated = [calibrate(measure, checked, labels, training_labels=None if len(known) == 1 else known[1])]
+        fold_numbers = None
+    else:
+        if training_labels is not None:
+            raise ValueError("training_labels goes without folds; with folds, a fold's are the labels of the others.")
+        fold_of, fold_numbers = _check_folds(folds, len(labels))
+        calibrated = [
+            calibrate(measure, checked[fold_of == k], labels[fold_of == k], training_labels=labels[fold_of != k])
+            for k in range(len(fold_numbers))
+        ]
+    return OutputsPredictor(
+        calibrated,
+        fold_numbers=fold_numbers,
+        n_labels=labels.shape[1],
+        allow_empty=resolve_empty(empty, *known),
+        label_names=label_names or label_names_of(Y),
+        smoothed=smoothed,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def _check_folds(folds: Any, n_examples: int) -> tuple[IntArray, IntArray]:
+    """Return for each example the position of its fold among the sorted fold numbers, and those numbers."""
+    numbers = np.asarray(folds)
+    if numbers.shape != (n_examples,):
+        raise ValueError(
+            f"folds must hold one fold number per calibration example, {n_examples} in all, got shape {numbers.shape}."
+        )
+    fold_numbers, fold_of = np.unique(numbers, return_inverse=True)
+    if len(fold_numbers) < 2:
+        raise ValueError("folds must name at least two folds; leave folds out where one model gave all outputs.")
+    return fold_of, fold_numbers

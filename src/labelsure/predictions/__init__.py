@@ -1,0 +1,6 @@
+"""What a user holds: the predictions of a batch of objects, and regions of labelsets."""
+
+from labelsure.predictions._labelset_predictions import LabelsetPredictions
+from labelsure.predictions._region import LabelsetRegion, ObjectRegion
+
+__all__ = ["LabelsetPredictions", "LabelsetRegion", "ObjectRegion"]
