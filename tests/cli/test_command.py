@@ -1,0 +1,130 @@
+"""The installed command: what it prints where, and its exit codes."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import labelsure
+from labelsure.cli import _reproduce, main
+from labelsure.cli._errors import CommandError
+
+
+def test_version_is_printed(run):
+    result = run("--version")
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"labelsure {labelsure.__version__}\n", "")
+
+
+def test_help_names_the_command_and_its_options(run):
+    assert "reproduce" in run("--help").stdout
+    shown = run("reproduce", "--help").stdout
+    for word in ("scene", "yeast", "--seeds", "--jobs", "--json", "LABELSURE_DATA"):
+        assert word in shown
+
+
+def test_version_imports_nothing_heavy(command, offline):
+    script = f"import sys; from labelsure.cli import main\ntry: main(['--version'])\nexcept SystemExit: pass\n{_HEAVY}"
+    result = subprocess.run([sys.executable, "-c", script], env=offline, capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "[]"
+
+
+_HEAVY = "print([name for name in ('numpy', 'sklearn', 'scipy', 'numba') if name in sys.modules])"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "required"),
+        (["reproduces"], "invalid choice"),
+        (["reproduce", "emotions"], "the paper's data sets are scene and yeast, got 'emotions'"),
+        (["reproduce", "--seeds", "0"], "--seeds: expected at least 1, got 0"),
+        (["reproduce", "--seeds", "many"], "--seeds: expected a whole number, got 'many'"),
+        (["reproduce", "--jobs", "0"], "-1 for all of them, got 0"),
+        (["reproduce", "--json", "no/such/folder/out.json"], "there is no folder"),
+        (["reproduce", "--json", "."], "expected a file"),
+    ],
+)
+def test_a_wrong_command_line_exits_with_2_before_any_work(run, words, message):
+    result = run(*words)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_data_set_out_of_reach_exits_with_1_and_a_line_saying_what_to_do(run, tmp_path):
+    result = run("reproduce", "scene", "--json", str(tmp_path / "out.json"))
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "Traceback" not in result.stderr
+    message = result.stderr.splitlines()[-1]  # pooch tells before it what it tries to download
+    assert message.startswith("labelsure: error: ")
+    for words in ("scene-train.arff", "LABELSURE_DATA", "labelsure reproduce yeast"):
+        assert words in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_names_both_data_sets_are_needed(run):
+    result = run("reproduce")
+    assert result.returncode == 1
+    assert "scene-train.arff" in result.stderr
+
+
+def test_data_other_than_the_papers_are_refused(run, tmp_path):
+    lines = ["@relation yeast", *(f"@attribute {name} numeric" for name in "ab"), "@attribute Class1 {0,1}", "@data"]
+    (tmp_path / "yeast.arff").write_text("\n".join([*lines, "1,2,0", "3,4,1"]))
+    (tmp_path / "yeast.xml").write_text(
+        '<labels xmlns="http://mulan.sourceforge.net/labels"><label name="Class1"/></labels>'
+    )
+    result = run("reproduce", "yeast", LABELSURE_DATA=str(tmp_path))
+    assert result.returncode == 1
+    assert len(result.stderr.splitlines()) == 1
+    for words in ("1500 training and 917 test", "2 train, 0 test", str(tmp_path / "yeast.arff")):
+        assert words in result.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent otherwise on Windows")
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_ends_quietly_with_130(command, offline, jobs):
+    words = [command, "reproduce", "yeast", "--seeds", "100", "--jobs", jobs]
+    with subprocess.Popen(words, env=offline, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert "Papadopoulos" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate()
+    assert (process.returncode, errors) == (130, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a closed pipe is another error on Windows")
+def test_a_reader_that_has_seen_enough_ends_it_quietly(offline):
+    script = (
+        "import sys; from labelsure.cli import _reproduce, main;"
+        "_reproduce.run = lambda options: print('a table'); sys.exit(main(['reproduce']))"
+    )
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        result = subprocess.run(
+            [sys.executable, "-c", script], env=offline, stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+        )
+    finally:
+        os.close(writer)
+    assert (result.returncode, result.stderr) == (1, "")
+
+
+@pytest.mark.parametrize(("error", "code"), [(CommandError("no such thing"), 1), (KeyboardInterrupt(), 130)])
+def test_what_goes_wrong_becomes_an_exit_code(monkeypatch, capsys, error, code):
+    def fail(options):
+        raise error
+
+    monkeypatch.setattr(_reproduce, "run", fail)
+    assert main(["reproduce"]) == code
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err == ("labelsure: error: no such thing\n" if code == 1 else "")
+
+
+def test_a_bug_keeps_its_traceback(monkeypatch):
+    monkeypatch.setattr(_reproduce, "run", lambda _: np.zeros(2)[3])
+    with pytest.raises(IndexError):
+        main(["reproduce"])
