@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import check_estimator
 
+from expected_failed_checks import assert_fails_only_where_declared, expected_failed_checks
 from labelsure.estimators import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
 
 ESTIMATORS = {
@@ -22,32 +23,6 @@ ESTIMATORS = {
     "BPMLL": BPMLLClassifier(n_epochs=20, random_state=0),
     "MLNB": MLNBClassifier(n_generations=5, random_state=0),
 }
-
-NOT_ZERO_AND_ONE = "the check's y holds other numbers or strings; a label matrix holds 0 and 1 (MultiLabelBinarizer)"
-FLAT_Y = "the check passes a flat y; a label matrix has one column per label, also for one label"
-ONE_COLUMN = "the check wants the (n, 2) probabilities of a binary classifier; ours have one column per label"
-OWN_MESSAGE = "the error is raised, but its message names the value and the cell instead of sklearn's kind of target"
-
-EXPECTED_FAILURES = {
-    "check_estimators_dtypes": NOT_ZERO_AND_ONE,
-    "check_classifier_data_not_an_array": NOT_ZERO_AND_ONE,
-    "check_fit2d_1feature": NOT_ZERO_AND_ONE,
-    "check_classifiers_classes": FLAT_Y,
-    "check_classifiers_one_label": FLAT_Y,
-    "check_classifiers_train": "the check wants a flat prediction even where y is a matrix with one column",
-    "check_classifiers_regression_target": OWN_MESSAGE,
-    "check_classifier_not_supporting_multiclass": OWN_MESSAGE,
-}
-WITH_DECISIONS = {
-    "check_classifier_multioutput": "the check indexes classes_ as one array; ours is a list with one array per label,"
-    " as MultiOutputClassifier's, which scikit-learn's scorers understand"
-}
-WITH_PROBABILITIES = {"check_estimator_sparse_array": ONE_COLUMN, "check_estimator_sparse_matrix": ONE_COLUMN}
-
-
-def expected_failures_of(estimator):
-    own = WITH_PROBABILITIES if hasattr(estimator, "predict_proba") else WITH_DECISIONS
-    return EXPECTED_FAILURES | own
 
 
 @pytest.fixture
@@ -63,12 +38,9 @@ def scores_of(model, X):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_check_estimator_fails_only_where_declared(name):
-    expected = expected_failures_of(ESTIMATORS[name])
+    expected = expected_failed_checks(ESTIMATORS[name])
     results = check_estimator(ESTIMATORS[name], expected_failed_checks=expected, on_fail=None)
-    failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
-    assert failed == {}
-    # a check on the list that no longer fails must come off it
-    assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(expected)
+    assert_fails_only_where_declared(results, expected)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

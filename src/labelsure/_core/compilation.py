@@ -1,12 +1,10 @@
 """How kernels are compiled: numba, without the interpreter lock, cached on disk where that is possible."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
-Function = TypeVar("Function", bound=Callable[..., Any])
+from typing import Any, cast
 
 
-def kernel(function: Function) -> Function:
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` with numba at its first call; it runs without the interpreter lock.
 
     The machine code is kept beside the module or, where that folder is read-only, in the user's cache; numba writes
@@ -15,6 +13,6 @@ def kernel(function: Function) -> Function:
     import numba
 
     try:
-        return cast(Function, numba.njit(nogil=True, cache=True)(function))
+        return cast(Callable[..., Any], numba.njit(nogil=True, cache=True)(function))
     except RuntimeError:  # "cannot cache function: no locator available"
-        return cast(Function, numba.njit(nogil=True)(function))
+        return cast(Callable[..., Any], numba.njit(nogil=True)(function))

@@ -35,10 +35,10 @@ def choose_exponent(largest_score: float) -> int:
     (40, 29)
     """
     exponent = min(FINEST_EXPONENT, SCORE_BITS - math.frexp(largest_score)[1])
-    if exponent < COARSEST_EXPONENT:
+    if exponent < COARSEST_EXPONENT or not math.isfinite(largest_score):
         raise ValueError(
             f"Scores may be as large as {largest_score:.3g}, which leaves too few digits for exact integer sums."
-            f" Choose weights or penalties that keep scores below {2.0 ** (SCORE_BITS - COARSEST_EXPONENT - 1):.3g}."
+            f" Choose weights or penalties that keep scores below {2.0 ** (SCORE_BITS - COARSEST_EXPONENT):.3g}."
         )
     return exponent
 

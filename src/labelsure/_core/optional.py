@@ -23,7 +23,7 @@ def import_optional(module: str, *, extra: str, purpose: str) -> ModuleType:
     """
     try:
         return importlib.import_module(module)
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         package = module.partition(".")[0]
         raise ImportError(
             f"{purpose} needs the package {package!r}, which is not installed."

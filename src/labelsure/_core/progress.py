@@ -33,5 +33,5 @@ def progress_bar(iterable: Iterable[Any] | None = None, *, description: str, tot
         delay=SECONDS_BEFORE_SHOWN,
         leave=False,
         dynamic_ncols=True,
-        disable=not sys.stderr.isatty(),
+        disable=sys.stderr is None or not sys.stderr.isatty(),  # None: a program without a console
     )

@@ -1,7 +1,7 @@
 """Checks at the door: what was expected, what arrived, what to do."""
 
 from fractions import Fraction
-from numbers import Integral, Real
+from numbers import Integral, Number, Real
 from typing import Any
 
 import numpy as np
@@ -59,17 +59,23 @@ def _dense(Y: LabelMatrixLike, name: str) -> np.ndarray[Any, Any]:
 
 
 def _check_zeros_and_ones(array: np.ndarray[Any, Any], name: str) -> None:
-    if array.dtype == bool:
-        return
-    wrong = ~((array == 0) | (array == 1))
+    if array.dtype.kind in "biufc":
+        right = (array == 0) | (array == 1)
+    else:  # one by one: pandas' NA, dates or nested arrays do not survive a comparison with numbers
+        right = np.array([_is_zero_or_one(value) for value in array.astype(object).flat], dtype=bool)
+    wrong = ~right.reshape(array.shape)
     if np.any(wrong):
         row, column = np.argwhere(wrong)[0]
         value = array[row, column]
-        shown = value.item() if hasattr(value, "item") else value
+        shown = value.item() if isinstance(value, np.generic) else value
         raise ValueError(
             f"{name} must hold only 0 and 1, got {shown!r} in row {row}, column {column}."
             " Encode each label as one 0/1 column, for instance with sklearn.preprocessing.MultiLabelBinarizer."
         )
+
+
+def _is_zero_or_one(value: Any) -> bool:
+    return isinstance(value, Number | np.bool_) and value in (0, 1)
 
 
 def label_names_of(Y: LabelMatrixLike) -> tuple[str, ...] | None:
@@ -108,9 +114,15 @@ def check_outputs(outputs: Any, *, name: str = "outputs", n_labels: int | None =
     >>> check_outputs([[0.25, 1]]).tolist()
     [[0.25, 1.0]]
     """
-    array = np.ascontiguousarray(outputs, dtype=np.float64)
+    columns = "n_labels" if n_labels is None else n_labels
+    try:
+        array = np.asarray(outputs, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be a dense array of numbers of shape (n_objects, {columns}),"
+            f" got a {type(outputs).__name__} that numpy cannot read as one ({error})."
+        ) from error
     if array.ndim != 2 or (n_labels is not None and array.shape[1] != n_labels):
-        columns = "n_labels" if n_labels is None else n_labels
         raise ValueError(f"{name} must have shape (n_objects, {columns}), got {array.shape}.")
     wrong = ~((array >= 0) & (array <= 1))
     if np.any(wrong):
@@ -125,28 +137,32 @@ def check_outputs(outputs: Any, *, name: str = "outputs", n_labels: int | None =
 def check_significance(significance: Any) -> Fraction:
     """Return a significance level as an exact fraction.
 
-    A float is read as the fraction with a denominator up to 10^9 that is nearest to it, so 0.1 and 1 - 0.9 are both
-    one tenth, and comparisons with p-values are comparisons of integers.
+    A float is read as the fraction with a denominator up to 10^9 that is nearest to it as printed, so 0.1, 1 - 0.9
+    and numpy.float32(0.1) are all one tenth, and comparisons with p-values are comparisons of integers. Levels so
+    near to 0 or 1 that there is no such fraction are taken as printed.
 
     Examples
     --------
     >>> check_significance(1 - 0.9)
     Fraction(1, 10)
     """
-    if isinstance(significance, bool) or not isinstance(significance, Real) or not 0 < float(significance) < 1:
+    is_number = isinstance(significance, Real) and not isinstance(significance, bool)
+    if not is_number or not 0 < significance < 1:
         raise ValueError(
             f"significance must be a number strictly between 0 and 1, got {significance!r}."
             " For 95 % confidence pass significance=0.05."
         )
-    return Fraction(float(significance)).limit_denominator(10**9)
+    printed = Fraction(str(significance))  # the shortest decimal that is this number in its own precision
+    nearest = printed.limit_denominator(10**9)
+    return nearest if 0 < nearest < 1 else printed
 
 
 def check_choice(value: Any, choices: tuple[str, ...], *, name: str) -> str:
     """Return ``value`` if it is one of ``choices``, else raise ValueError listing them."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
-    return str(value)
+    return value
 
 
 def check_number(value: Any, *, name: str, above: float = -np.inf, at_least: float = -np.inf) -> float:

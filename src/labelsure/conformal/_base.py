@@ -4,16 +4,20 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import check_random_state, get_tags
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from labelsure._core.randomness import set_missing_seeds
+from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_choice, check_label_matrix, check_same_length, label_names_of, n_rows
-from labelsure.estimators import MLRBFClassifier, mark_multi_label
+from labelsure.conformal._calibrated import resolve_measure
+from labelsure.conformal._inside import check_inside, copy_inside, tags_inside
+from labelsure.estimators import mark_multi_label
 from labelsure.labelsets import DRAW_UNIT
 from labelsure.predictions import LabelsetPredictions
+
+SMOOTHING_STREAM, ORDER_STREAM = 1, 2
+"""Set the draws of predictions apart from those of ``fit``, which come from the same random_state."""
 
 
 class ConformalClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
@@ -24,6 +28,7 @@ class ConformalClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, AB
     """
 
     estimator: Any
+    measure: Any
     empty: str
     smoothed: bool
     random_state: Any
@@ -38,7 +43,7 @@ class ConformalClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, AB
             The objects.
         """
 
-    def predict(self, X: MatrixLike) -> LabelMatrix:
+    def predict(self, X: MatrixLike) -> IntArray:
         """Return the labelset with the highest p-value for each object, ties by lowest total score.
 
         Parameters
@@ -51,10 +56,13 @@ class ConformalClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, AB
         array of shape (n_objects, n_labels)
             Zeros and ones.
         """
-        return self.predict_labelsets(X).labelsets
+        return self.predict_labelsets(X).labelsets.astype(np.int64)  # the int of scikit-learn's own classifiers
 
-    def _check_fit(self, X: MatrixLike, Y: LabelMatrixLike) -> tuple[MatrixLike, LabelMatrix]:
-        """Check the training data and learn names and sizes from it."""
+    def _check_fit(self, X: MatrixLike, Y: LabelMatrixLike, *, prefit: bool = False) -> tuple[MatrixLike, LabelMatrix]:
+        """Check parameters and training data, and learn names and sizes."""
+        check_inside(self.estimator, prefit=prefit)
+        resolve_measure(self.measure)
+        check_empty(self.empty)
         labels = check_label_matrix(Y)
         X = _as_rows(X)
         check_same_length(X, labels)
@@ -67,23 +75,35 @@ class ConformalClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, AB
     def _check_predict(self, X: MatrixLike) -> MatrixLike:
         check_is_fitted(self)
         X = _as_rows(X)
+        if hasattr(self, "n_features_in_") and getattr(X, "ndim", 2) == 1:
+            raise ValueError(
+                f"X must have {self.n_features_in_} columns, one per feature, got an array of shape {X.shape}."
+                " Reshape your data: X.reshape(1, -1) is a single object."
+            )
         validate_data(self, X, reset=False, skip_check_array=True)
         return X
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "allow_empty_")  # what every fit learns last: one that failed half-way does not count
+
     def _seeded_estimator(self, seed: int) -> Any:
-        """Return a copy of the classifier inside with ``seed`` wherever the user left a random_state at None."""
-        estimator = MLRBFClassifier() if self.estimator is None else self.estimator
-        return set_missing_seeds(clone(estimator), seed)
+        return copy_inside(self.estimator, seed)
 
     def _draws(self, n_objects: int) -> IntArray | None:
         return draw_smoothing(n_objects, self.random_state) if self.smoothed else None
 
     def __sklearn_tags__(self) -> Any:
         tags = mark_multi_label(super().__sklearn_tags__())
-        inside = get_tags(MLRBFClassifier() if self.estimator is None else self.estimator)
-        tags.input_tags.sparse = inside.input_tags.sparse
-        tags.input_tags.allow_nan = inside.input_tags.allow_nan
+        inside = tags_inside(self.estimator)
+        if inside is not None:
+            tags.input_tags.sparse = inside.input_tags.sparse
+            tags.input_tags.allow_nan = inside.input_tags.allow_nan
         return tags
+
+
+def check_empty(empty: str) -> str:
+    """Return what to do about the empty labelset if it is one of the choices there are."""
+    return check_choice(empty, ("auto", "allow", "exclude"), name="empty")
 
 
 def resolve_empty(empty: str, *labels: LabelMatrix) -> bool:
@@ -92,22 +112,28 @@ def resolve_empty(empty: str, *labels: LabelMatrix) -> bool:
     With "auto", a new object without labels is missed only if it is the first such among all examples, which by
     exchangeability happens with probability at most 1 / (n + 1).
     """
-    if check_choice(empty, ("auto", "allow", "exclude"), name="empty") == "auto":
+    if check_empty(empty) == "auto":
         return any(bool((~part.any(axis=1)).any()) for part in labels)
     return empty == "allow"
 
 
 def draw_smoothing(n_objects: int, random_state: Any) -> IntArray:
     """Draw u of the smoothed p-values, one per object, in units of 1 / DRAW_UNIT."""
-    draws: IntArray = check_random_state(random_state).randint(1, DRAW_UNIT + 1, size=n_objects, dtype=np.int64)
-    return draws
+    rng = open_stream(random_state, SMOOTHING_STREAM)
+    return rng.randint(1, DRAW_UNIT + 1, size=n_objects, dtype=np.int64)
+
+
+def open_stream(random_state: Any, stream: int) -> np.random.RandomState:
+    """Return a source of draws: with an int the same at every call, with a RandomState or None a fresh one."""
+    (seed,) = draw_seeds(random_state, 1)
+    return np.random.RandomState([seed, stream])
 
 
 def _as_rows(X: MatrixLike) -> MatrixLike:
     """Return X if its rows can be counted and chosen, else say what is expected."""
     if hasattr(X, "toarray") and hasattr(X, "tocsr"):
-        return X.tocsr()
-    if getattr(X, "ndim", 2) == 0 or not hasattr(X, "__len__"):
+        X = X.tocsr()
+    elif getattr(X, "ndim", 2) == 0 or not hasattr(X, "__len__") or isinstance(X, str | bytes):
         raise ValueError(f"X must have one row per object, got {X!r}.")
     if n_rows(X) == 0:
         raise ValueError(f"X must have at least one row, got shape {getattr(X, 'shape', (0,))}.")

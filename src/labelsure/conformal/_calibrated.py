@@ -37,11 +37,7 @@ def calibrate(
     training_labels : array of shape (n, q) or None
         The labelsets that the outputs' model was trained on; required where the measure needs them.
     """
-    measure = PowerMeasure() if measure is None else measure
-    if not isinstance(measure, Measure):
-        raise ValueError(
-            f"measure must be a nonconformity measure such as labelsure.measures.PowerMeasure(), got {measure!r}."
-        )
+    measure = resolve_measure(measure)
     if training_labels is None:
         if measure.needs_training_labels:
             raise ValueError(
@@ -51,3 +47,14 @@ def calibrate(
         training_labels = np.empty((0, Y.shape[1]), dtype=np.int8)
     fitted = clone(measure).fit(training_labels)
     return CalibratedMeasure(fitted, Calibration.of(fitted.energy(outputs).scores(Y)))
+
+
+def resolve_measure(measure: Measure | None) -> Measure:
+    """Return the measure, the paper's for None, or say what a measure is."""
+    if measure is None:
+        return PowerMeasure()
+    if not isinstance(measure, Measure):
+        raise ValueError(
+            f"measure must be a nonconformity measure such as labelsure.measures.PowerMeasure(), got {measure!r}."
+        )
+    return measure

@@ -1,21 +1,22 @@
 """Cross-conformal prediction: every example calibrates once, under a model that has not seen it."""
 
-from numbers import Integral
 from typing import Any, Self
 
-import numpy as np
-from joblib import Parallel, delayed
+from sklearn import config_context, get_config
 from sklearn.utils import _safe_indexing
-from threadpoolctl import threadpool_limits
+from sklearn.utils.parallel import Parallel, delayed
 
 from labelsure._core.progress import progress_bar
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.threads import map_in_threads
-from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_count, n_rows
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.validation import n_rows
 from labelsure.conformal._base import ConformalClassifier, resolve_empty
 from labelsure.conformal._calibrated import CalibratedMeasure, calibrate
-from labelsure.estimators import FittedBase, fit_base, outputs_of
+from labelsure.conformal._inside import fit_inside
+from labelsure.conformal._one_thread import one_thread
+from labelsure.conformal._splits import make_splits
+from labelsure.estimators import FittedBase, outputs_of
 from labelsure.labelsets import FoldEngine
 from labelsure.measures import Measure
 from labelsure.predictions import LabelsetPredictions
@@ -29,24 +30,26 @@ class CrossConformalClassifier(ConformalClassifier):
 
         p(psi) = (sum_k #{i in S_k : alpha_i >= alpha^k(psi)} + 1) / (l + 1)
 
-    with alpha^k(psi) its score under fold k's model and l the number of training examples.
+    with alpha^k(psi) its score under fold k's model and l the number of examples in the folds.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
         Any scikit-learn classifier with ``predict_proba`` or ``decision_function`` for several labels, or a Pipeline
-        that ends in one. None is :class:`~labelsure.MLRBFClassifier`, the paper's.
+        that ends in one. None is :class:`~labelsure.MLRBFClassifier`, the paper's, for features on like scales.
     measure : Measure or None, default=None
         The nonconformity measure; None is the paper's ``PowerMeasure(d=4)``.
     cv : int, splitter or iterable of (train, calibration) index pairs, default=10
         An int is that many shuffled folds of sizes as equal as possible. With a splitter of your own, no example may
-        calibrate twice or calibrate a model that it trained.
+        calibrate twice or calibrate a model that it trained; examples in no test part only train.
     empty : {"auto", "allow", "exclude"}, default="auto"
         Whether the empty labelset is a candidate; "auto": if and only if a training example has no label.
     smoothed : bool, default=False
         Smoothed p-values: ties are counted with a random weight, one draw per object.
     random_state : int, RandomState or None, default=None
-        For the folds, for every ``random_state`` inside the estimator that is None, and for smoothing.
+        For the folds, for every ``random_state`` inside the estimator that is None, and for smoothing. An int makes
+        ``fit`` and each prediction repeatable. It also draws the same weights at each call: to smooth p-values of
+        objects that arrive one at a time, pass a RandomState.
     n_jobs : int or None, default=None
         Folds fitted in parallel, and threads for p-values; results do not depend on it.
 
@@ -122,19 +125,19 @@ class CrossConformalClassifier(ConformalClassifier):
             Their labels, zeros and ones.
         """
         X, Y = self._check_fit(X, Y)
-        self.allow_empty_ = resolve_empty(self.empty, Y)
         split_seed, *seeds = draw_seeds(self.random_state, 1 + n_rows(X))
-        splits = self._splits(X, Y, split_seed)
+        splits = make_splits(self.cv, X, Y, split_seed)
         self.fold_indices_ = [calibration for _, calibration in splits]
         jobs = (
             delayed(_fit_fold)(self._seeded_estimator(seed), self.measure, X, Y, train, calibration)
             for seed, (train, calibration) in zip(seeds, splits, strict=False)
         )
-        with threadpool_limits(limits=1):
+        with one_thread():
             fitted = Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs)
             folds = list(progress_bar(fitted, description="fitting folds", total=len(splits)))
         self.models_ = [model for model, _ in folds]
         self.calibrated_ = [calibrated for _, calibrated in folds]
+        self.allow_empty_ = resolve_empty(self.empty, Y)
         return self
 
     def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
@@ -146,54 +149,25 @@ class CrossConformalClassifier(ConformalClassifier):
             The objects.
         """
         X = self._check_predict(X)
-        with threadpool_limits(limits=1):
+        config = get_config()  # scikit-learn's settings belong to one thread and must follow the work into others
+
+        def read_outputs(model: FittedBase) -> FloatArray:
+            with config_context(**config):
+                return outputs_of(model, X, self.n_labels_)
+
+        with one_thread():
             outputs = map_in_threads(
-                lambda model: outputs_of(model, X, self.n_labels_),
-                self.models_,
-                n_jobs=self.n_jobs,
-                description="outputs of the folds' models",
+                read_outputs, self.models_, n_jobs=self.n_jobs, description="outputs of the folds' models"
             )
             folds = [calibrated.fold(o) for calibrated, o in zip(self.calibrated_, outputs, strict=True)]
         engine = FoldEngine(folds, allow_empty=self.allow_empty_, draws=self._draws(n_rows(X)), n_jobs=self.n_jobs)
         return LabelsetPredictions(engine, label_names=self.label_names_)
 
-    def _splits(self, X: MatrixLike, Y: LabelMatrix, seed: int) -> list[tuple[IntArray, IntArray]]:
-        from sklearn.model_selection import KFold, check_cv
-
-        if isinstance(self.cv, Integral):
-            n_folds = check_count(self.cv, name="cv", at_least=2)
-            if n_folds > len(Y):
-                raise ValueError(
-                    f"cv={n_folds} folds need at least {n_folds} examples, got {len(Y)}. Lower cv or add examples."
-                )
-            splitter = KFold(n_folds, shuffle=True, random_state=seed)
-        else:
-            splitter = check_cv(self.cv)
-        splits = [(np.asarray(train), np.asarray(calibration)) for train, calibration in splitter.split(X, Y)]
-        _check_splits(splits, len(Y))
-        return splits
-
 
 def _fit_fold(
     estimator: Any, measure: Measure | None, X: MatrixLike, Y: LabelMatrix, train: IntArray, calibration: IntArray
 ) -> tuple[FittedBase, CalibratedMeasure]:
-    with threadpool_limits(limits=1):  # sums in BLAS depend on its number of threads; results must not
-        model = fit_base(estimator, _safe_indexing(X, train), Y[train])
+    with one_thread():  # sums in BLAS depend on its number of threads; results must not
+        model = fit_inside(estimator, _safe_indexing(X, train), Y[train])
         outputs = outputs_of(model, _safe_indexing(X, calibration), Y.shape[1])
     return model, calibrate(measure, outputs, Y[calibration], training_labels=Y[train])
-
-
-def _check_splits(splits: list[tuple[IntArray, IntArray]], n_examples: int) -> None:
-    """Raise ValueError where the splits would make p-values invalid."""
-    uses = np.zeros(n_examples, dtype=np.int64)
-    for train, calibration in splits:
-        if len(train) == 0 or len(calibration) == 0:
-            raise ValueError("cv must give every fold at least one training and one calibration example.")
-        if np.intersect1d(train, calibration).size:
-            raise ValueError("cv must not let an example calibrate a model that it trained; training and test overlap.")
-        np.add.at(uses, calibration, 1)
-    if uses.max() > 1:
-        raise ValueError(
-            f"cv must let every example calibrate at most once, but example {int(uses.argmax())} is in"
-            f" {int(uses.max())} test parts. Use KFold, not ShuffleSplit or a repeated splitter."
-        )

@@ -1,24 +1,33 @@
 """Full conformal prediction: the original, transductive definition."""
 
 import time
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
-from threadpoolctl import threadpool_limits
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
 
 from labelsure._core.progress import progress_bar
 from labelsure._core.randomness import draw_seeds
-from labelsure._core.types import LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, n_rows
-from labelsure.conformal._base import ConformalClassifier, resolve_empty
-from labelsure.estimators import fit_base, outputs_of
+from labelsure.conformal._base import ORDER_STREAM, ConformalClassifier, open_stream, resolve_empty
+from labelsure.conformal._calibrated import resolve_measure
+from labelsure.conformal._inside import fit_inside
+from labelsure.conformal._one_thread import one_thread
+from labelsure.estimators import outputs_of
 from labelsure.labelsets import StoredEngine, decode
-from labelsure.measures import Measure, PowerMeasure
+from labelsure.measures import Measure
 from labelsure.predictions import LabelsetPredictions
+
+MAX_LABELS = 24
+"""With more labels one object's tables of counts and scores no longer fit in 256 MiB."""
 
 
 class FullConformalClassifier(ConformalClassifier):
@@ -31,10 +40,14 @@ class FullConformalClassifier(ConformalClassifier):
 
     That is one fit per object and labelset, so it is for small data, and for checking the other predictors.
 
+    The definition asks for a classifier that treats all examples alike, whatever their order. Many do not (neighbours
+    at the same distance, bootstrap samples, stochastic gradients), so the n + 1 examples are put into a random order,
+    drawn once per object, which makes the p-values valid for any classifier.
+
     Parameters
     ----------
     estimator : classifier or None, default=None
-        As in :class:`CrossConformalClassifier`; it must not depend on the order of the examples.
+        As in :class:`CrossConformalClassifier`.
     measure : Measure or None, default=None
         The nonconformity measure; None is the paper's ``PowerMeasure(d=4)``.
     max_fits : int or None, default=10_000
@@ -92,6 +105,8 @@ class FullConformalClassifier(ConformalClassifier):
     def fit(self, X: MatrixLike, Y: LabelMatrixLike) -> Self:
         """Store the training data; the models are trained when objects arrive.
 
+        One is trained now and thrown away, so that data or a classifier that cannot be used are refused here.
+
         Parameters
         ----------
         X : array-like of shape (n_objects, n_features)
@@ -100,15 +115,18 @@ class FullConformalClassifier(ConformalClassifier):
             Their labels, zeros and ones.
         """
         X, Y = self._check_fit(X, Y)
-        self.allow_empty_ = resolve_empty(self.empty, Y)
         (seed,) = draw_seeds(self.random_state, 1)
         self.X_, self.Y_ = X, Y
         self.base_ = self._seeded_estimator(seed)
-        self.measure_ = PowerMeasure() if self.measure is None else clone(self.measure)
+        self.measure_ = clone(resolve_measure(self.measure)).fit(Y)
+        with one_thread():
+            outputs_of(fit_inside(self.base_, X, Y), _safe_indexing(X, [0]), self.n_labels_)
+        self.allow_empty_ = resolve_empty(self.empty, Y)
         return self
 
     def n_fits(self, n_objects: int) -> int:
         """Return how many times the classifier would be trained to predict so many objects."""
+        check_is_fitted(self)
         return n_objects * int(2**self.n_labels_ - (not self.allow_empty_))
 
     def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
@@ -120,19 +138,16 @@ class FullConformalClassifier(ConformalClassifier):
             The objects.
         """
         X = self._check_predict(X)
+        X = _in_kind_of(self.X_, X)
         n_objects = n_rows(X)
         self._check_cost(X)
-        codes = range(not self.allow_empty_, 2**self.n_labels_)
-        jobs = [(i, code) for i in range(n_objects) for code in codes]
         at_least = np.zeros((n_objects, 2**self.n_labels_), dtype=np.int32)
         above, scores = np.zeros_like(at_least), np.zeros(at_least.shape, dtype=np.int64)
-        with threadpool_limits(limits=1):
-            answers = Parallel(n_jobs=self.n_jobs, return_as="generator")(
-                delayed(self._assume)(_safe_indexing(X, [i]), code) for i, code in jobs
-            )
-            bar = progress_bar(answers, description=f"full conformal, {len(jobs)} fits", total=len(jobs))
-            for job, answer in zip(jobs, bar, strict=True):
-                at_least[job], above[job], scores[job] = answer
+        codes = range(not self.allow_empty_, 2**self.n_labels_)
+        answers = Parallel(n_jobs=self.n_jobs, return_as="generator")(self._jobs(X, codes))
+        bar = progress_bar(answers, description="full conformal, fits", total=self.n_fits(n_objects))
+        for job, answer in zip(product(range(n_objects), codes), bar, strict=True):
+            at_least[job], above[job], scores[job] = answer
         engine = StoredEngine(
             at_least,
             above,
@@ -143,32 +158,64 @@ class FullConformalClassifier(ConformalClassifier):
         )
         return LabelsetPredictions(engine, label_names=self.label_names_)
 
-    def _assume(self, x: MatrixLike, code: int) -> tuple[int, int, int]:
+    def _jobs(self, X: MatrixLike, codes: range) -> Iterator[Any]:
+        """Yield the fits to be done, object by object; the examples' order is drawn once per object."""
+        rng = open_stream(self.random_state, ORDER_STREAM)
+        for i in range(n_rows(X)):
+            x, order = _safe_indexing(X, [i]), rng.permutation(len(self.Y_) + 1)
+            yield from (delayed(self._assume)(x, code, order) for code in codes)
+
+    def _assume(self, x: MatrixLike, code: int, order: IntArray) -> tuple[int, int, int]:
         """Train with one object assumed to have one labelset; count the scores >= and > its own, and return that."""
-        X = _append_row(self.X_, x)
-        Y: LabelMatrix = np.vstack([self.Y_, decode(np.array([code]), self.n_labels_)])
-        with threadpool_limits(limits=1):
-            outputs = outputs_of(fit_base(self.base_, X, Y), X, self.n_labels_)
+        X = _safe_indexing(_append_row(self.X_, x), order)
+        Y: LabelMatrix = np.vstack([self.Y_, decode(np.array([code]), self.n_labels_)])[order]
+        with one_thread():
+            outputs = outputs_of(fit_inside(self.base_, X, Y), X, self.n_labels_)
         scores = clone(self.measure_).fit(Y).energy(outputs).scores(Y)
-        own, others = int(scores[-1]), scores[:-1]
-        return int(np.count_nonzero(others >= own)), int(np.count_nonzero(others > own)), own
+        own = int(scores[order == len(self.Y_)][0])
+        return int(np.count_nonzero(scores >= own)) - 1, int(np.count_nonzero(scores > own)), own
 
     def _check_cost(self, X: MatrixLike) -> None:
         n_objects, n_fits = n_rows(X), self.n_fits(n_rows(X))
-        if self.max_fits is None or n_fits <= check_count(self.max_fits, name="max_fits"):
-            return
-        start = time.perf_counter()
-        self._assume(_safe_indexing(X, [0]), 1)
-        seconds = time.perf_counter() - start
-        raise ValueError(
-            f"Full conformal prediction of {n_objects} objects with {self.n_labels_} labels takes {n_fits:.6g} fits,"
-            f" about {seconds * n_fits / 3600:.3g} hours at {seconds:.2g} s each, more than max_fits={self.max_fits}."
-            " Pass max_fits=None to go on, predict fewer objects, or use CrossConformalClassifier."
-        )
+        if self.max_fits is not None and n_fits > check_count(self.max_fits, name="max_fits"):
+            start = time.perf_counter()
+            self._assume(_safe_indexing(X, [0]), 1, np.arange(len(self.Y_) + 1))
+            seconds = time.perf_counter() - start
+            raise ValueError(
+                f"Full conformal prediction of {n_objects} objects with {self.n_labels_} labels takes"
+                f" {_readable(n_fits)} fits, about {_readable(Fraction(seconds) * n_fits / 3600)} hours at"
+                f" {seconds:.2g} s each, more than max_fits={self.max_fits}."
+                " Pass max_fits=None to go on, predict fewer objects, or use CrossConformalClassifier."
+            )
+        if self.n_labels_ > MAX_LABELS:
+            raise ValueError(
+                f"Full conformal prediction tries every labelset, which is possible for up to {MAX_LABELS}"
+                f" labels, got {self.n_labels_}. Use CrossConformalClassifier."
+            )
+
+
+def _readable(amount: int | Fraction) -> str:
+    """Return a whole number in full, a fraction in two digits; where either is huge, the power of two below it."""
+    if amount >= 10**12:
+        return f"2^{int(amount).bit_length() - 1}"
+    return str(amount) if isinstance(amount, int) else f"{float(amount):.2g}"
+
+
+def _in_kind_of(model: MatrixLike, X: MatrixLike) -> MatrixLike:
+    """Return X as the kind of container that ``model`` is, so that its rows can be put below it."""
+    if sparse.issparse(model):
+        return X if sparse.issparse(X) else sparse.csr_array(np.asarray(X))
+    if sparse.issparse(X):
+        X = X.toarray()
+    if hasattr(model, "iloc") and not hasattr(X, "iloc"):
+        return type(model)(X) if model.ndim == 1 else type(model)(X, columns=model.columns)
+    if isinstance(model, list) and not isinstance(X, list):
+        return list(np.asarray(X))
+    return X
 
 
 def _append_row(X: MatrixLike, x: MatrixLike) -> MatrixLike:
-    """Return X with the row x below it, as the kind of container that X is."""
+    """Return X with the row x, of the same kind, below it."""
     if sparse.issparse(X):
         return sparse.vstack([X, x], format="csr")
     if hasattr(X, "iloc"):

@@ -1,18 +1,20 @@
 """Inductive conformal prediction: one model, and calibration examples that it has not seen."""
 
+import math
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import _safe_indexing, check_random_state
-from threadpoolctl import threadpool_limits
 
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import IntArray, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_number, n_rows
 from labelsure.conformal._base import ConformalClassifier, resolve_empty
 from labelsure.conformal._calibrated import calibrate
-from labelsure.estimators import fit_base, outputs_of
+from labelsure.conformal._inside import fit_inside
+from labelsure.conformal._one_thread import one_thread
+from labelsure.estimators import outputs_of
 from labelsure.labelsets import FoldEngine
 from labelsure.measures import Measure
 from labelsure.predictions import LabelsetPredictions
@@ -107,9 +109,9 @@ class InductiveConformalClassifier(ConformalClassifier):
         training_labels : array-like of shape (n, n_labels) or None, default=None
             With ``prefit`` only: the labels that the estimator was fitted on, for measures that need them.
         """
-        X, Y = self._check_fit(X, Y)
+        X, Y = self._check_fit(X, Y, prefit=self.prefit)
         split_seed, seed = draw_seeds(self.random_state, 2)
-        with threadpool_limits(limits=1):
+        with one_thread():
             if self.prefit:
                 if training_labels is not None:
                     training_labels = check_label_matrix(
@@ -122,13 +124,13 @@ class InductiveConformalClassifier(ConformalClassifier):
                     raise ValueError("training_labels goes with prefit=True; without it they are a part of Y.")
                 train, self.calibration_indices_ = self._split(len(Y), split_seed)
                 training_labels = Y[train]
-                self.model_ = fit_base(self._seeded_estimator(seed), _safe_indexing(X, train), training_labels)
+                self.model_ = fit_inside(self._seeded_estimator(seed), _safe_indexing(X, train), training_labels)
             outputs = outputs_of(self.model_, _safe_indexing(X, self.calibration_indices_), self.n_labels_)
-        known = [Y] if training_labels is None else [Y, training_labels]
-        self.allow_empty_ = resolve_empty(self.empty, *known)
         self.calibrated_ = calibrate(
             self.measure, outputs, Y[self.calibration_indices_], training_labels=training_labels
         )
+        known = [Y] if training_labels is None else [Y, training_labels]
+        self.allow_empty_ = resolve_empty(self.empty, *known)
         return self
 
     def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
@@ -140,7 +142,7 @@ class InductiveConformalClassifier(ConformalClassifier):
             The objects.
         """
         X = self._check_predict(X)
-        with threadpool_limits(limits=1):
+        with one_thread():
             fold = self.calibrated_.fold(outputs_of(self.model_, X, self.n_labels_))
         engine = FoldEngine([fold], allow_empty=self.allow_empty_, draws=self._draws(n_rows(X)), n_jobs=self.n_jobs)
         return LabelsetPredictions(engine, label_names=self.label_names_)
@@ -154,10 +156,11 @@ class InductiveConformalClassifier(ConformalClassifier):
                 "calibration_size must be a share below 1 or a whole number of examples,"
                 f" got {self.calibration_size!r}."
             )
-        n_calibration = int(size) if whole else int(np.ceil(size * n_examples))
+        # 0.07 * 100 is 7.000000000000001 in floating point: that asks for 7 examples, not 8
+        n_calibration = int(size) if whole else math.ceil(size * n_examples * (1 - 1e-12))
         if not 0 < n_calibration < n_examples:
             raise ValueError(
-                f"calibration_size={self.calibration_size!r} must leave at least one of the {n_examples} examples"
+                f"calibration_size={self.calibration_size!r} of n_samples={n_examples} must leave at least one example"
                 f" for training and one for calibration, but takes {n_calibration} for calibration."
             )
         order = check_random_state(seed).permutation(n_examples)

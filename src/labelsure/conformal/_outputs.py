@@ -63,11 +63,12 @@ class OutputsPredictor:
         outputs : array-like of shape (n_objects, n_labels), or (K, n_objects, n_labels) for a cross-conformal one
             Between 0 and 1: of the one model, or of each fold's model in the order of ``fold_numbers``.
         """
-        per_fold = [outputs] if self.fold_numbers is None else list(outputs)
-        if len(per_fold) != len(self.calibrated):
+        per_fold = [outputs] if self.fold_numbers is None else outputs
+        if not hasattr(per_fold, "__len__") or len(per_fold) != len(self.calibrated):
+            got = len(per_fold) if hasattr(per_fold, "__len__") else repr(per_fold)
             raise ValueError(
                 f"outputs must hold one (n_objects, {self.n_labels}) array per fold, {len(self.calibrated)} in all,"
-                f" got {len(per_fold)}."
+                f" got {got}."
             )
         checked = [check_outputs(part, n_labels=self.n_labels) for part in per_fold]
         if len({len(part) for part in checked}) > 1:
@@ -134,8 +135,9 @@ def calibrate_outputs(
     check_same_length(checked, labels, names=("outputs", "Y"))
     if len(labels) == 0:
         raise ValueError("outputs and Y must hold at least one calibration example, got none.")
-    if label_names is not None and len(label_names) != labels.shape[1]:
-        raise ValueError(f"label_names must name the {labels.shape[1]} labels, got {len(label_names)} names.")
+    names = label_names_of(Y) if label_names is None else tuple(str(name) for name in label_names)
+    if names is not None and len(names) != labels.shape[1]:
+        raise ValueError(f"label_names must name the {labels.shape[1]} labels, got {len(names)} names.")
     known = [labels]
     if folds is None:
         if training_labels is not None:
@@ -155,7 +157,7 @@ def calibrate_outputs(
         fold_numbers=fold_numbers,
         n_labels=labels.shape[1],
         allow_empty=resolve_empty(empty, *known),
-        label_names=label_names or label_names_of(Y),
+        label_names=names,
         smoothed=smoothed,
         random_state=random_state,
         n_jobs=n_jobs,
@@ -169,6 +171,8 @@ def _check_folds(folds: Any, n_examples: int) -> tuple[IntArray, IntArray]:
         raise ValueError(
             f"folds must hold one fold number per calibration example, {n_examples} in all, got shape {numbers.shape}."
         )
+    if numbers.dtype.kind not in "iu":
+        raise ValueError(f"folds must hold whole numbers, got {numbers.dtype} values: {numbers[0]!r}, ...")
     fold_numbers, fold_of = np.unique(numbers, return_inverse=True)
     if len(fold_numbers) < 2:
         raise ValueError("folds must name at least two folds; leave folds out where one model gave all outputs.")

@@ -199,7 +199,8 @@ class BPMLLClassifier(MultiLabelClassifier):
         from labelsure.estimators._kernels import network_outputs
 
         weights = self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_
-        return network_outputs(*_arrays(rows), *weights)
+        outputs: FloatArray = network_outputs(*_arrays(rows), *weights)
+        return outputs
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

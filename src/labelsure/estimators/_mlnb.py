@@ -274,7 +274,8 @@ class _Fold(NamedTuple):
         """Return the mean of Hamming loss and ranking loss in this fold by each subset of the components."""
         from labelsure.estimators._kernels import population_losses
 
-        return population_losses(self.log_odds.of_subsets(self.components, strings), self.Y)
+        losses: FloatArray = population_losses(self.log_odds.of_subsets(self.components, strings), self.Y)
+        return losses
 
 
 def _prepare_folds(components: FloatArray, Y: LabelMatrix, n_folds: int, smoothing: float) -> list[_Fold]:

@@ -4,6 +4,18 @@ from labelsure.labelsets._codes import decode, encode
 from labelsure.labelsets._engine import DRAW_UNIT, BestLabelsets, LabelsetEngine
 from labelsure.labelsets._fold import Fold
 from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.labelsets._size import RegionSize, SizeEstimate
 from labelsure.labelsets._stored_engine import StoredEngine
 
-__all__ = ["DRAW_UNIT", "BestLabelsets", "Fold", "FoldEngine", "LabelsetEngine", "StoredEngine", "decode", "encode"]
+__all__ = [
+    "DRAW_UNIT",
+    "BestLabelsets",
+    "Fold",
+    "FoldEngine",
+    "LabelsetEngine",
+    "RegionSize",
+    "SizeEstimate",
+    "StoredEngine",
+    "decode",
+    "encode",
+]

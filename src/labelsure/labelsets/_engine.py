@@ -6,49 +6,35 @@ numerators, so a region does not depend on how its significance level was rounde
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar
 
 import numpy as np
 
-from labelsure._core.threads import map_in_threads
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
-from labelsure.labelsets._codes import decode
+from labelsure.labelsets._size import RegionSize
 
-Answer = TypeVar("Answer")
-
-CountRows = np.ndarray[tuple[int, int], np.dtype[np.int32]]
-NumeratorRows = np.ndarray[tuple[int, ...], np.dtype[np.signedinteger]]
+Numerators = np.ndarray[tuple[int, ...], np.dtype[np.signedinteger]]
 
 DRAW_UNIT = 2**31
 """A draw u is a whole number of these; u = 1 .. 2^31, never 0, so that P(p <= eps) <= eps holds exactly."""
 
-MAX_TABLE_LABELS = 24
-"""With more labels one object's row of counts no longer fits in 64 MiB."""
-
-BLOCK_BYTES = 2**20
-"""Rows worked on at a time by one thread: small enough to stay in the processor's cache."""
-
 
 @dataclass(frozen=True, eq=False)
 class BestLabelsets:
-    """The most plausible labelset of each object.
+    """The k most plausible labelsets of each object, in order.
 
     Attributes
     ----------
-    labelsets : int8 array of shape (n, q)
-        Highest p-value; ties by lowest total score, then by lowest code.
-    numerators : int64 array of shape (n,)
-        Of their p-values.
-    runner_up : int64 array of shape (n,)
-        Numerators of the highest p-value among the other candidates; 0 where there is no other.
+    labelsets : int8 array of shape (n, k, q)
+        By highest p-value; ties by lowest total score over the folds, then by lowest code.
+    numerators : int64 array of shape (n, k)
+        Of their p-values; 0 where an object has fewer candidates.
     """
 
     labelsets: LabelMatrix
     numerators: IntArray
-    runner_up: IntArray
 
 
 class LabelsetEngine(ABC):
@@ -89,16 +75,43 @@ class LabelsetEngine(ABC):
         """Return the engine for some of the objects."""
 
     @abstractmethod
-    def _counts_of(self, Y: LabelMatrix, *, strict: bool) -> IntArray:
-        """Return, per object, how many calibration scores are >= (> if strict) the score of its labelset in Y."""
+    def _counts_of(self, Y: LabelMatrix, objects: IntArray, *, strict: bool) -> IntArray:
+        """Return how many calibration scores are >= (> if strict) the score of ``Y[r]`` for object ``objects[r]``."""
 
     @abstractmethod
-    def _count_rows(self, objects: IntArray, *, strict: bool) -> CountRows:
-        """Return the same for every labelset code, one row per object; the caller may overwrite it."""
+    def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
+        """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``."""
 
     @abstractmethod
-    def _total_scores(self, i: int, codes: IntArray) -> IntArray:
-        """Return the total score over the folds of some labelsets of object ``i``."""
+    def p_value_table(self) -> FloatArray:
+        """Return the p-values of all candidates, (n_objects, n_candidates), columns in the order of their codes."""
+
+    @abstractmethod
+    def top(self, n_best: int) -> BestLabelsets:
+        """Return the ``n_best`` most plausible labelsets of each object."""
+
+    @abstractmethod
+    def region_sizes(self, smallest: int) -> Sequence[RegionSize]:
+        """Return how many labelsets of each object have a numerator of at least ``smallest``."""
+
+    @abstractmethod
+    def region_members(self, i: int, smallest: int, limit: int | None) -> tuple[LabelMatrix, IntArray]:
+        """Return labelsets of object ``i`` with a numerator of at least ``smallest``, and their numerators.
+
+        The most plausible come first: by p-value, then by lowest total score, then by lowest code; at most ``limit``.
+        """
+
+    @abstractmethod
+    def iterate_members(self, i: int, smallest: int) -> Iterator[tuple[LabelMatrix, IntArray]]:
+        """Yield the same labelsets in some order, a limited number at a time."""
+
+    @abstractmethod
+    def label_numerators(self) -> IntArray:
+        """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2)."""
+
+    @abstractmethod
+    def label_masses(self) -> FloatArray:
+        """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
 
     @property
     def first_code(self) -> int:
@@ -114,92 +127,18 @@ class LabelsetEngine(ABC):
         """Return the smallest numerator of a p-value above ``significance``."""
         return significance.numerator * self.denominator // significance.denominator + 1
 
-    def numerators_of(self, Y: LabelMatrix) -> IntArray:
-        """Return the numerator of the p-value of one labelset per object."""
-        at_least = self._counts_of(Y, strict=False)
+    def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
+        """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
+        objects = np.arange(self.n_objects) if objects is None else objects
+        at_least = self._counts_of(Y, objects, strict=False)
         if self.draws is None:
             numerators = at_least + 1
         else:
-            numerators = self._smooth(at_least, self._counts_of(Y, strict=True), self.draws)
+            numerators = smooth(at_least, self._counts_of(Y, objects, strict=True), self.draws[objects])
         return numerators if self.allow_empty else np.where(Y.any(axis=1), numerators, 0)
 
-    def p_value_table(self) -> FloatArray:
-        """Return the p-values of all candidates, (n_objects, n_candidates), columns in the order of their codes."""
-        table = np.empty((self.n_objects, self.n_candidates))
 
-        def fill(objects: IntArray) -> None:
-            rows = self._numerator_rows(objects)[:, self.first_code :]
-            np.divide(rows, self.denominator, out=table[objects[0] : objects[-1] + 1])
-
-        for _ in map_in_threads(fill, self._blocks(), n_jobs=self.n_jobs, description="p-values"):
-            pass
-        return table
-
-    def best(self) -> BestLabelsets:
-        """Return the most plausible labelset of each object and the p-value of the next."""
-        found = self._map_rows(self._best_of_row, "best labelsets")
-        codes, numerators, runner_up = np.array(found, dtype=np.int64).reshape(-1, 3).T
-        return BestLabelsets(decode(codes, self.n_labels), numerators, runner_up)
-
-    def region_sizes(self, smallest: int) -> IntArray:
-        """Return how many labelsets of each object have a numerator of at least ``smallest``."""
-        sizes = self._map_rows(lambda _, row: np.count_nonzero(row >= smallest), "region sizes")
-        return np.array(sizes, dtype=np.int64)
-
-    def region_members(self, i: int, smallest: int) -> tuple[LabelMatrix, IntArray]:
-        """Return the labelsets of object ``i`` with a numerator of at least ``smallest``, and their numerators.
-
-        The most plausible come first: by p-value, then by lowest total score, then by lowest code.
-        """
-        self.check_listable()
-        row = self._numerator_rows(np.array([i]))[0]
-        codes = np.flatnonzero(row >= smallest)
-        order = np.lexsort((codes, self._total_scores(i, codes), -row[codes].astype(np.int64)))
-        return decode(codes[order], self.n_labels), row[codes[order]].astype(np.int64)
-
-    def check_listable(self) -> None:
-        """Raise ValueError where there are too many labelsets to list."""
-        if self.n_labels > MAX_TABLE_LABELS:
-            raise ValueError(
-                f"This needs the p-values of all 2^{self.n_labels} labelsets of {self.n_labels} labels, one by one;"
-                f" that is possible for up to {MAX_TABLE_LABELS} labels."
-                " The p-value of given labelsets, p_value(Y), and region.contains(Y) work for any number of labels."
-            )
-
-    def _map_rows(self, question: Callable[[int, NumeratorRows], Answer], description: str) -> list[Answer]:
-        """Return ``question(i, numerators of every code)`` for each object."""
-
-        def answer(objects: IntArray) -> list[Answer]:
-            return [question(i, row) for i, row in zip(objects, self._numerator_rows(objects), strict=True)]
-
-        blocks = map_in_threads(answer, self._blocks(), n_jobs=self.n_jobs, description=description)
-        return [one for block in blocks for one in block]
-
-    def _best_of_row(self, i: int, row: NumeratorRows) -> tuple[int, int, int]:
-        highest = row.max()
-        tied = np.flatnonzero(row == highest)
-        if len(tied) > 1:
-            return int(tied[np.argmin(self._total_scores(i, tied))]), int(highest), int(highest)
-        row[tied[0]] = 0
-        return int(tied[0]), int(highest), int(row.max())
-
-    def _numerator_rows(self, objects: IntArray) -> NumeratorRows:
-        """Return the numerators of every code, one row per object; 0 for an excluded empty labelset."""
-        rows: NumeratorRows = self._count_rows(objects, strict=False)
-        if self.draws is None:
-            rows += 1
-        else:
-            rows = self._smooth(rows, self._count_rows(objects, strict=True), self.draws[objects][:, None])
-        rows[:, : self.first_code] = 0
-        return rows
-
-    @staticmethod
-    def _smooth(at_least: NumeratorRows, above: NumeratorRows, draws: IntArray) -> IntArray:
-        larger = above.astype(np.int64)
-        return larger * DRAW_UNIT + draws * (at_least - larger + 1)
-
-    def _blocks(self) -> list[IntArray]:
-        self.check_listable()
-        n_rows = max(1, BLOCK_BYTES // (4 * 2**self.n_labels))
-        everyone = np.arange(self.n_objects)
-        return [everyone[start : start + n_rows] for start in range(0, self.n_objects, n_rows)]
+def smooth(at_least: Numerators, above: Numerators, draws: IntArray) -> IntArray:
+    """Return the numerators of smoothed p-values, in units of 1 / DRAW_UNIT."""
+    larger = above.astype(np.int64)
+    return larger * DRAW_UNIT + draws * (at_least - larger + 1)

@@ -1,19 +1,34 @@
 """The engine for inductive and cross-conformal predictors: scores are energies, calibrated fold by fold."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from labelsure._core.types import IntArray, LabelMatrix
-from labelsure.labelsets._codes import decode
-from labelsure.labelsets._engine import CountRows, LabelsetEngine
+from labelsure.labelsets._codes import encode
+from labelsure.labelsets._engine import BestLabelsets
 from labelsure.labelsets._fold import Fold
-from labelsure.labelsets._index import ScoreIndex, index_calibrations
+from labelsure.labelsets._size import RegionSize
+from labelsure.labelsets._table_engine import MAX_TABLE_LABELS, CountRows, TableEngine
+
+if TYPE_CHECKING:
+    from labelsure.labelsets._search import FoldSearch
+
+TABLE_LABELS = 8
+"""Up to so many labels the whole table costs less than setting up a search."""
+
+TABLE_SHARE = 32
+"""An evaluation in a search costs as much as two or three entries of a table; a search that could be replaced by a
+table may spend one evaluation per so many entries before it is, so it adds at most a tenth to the cost."""
+
+SEARCH_BUDGET = 2_000_000
+"""Evaluations that counting one region may take, about 0.1 s, before its size is estimated."""
 
 
-class FoldEngine(LabelsetEngine):
-    """Answers questions about labelsets from a list of folds.
+class FoldEngine(TableEngine):
+    """Answers questions about labelsets from a list of folds: by table for few labels, by search for many.
 
     Parameters
     ----------
@@ -65,49 +80,75 @@ class FoldEngine(LabelsetEngine):
             n_jobs=self.n_jobs,
         )
 
-    def _counts_of(self, Y: LabelMatrix, *, strict: bool) -> IntArray:
+    def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
+        """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``."""
         return sum(
-            (fold.calibration.count_at_least(fold.energy.scores(Y) + strict) for fold in self.folds),
-            start=np.zeros(self.n_objects, dtype=np.int64),
+            (fold.energy.scores(Y, objects=objects) for fold in self.folds), start=np.zeros(len(Y), dtype=np.int64)
+        )
+
+    def top(self, n_best: int) -> BestLabelsets:
+        """Return the ``n_best`` most plausible labelsets of each object."""
+        return super().top(n_best) if self.n_labels <= TABLE_LABELS else self._search.top(n_best)
+
+    def label_numerators(self) -> IntArray:
+        """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2)."""
+        return super().label_numerators() if self.n_labels <= TABLE_LABELS else self._search.label_numerators()
+
+    def region_sizes(self, smallest: int) -> Sequence[RegionSize]:
+        """Return how many labelsets of each object have a numerator of at least ``smallest``."""
+        if self.n_labels <= TABLE_LABELS:
+            return super().region_sizes(smallest)
+        if self.n_labels > MAX_TABLE_LABELS:
+            return self._search.region_sizes(smallest, SEARCH_BUDGET)
+        sizes = self._search.count_members(smallest, 2**self.n_labels // TABLE_SHARE)
+        if sizes is None:
+            return super().region_sizes(smallest)
+        return sizes
+
+    def region_members(self, i: int, smallest: int, limit: int | None) -> tuple[LabelMatrix, IntArray]:
+        """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""
+        if self.n_labels <= TABLE_LABELS:
+            return super().region_members(i, smallest, limit)
+        return self._search.region_members(i, smallest, limit)
+
+    def iterate_members(self, i: int, smallest: int) -> Iterator[tuple[LabelMatrix, IntArray]]:
+        """Yield the same labelsets in the order of a depth-first search, a limited number at a time."""
+        if self.n_labels <= TABLE_LABELS:
+            return super().iterate_members(i, smallest)
+        return self._search.iterate_members(i, smallest)
+
+    def _counts_of(self, Y: LabelMatrix, objects: IntArray, *, strict: bool) -> IntArray:
+        return sum(
+            (fold.calibration.count_at_least(fold.energy.scores(Y, objects=objects) + strict) for fold in self.folds),
+            start=np.zeros(len(Y), dtype=np.int64),
         )
 
     def _count_rows(self, objects: IntArray, *, strict: bool) -> CountRows:
-        from labelsure.labelsets import _kernels
+        from labelsure.labelsets import _table_kernels
 
         rows = np.empty((len(objects), 2**self.n_labels), dtype=np.int32)
-        index = self._index
-        _kernels.count_rows(
-            np.stack([fold.energy.constant[objects] + strict for fold in self.folds]),
+        _table_kernels.count_rows(
+            np.stack([fold.energy.constant[objects] for fold in self.folds]),
             np.stack([fold.energy.unary[objects] for fold in self.folds]),
-            self._pairwise,
-            index.buckets,
-            index.bucket_start,
-            index.values,
-            index.counts,
-            index.value_start,
-            index.origin,
-            index.shift,
+            self._search.parts.pairs,
+            self._penalty_rows,
+            *self._search.tables,
+            int(strict),
             rows,
         )
+        if any(fold.energy.exceptions is not None for fold in self.folds):
+            own, labelsets = self._search.exceptions_of(objects)
+            rows[own, encode(labelsets)] = self._counts_of(labelsets, objects[own], strict=strict)
         return rows
 
-    def _total_scores(self, i: int, codes: IntArray) -> IntArray:
-        labelsets = decode(codes, self.n_labels)
-        object_repeated = np.full(len(codes), i)
-        return sum(
-            (fold.energy.take(object_repeated).scores(labelsets) for fold in self.folds),
-            start=np.zeros(len(codes), dtype=np.int64),
-        )
+    @cached_property
+    def _penalty_rows(self) -> IntArray:
+        from labelsure.labelsets._fold_arrays import penalty_rows
+
+        return penalty_rows(self.folds, self._search.parts)
 
     @cached_property
-    def _pairwise(self) -> IntArray:
-        """The pairwise costs of all folds, (K, q, q), or (K, 0, 0) where no fold has any."""
-        if all(fold.energy.pairwise is None for fold in self.folds):
-            return np.empty((len(self.folds), 0, 0), dtype=np.int64)
-        zeros = np.zeros((self.n_labels, self.n_labels), dtype=np.int64)
-        return np.stack([zeros if fold.energy.pairwise is None else fold.energy.pairwise for fold in self.folds])
+    def _search(self) -> "FoldSearch":
+        from labelsure.labelsets._search import FoldSearch
 
-    @cached_property
-    def _index(self) -> ScoreIndex:
-        lowest = [fold.energy.lower_bound() for fold in self.folds]
-        return index_calibrations([fold.calibration for fold in self.folds], lowest)
+        return FoldSearch(self)

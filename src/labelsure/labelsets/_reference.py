@@ -1,10 +1,12 @@
 """The slow, readable truth that every kernel of this room is compared with."""
 
+import math
 from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
 
+from labelsure._core.penalty import Penalty
 from labelsure._core.types import IntArray
 from labelsure.labelsets._fold import Fold
 
@@ -14,9 +16,30 @@ def subset_sums(start: int, costs: Sequence[int]) -> list[int]:
     return [start + sum(cost for j, cost in enumerate(costs) if code >> j & 1) for code in range(2 ** len(costs))]
 
 
+def pair_sums(pairwise: IntArray) -> list[int]:
+    """Return the sum of the costs of the pairs j < r inside each subset of the labels, by the subset's code."""
+    n_labels = len(pairwise)
+    pairs = [(j, r) for r in range(n_labels) for j in range(r)]
+    return [
+        sum(int(pairwise[j, r]) for j, r in pairs if code >> j & 1 and code >> r & 1) for code in range(2**n_labels)
+    ]
+
+
+def add_cross_costs(unary: IntArray, cross: IntArray, high: int) -> list[int]:
+    """Return each low label's own cost plus those of its pairs with the high labels whose bits ``high`` has set."""
+    return [
+        int(own) + sum(int(cost) for r, cost in enumerate(costs) if high >> r & 1)
+        for own, costs in zip(unary, cross, strict=True)
+    ]
+
+
 def score(fold: Fold, i: int, labelset: Sequence[int]) -> int:
     """Return the score of one labelset for object ``i`` under one fold."""
     energy = fold.energy
+    if energy.exceptions is not None:
+        for e in range(energy.exceptions.begin[i], energy.exceptions.begin[i + 1]):
+            if list(energy.exceptions.labelsets[e]) == list(labelset):
+                return int(energy.exceptions.scores[e])
     total = int(energy.constant[i])
     for j, on in enumerate(labelset):
         if on:
@@ -24,11 +47,60 @@ def score(fold: Fold, i: int, labelset: Sequence[int]) -> int:
             for r in range(j + 1, len(labelset)):
                 if energy.pairwise is not None and labelset[r]:
                     total += int(energy.pairwise[j, r])
+    if energy.link is not None:
+        total = math.isqrt(max(total, 0) << energy.link.shift)
+    if energy.penalty is not None:
+        total += penalty_cost(energy.penalty, labelset)
     return total
 
 
-def count_table(folds: Sequence[Fold]) -> IntArray:
-    """Return, for each object and labelset code, #{calibration scores of all folds >= the labelset's score there}."""
+def penalty_cost(penalty: Penalty, labelset: Sequence[int]) -> int:
+    """Return what a labelset pays for its number of labels and for its distance to the nearest anchor."""
+    cost = 0
+    if penalty.by_cardinality is not None:
+        cost += int(penalty.by_cardinality[sum(labelset)])
+    if penalty.per_distance and penalty.anchors is not None:
+        distances = [sum(a != b for a, b in zip(anchor, labelset, strict=True)) for anchor in penalty.anchors]
+        cost += penalty.per_distance * min(distances)
+    return cost
+
+
+def numerator(folds: Sequence[Fold], i: int, labelset: Sequence[int], *, at_least: int = 1, above: int = 0) -> int:
+    """Return the numerator of a labelset's p-value: what each calibration score >= and > its own adds, plus one."""
+    total = at_least
+    for fold in folds:
+        own = score(fold, i, labelset)
+        total += at_least * sum(int(other) >= own for other in fold.calibration.scores)
+        total += above * sum(int(other) > own for other in fold.calibration.scores)
+    return total
+
+
+def ranked(
+    folds: Sequence[Fold], i: int, *, allow_empty: bool, at_least: int = 1, above: int = 0
+) -> list[tuple[int, int, int]]:
+    """Return (numerator, total score, code) of every candidate of object ``i``, the most plausible first."""
+    n_labels = folds[0].energy.n_labels
+    found = []
+    for code in range(0 if allow_empty else 1, 2**n_labels):
+        labelset = [code >> j & 1 for j in range(n_labels)]
+        total = sum(score(fold, i, labelset) for fold in folds)
+        found.append((numerator(folds, i, labelset, at_least=at_least, above=above), total, code))
+    return sorted(found, key=lambda one: (-one[0], one[1], one[2]))
+
+
+def label_numerators(candidates: Sequence[tuple[int, int, int]], n_labels: int) -> list[list[int]]:
+    """Return, from ``ranked`` candidates, the highest numerator with each label off and on; 0 where there is none."""
+    return [
+        [max((number for number, _, code in candidates if code >> j & 1 == on), default=0) for on in (0, 1)]
+        for j in range(n_labels)
+    ]
+
+
+def count_table(folds: Sequence[Fold], *, strict: bool = False) -> IntArray:
+    """Return, for each object and labelset code, #{calibration scores of all folds >= the labelset's score there}.
+
+    With ``strict`` only larger scores are counted.
+    """
     energy = folds[0].energy
     table = np.zeros((energy.n_objects, 2**energy.n_labels), dtype=np.int64)
     for i in range(energy.n_objects):
@@ -37,5 +109,6 @@ def count_table(folds: Sequence[Fold]) -> IntArray:
             code = sum(on << j for j, on in enumerate(labelset))
             for fold in folds:
                 threshold = score(fold, i, labelset)
-                table[i, code] += sum(int(other) >= threshold for other in fold.calibration.scores)
+                others = [int(other) for other in fold.calibration.scores]
+                table[i, code] += sum(other > threshold if strict else other >= threshold for other in others)
     return table

@@ -1,13 +1,11 @@
 """The engine for predictors that can only be asked one labelset at a time, such as full conformal prediction."""
 
-import numpy as np
-
 from labelsure._core.types import IntArray, LabelMatrix
 from labelsure.labelsets._codes import encode
-from labelsure.labelsets._engine import CountRows, LabelsetEngine
+from labelsure.labelsets._table_engine import CountRows, TableEngine
 
 
-class StoredEngine(LabelsetEngine):
+class StoredEngine(TableEngine):
     """Answers questions about labelsets from tables of counts that were computed beforehand.
 
     Parameters
@@ -58,13 +56,15 @@ class StoredEngine(LabelsetEngine):
             draws=None if self.draws is None else self.draws[objects],
         )
 
-    def _counts_of(self, Y: LabelMatrix, *, strict: bool) -> IntArray:
+    def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
+        """Return the score of ``Y[r]`` for object ``objects[r]``."""
+        scores: IntArray = self.scores[objects, encode(Y)]
+        return scores
+
+    def _counts_of(self, Y: LabelMatrix, objects: IntArray, *, strict: bool) -> IntArray:
         table = self.above if strict else self.at_least
-        return table[np.arange(self.n_objects), encode(Y)].astype(np.int64)
+        counts: IntArray = table[objects, encode(Y)].astype("int64")
+        return counts
 
     def _count_rows(self, objects: IntArray, *, strict: bool) -> CountRows:
         return (self.above if strict else self.at_least)[objects]
-
-    def _total_scores(self, i: int, codes: IntArray) -> IntArray:
-        scores: IntArray = self.scores[i, codes]
-        return scores

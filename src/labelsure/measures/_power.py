@@ -3,6 +3,7 @@
 from typing import Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from labelsure._core.energy import Energy
 from labelsure._core.fixed_point import choose_exponent, to_fixed_point
@@ -79,6 +80,7 @@ class PowerMeasure(Measure):
         outputs : array-like of shape (n, q)
             Between 0 and 1.
         """
+        check_is_fitted(self)
         outputs = check_outputs(outputs, n_labels=self.unseen_pairs_.shape[0])
         off = to_fixed_point(np.power(outputs, float(self.d)), self.exponent_)
         on = to_fixed_point(np.power(1 - outputs, float(self.d)), self.exponent_)

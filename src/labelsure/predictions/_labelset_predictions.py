@@ -2,17 +2,32 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from labelsure._core.optional import import_optional
-from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_count, check_label_matrix, check_same_length
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike
+from labelsure._core.validation import check_choice, check_count, check_label_matrix, check_same_length
 from labelsure.labelsets import BestLabelsets, LabelsetEngine, decode
 from labelsure.predictions._region import LabelsetRegion
 
 GIBIBYTE = 2**30
+
+
+class TopLabelsets(NamedTuple):
+    """The most plausible labelsets of each object, made by :meth:`LabelsetPredictions.top`.
+
+    Attributes
+    ----------
+    labelsets : array of shape (n, k, q)
+        In order.
+    p_values : array of shape (n, k)
+        Their p-values.
+    """
+
+    labelsets: LabelMatrix
+    p_values: FloatArray
 
 
 class LabelsetPredictions:
@@ -58,22 +73,26 @@ class LabelsetPredictions:
 
     @cached_property
     def _best(self) -> BestLabelsets:
-        return self._engine.best()
+        return self._engine.top(2)
+
+    @cached_property
+    def _label_numerators(self) -> IntArray:
+        return self._engine.label_numerators()
 
     @property
     def labelsets(self) -> LabelMatrix:
         """The labelset with the highest p-value of each object, ties by lowest total score; shape (n, q)."""
-        return self._best.labelsets
+        return self._best.labelsets[:, 0]
 
     @property
     def credibility(self) -> FloatArray:
         """The highest p-value of each object, shape (n,); low values say that no labelset fits the object."""
-        return self._best.numerators / self._engine.denominator
+        return self._best.numerators[:, 0] / self._engine.denominator
 
     @property
     def confidence(self) -> FloatArray:
         """One minus the second highest p-value of each object, shape (n,); 1 where there is only one candidate."""
-        return 1 - self._best.runner_up / self._engine.denominator
+        return 1 - self._best.numerators[:, 1] / self._engine.denominator
 
     def p_value(self, Y: LabelMatrixLike) -> FloatArray:
         """Return the p-value of one labelset per object, for any number of labels.
@@ -127,8 +146,76 @@ class LabelsetPredictions:
         force_nonempty : bool, default=False
             Whether the most plausible labelset belongs to the region in any case, as in the paper's tables.
         """
-        best = self._best if force_nonempty else None
-        return LabelsetRegion(self._engine, best, significance, force_nonempty=force_nonempty)
+        return LabelsetRegion(self, significance, force_nonempty=force_nonempty)
+
+    def top(self, k: int) -> TopLabelsets:
+        """Return the k most plausible labelsets of each object with their p-values, for any number of labels.
+
+        Parameters
+        ----------
+        k : int
+            How many.
+
+        Returns
+        -------
+        TopLabelsets
+            ``labelsets`` of shape (n, k, q) and ``p_values`` of shape (n, k), the most plausible first: by p-value,
+            then by lowest total score, then by lowest code. Where there are fewer than k candidates the rest has
+            the p-value 0.
+
+        Examples
+        --------
+        >>> from labelsure import calibrate_outputs
+        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+        >>> top = predictor.predict_labelsets([[0.8, 0.3]]).top(2)
+        >>> top.labelsets.tolist(), top.p_values.tolist()
+        ([[[1, 0], [1, 1]]], [[0.75, 0.25]])
+        """
+        best = self._engine.top(check_count(k, name="k"))
+        return TopLabelsets(best.labelsets, best.numerators / self._engine.denominator)
+
+    @property
+    def label_p_values(self) -> FloatArray:
+        """The highest p-value among the labelsets with each label off and on, shape (n, q, 2).
+
+        ``label_p_values[i, j, c]`` is the maximum of the p-values of object i's labelsets with ``t_j = c``. These are
+        p-values of statements about single labels that hold jointly: at significance eps all the statements
+        "t_j = 1 - c" with a value of at most eps are true together, with the probability of the region at eps.
+
+        Examples
+        --------
+        >>> from labelsure import calibrate_outputs
+        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+        >>> predictor.predict_labelsets([[0.8, 0.3]]).label_p_values.tolist()
+        [[[0.25, 0.75], [0.75, 0.25]]]
+        """
+        return self._label_numerators / self._engine.denominator
+
+    def rank_labels(self, *, method: str = "difference") -> FloatArray:
+        """Return a number per object and label by which labels can be ranked: the higher, the more plausible.
+
+        Parameters
+        ----------
+        method : {"difference", "mass"}, default="difference"
+            "difference": the highest p-value of a labelset with the label minus that of one without it, for any
+            number of labels. "mass": the share of the sum of all p-values that falls on labelsets with the label;
+            lists all labelsets.
+
+        Returns
+        -------
+        array of shape (n, q)
+
+        Examples
+        --------
+        >>> from labelsure import calibrate_outputs
+        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+        >>> pred = predictor.predict_labelsets([[0.8, 0.3]])
+        >>> pred.rank_labels().tolist(), pred.rank_labels(method="mass").tolist()
+        ([[0.5, -0.5]], [[0.8, 0.4]])
+        """
+        if check_choice(method, ("difference", "mass"), name="method") == "mass":
+            return self._engine.label_masses()
+        return self.label_p_values[:, :, 1] - self.label_p_values[:, :, 0]
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame: the labels of the best labelset as 0/1 columns, confidence, credibility.
@@ -159,4 +246,5 @@ class LabelsetPredictions:
 def _readable(n_bytes: int) -> str:
     if n_bytes >= 2**60:
         return f"2^{n_bytes.bit_length() - 1} bytes"
-    return f"{n_bytes / GIBIBYTE:.3g} GiB"
+    power = max(n_bytes.bit_length() - 1, 0) // 10
+    return f"{n_bytes / 2 ** (10 * power):.4g} {('bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB')[power]}"

@@ -3,12 +3,16 @@
 from collections.abc import Iterator
 from functools import cached_property
 from operator import index
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
 from labelsure._core.validation import check_count, check_label_matrix, check_same_length, check_significance
-from labelsure.labelsets import BestLabelsets, LabelsetEngine
+from labelsure.labelsets import RegionSize, SizeEstimate
+
+if TYPE_CHECKING:
+    from labelsure.predictions._labelset_predictions import LabelsetPredictions
 
 
 class LabelsetRegion:
@@ -36,14 +40,12 @@ class LabelsetRegion:
     [True, False]
     """
 
-    def __init__(
-        self, engine: LabelsetEngine, best: BestLabelsets | None, significance: float, *, force_nonempty: bool
-    ) -> None:
+    def __init__(self, predictions: "LabelsetPredictions", significance: float, *, force_nonempty: bool) -> None:
         self.significance = significance
         self.force_nonempty = force_nonempty
-        self._engine = engine
-        self._best = best
-        self._smallest = engine.smallest_member(check_significance(significance))
+        self._predictions = predictions
+        self._engine = predictions._engine
+        self._smallest = self._engine.smallest_member(check_significance(significance))
 
     def __len__(self) -> int:
         return self._engine.n_objects
@@ -63,12 +65,19 @@ class LabelsetRegion:
 
     @cached_property
     def sizes(self) -> IntArray:
-        """The number of labelsets in each object's region, shape (n,)."""
+        """The number of labelsets in each object's region, shape (n,).
+
+        Whole numbers where they were counted. Regions too large for that are estimated: then the array holds Python
+        objects, ints and :class:`SizeEstimate`, which print like ``2^41.3 (+-0.1)``.
+        """
         sizes = self._engine.region_sizes(self._smallest)
-        return np.maximum(sizes, 1) if self.force_nonempty else sizes
+        if self.force_nonempty:
+            sizes = [size if isinstance(size, SizeEstimate) else max(size, 1) for size in sizes]
+        counted = all(isinstance(size, int) and size < 2**63 for size in sizes)
+        return np.array(sizes, dtype=np.int64 if counted else object)
 
     def contains(self, Y: LabelMatrixLike) -> BoolArray:
-        """Tell for one labelset per object whether it is a member.
+        """Tell for one labelset per object whether it is a member, for any number of labels.
 
         Parameters
         ----------
@@ -78,9 +87,37 @@ class LabelsetRegion:
         Y = check_label_matrix(Y, n_labels=self._engine.n_labels)
         check_same_length(range(len(self)), Y, names=("the predictions", "Y"))
         members: BoolArray = self._engine.numerators_of(Y) >= self._smallest
-        if self._best is not None:
-            members |= (self._best.labelsets == Y).all(axis=1)
+        if self.force_nonempty:
+            members |= (self._predictions.labelsets == Y).all(axis=1)
         return members
+
+    @property
+    def inner(self) -> BoolArray:
+        """The labels in every labelset of each object's region, shape (n, q); none where the region is empty.
+
+        With the probability that the region holds the true labelset, all of these labels are true, and all true
+        labels are among :attr:`outer`: one guarantee for all labels at once.
+        """
+        off, on = self._possible
+        return self._forced_labels(on & ~off)
+
+    @property
+    def outer(self) -> BoolArray:
+        """The labels in at least one labelset of each object's region, shape (n, q); see :attr:`inner`."""
+        return self._forced_labels(self._possible[1])
+
+    @property
+    def _possible(self) -> tuple[BoolArray, BoolArray]:
+        """Whether some member has each label off, and whether some member has it on."""
+        possible = self._predictions._label_numerators >= self._smallest
+        return possible[:, :, 0], possible[:, :, 1]
+
+    def _forced_labels(self, labels: BoolArray) -> BoolArray:
+        if not self.force_nonempty:
+            return labels
+        off, on = self._possible
+        nonempty = np.any(off | on, axis=1)
+        return np.where(nonempty[:, None], labels, self._predictions.labelsets.astype(bool))
 
 
 class ObjectRegion:
@@ -102,19 +139,36 @@ class ObjectRegion:
         self._region = region
         self._i = i
 
-    def __len__(self) -> int:
-        return len(self._members[1])
-
     def __contains__(self, labelset: object) -> bool:
-        labelsets = self._members[0]
-        wanted = check_label_matrix([labelset], name="labelset", n_labels=labelsets.shape[1])
-        return bool((labelsets == wanted).all(axis=1).any())
+        region = self._region
+        wanted = check_label_matrix([labelset], name="labelset", n_labels=region._engine.n_labels)
+        alone = region._predictions[[self._i]].region(region.significance, force_nonempty=region.force_nonempty)
+        return bool(alone.contains(wanted)[0])
 
     def __iter__(self) -> Iterator[LabelMatrix]:
-        return iter(self._members[0])
+        """Yield the members one by one in the order in which a search finds them, in bounded memory.
+
+        :meth:`labelsets` returns them with the most plausible first.
+        """
+        region = self._region
+        chunks = region._engine.iterate_members(self._i, region._smallest)
+        n_members = 0
+        for labelsets, _ in chunks:
+            n_members += len(labelsets)
+            yield from labelsets
+        if n_members == 0 and region.force_nonempty:
+            yield region._predictions.labelsets[self._i]
 
     def __repr__(self) -> str:
         return f"ObjectRegion(object {self._i}, significance={self._region.significance})"
+
+    @property
+    def size(self) -> RegionSize:
+        """The number of members: an int where they were counted, else a :class:`SizeEstimate`."""
+        region = self._region
+        alone = region._predictions[[self._i]].region(region.significance, force_nonempty=region.force_nonempty)
+        size: RegionSize = alone.sizes.tolist()[0]
+        return size
 
     def labelsets(self, *, limit: int | None = None) -> LabelMatrix:
         """Return the members, the most plausible first (by p-value, then by lowest total score).
@@ -122,22 +176,19 @@ class ObjectRegion:
         Parameters
         ----------
         limit : int or None
-            At most so many.
+            At most so many; needed for regions too large to be listed.
         """
-        return self._members[0][: _check_limit(limit)]
+        return self._members(limit)[0]
 
     def p_values(self, *, limit: int | None = None) -> FloatArray:
         """Return the members' p-values, in the order of :meth:`labelsets`."""
-        return self._members[1][: _check_limit(limit)] / self._region._engine.denominator
+        return self._members(limit)[1] / self._region._engine.denominator
 
-    @cached_property
-    def _members(self) -> tuple[LabelMatrix, IntArray]:
+    def _members(self, limit: int | None) -> tuple[LabelMatrix, IntArray]:
         region = self._region
-        labelsets, numerators = region._engine.region_members(self._i, region._smallest)
-        if region._best is not None and not len(numerators):
-            return region._best.labelsets[[self._i]], region._best.numerators[[self._i]]
+        limit = None if limit is None else check_count(limit, name="limit", at_least=0)
+        labelsets, numerators = region._engine.region_members(self._i, region._smallest, limit)
+        if region.force_nonempty and not len(numerators) and limit != 0:
+            best = region._predictions._best
+            return best.labelsets[self._i, :1], best.numerators[self._i, :1]
         return labelsets, numerators
-
-
-def _check_limit(limit: int | None) -> int | None:
-    return None if limit is None else check_count(limit, name="limit", at_least=0)

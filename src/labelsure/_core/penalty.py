@@ -1,0 +1,54 @@
+"""Non-negative penalties on labelsets, the same for all objects of a fold."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from labelsure._core.types import IntArray, LabelMatrix
+
+
+@dataclass(frozen=True, eq=False)
+class Penalty:
+    """A cost by number of labels, plus a cost per unit of Hamming distance to the nearest of given labelsets.
+
+    Attributes
+    ----------
+    by_cardinality : int64 array of shape (q + 1,) or None
+        What labelsets with 0, 1, ... labels pay; not negative.
+    anchors : int8 array of shape (A, q) or None
+        Labelsets; each other one pays for its distance to the nearest of them.
+    per_distance : int
+        What a distance of one label costs; not negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> penalty = Penalty(np.array([5, 0, 0]), anchors=np.array([[1, 0]], dtype=np.int8), per_distance=2)
+    >>> penalty.costs(np.array([[0, 0], [1, 0], [0, 1]])).tolist()
+    [7, 0, 4]
+    """
+
+    by_cardinality: IntArray | None = None
+    anchors: LabelMatrix | None = None
+    per_distance: int = 0
+
+    def __post_init__(self) -> None:
+        if self.by_cardinality is not None and (self.by_cardinality < 0).any():
+            raise ValueError("by_cardinality must not be negative: a penalty only makes labelsets stranger.")
+        if self.per_distance < 0:
+            raise ValueError(f"per_distance must not be negative, got {self.per_distance}.")
+        if self.per_distance > 0 and (self.anchors is None or not len(self.anchors)):
+            raise ValueError("per_distance needs at least one labelset in anchors to measure the distance from.")
+
+    def costs(self, Y: LabelMatrix | IntArray) -> IntArray:
+        """Return the penalty of each row of ``Y``."""
+        on = np.asarray(Y, dtype=np.int64)
+        costs = np.zeros(len(on), dtype=np.int64)
+        if self.by_cardinality is not None:
+            costs += self.by_cardinality[on.sum(axis=1)]
+        if self.per_distance > 0 and self.anchors is not None:
+            anchors = self.anchors.astype(np.int64)
+            shared = on @ anchors.T
+            distances = on.sum(axis=1)[:, None] + anchors.sum(axis=1) - 2 * shared
+            costs += self.per_distance * distances.min(axis=1)
+        return costs

@@ -1,0 +1,81 @@
+"""The folds of a cross-conformal predictor: made, or taken from the user and checked."""
+
+from collections.abc import Iterable
+from numbers import Integral
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from labelsure._core.types import IntArray, LabelMatrix, MatrixLike
+from labelsure._core.validation import check_count
+
+Split: TypeAlias = tuple[IntArray, IntArray]
+"""The rows that train a fold's model, and the rows that calibrate it."""
+
+
+def make_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, seed: int) -> list[Split]:
+    """Return the folds that ``cv`` asks for, or raise ValueError where they would make p-values invalid.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of (train, calibration) row numbers
+        An int is that many folds, shuffled with ``seed``, of sizes as equal as possible.
+    X, Y : array-likes with n rows
+        Handed to the splitter.
+    seed : int
+        For shuffling.
+    """
+    splits = [_check_split(split, len(Y)) for split in _ask(cv, X, Y, seed)]
+    if not splits:
+        raise ValueError("cv must give at least one fold, got none; an iterator can be used only once, a list again.")
+    uses = np.bincount(np.concatenate([calibration for _, calibration in splits]))
+    if uses.max() > 1:
+        raise ValueError(
+            f"cv must let every example calibrate at most once, but example {int(uses.argmax())} is in"
+            f" {int(uses.max())} test parts. Use KFold, not ShuffleSplit or a repeated splitter."
+        )
+    return splits
+
+
+def _ask(cv: Any, X: MatrixLike, Y: LabelMatrix, seed: int) -> Iterable[Any]:
+    """Return the splits as ``cv`` gives them."""
+    from sklearn.model_selection import BaseShuffleSplit, KFold
+
+    if cv is None or isinstance(cv, Integral):
+        n_folds = check_count(cv, name="cv", at_least=2)
+        if n_folds > len(Y):
+            raise ValueError(
+                f"cv={n_folds} folds need at least {n_folds} examples, got n_samples={len(Y)}."
+                " Lower cv or add examples."
+            )
+        cv = KFold(n_folds, shuffle=True, random_state=seed)
+    if isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
+        raise ValueError(
+            "cv must be a whole number of folds, a splitter such as KFold(10, shuffle=True), or a list of"
+            f" (train, calibration) row numbers, got {cv!r}."
+        )
+    if isinstance(cv, BaseShuffleSplit) and cv.get_n_splits(X, Y) > 1:  # its test parts are disjoint only by luck
+        raise ValueError(f"cv must let every example calibrate at most once, got {cv!r}. Use KFold instead.")
+    splits: Iterable[Any] = cv.split(X, Y) if hasattr(cv, "split") else cv
+    return splits
+
+
+def _check_split(split: Any, n_examples: int) -> Split:
+    """Return a split as two arrays of row numbers, or raise ValueError where it cannot be used."""
+    try:
+        train, calibration = (np.asarray(part) for part in split)
+    except (TypeError, ValueError):
+        raise ValueError(f"cv must give pairs of row numbers, (train, calibration), got {split!r}.") from None
+    for part in (train, calibration):
+        if part.ndim != 1 or len(part) == 0:
+            raise ValueError(
+                f"cv must give every fold at least one training and one calibration example, got {split!r}."
+            )
+        if part.dtype.kind not in "iu" or part.min() < 0 or part.max() >= n_examples:
+            raise ValueError(
+                f"cv must give whole row numbers from 0 to {n_examples - 1}, got {part}."
+                " numpy.flatnonzero turns a mask into row numbers."
+            )
+    if np.intersect1d(train, calibration).size:
+        raise ValueError("cv must not let an example calibrate a model that it trained; training and test overlap.")
+    return train, calibration

@@ -1,0 +1,183 @@
+"""Compiled look-ups: how much the folds say for a labelset whose additive score in each fold is known."""
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from labelsure._core.compilation import kernel
+from labelsure._core.types import IntArray
+
+Int32Array = np.ndarray[tuple[int, ...], np.dtype[np.int32]]
+Integer: TypeAlias = Any
+"""An int, or what numba makes of one."""
+
+# Columns of FoldTables.layout
+BUCKET_BEGIN, BUCKET_LAST, VALUE_BEGIN, VALUE_END, ORIGIN, SHIFT, LINK = range(7)
+
+
+class FoldTables(NamedTuple):
+    """What a look-up needs of K folds: a ScoreIndex with its numbers per fold in one array.
+
+    Attributes
+    ----------
+    buckets, values, counts
+        As in ScoreIndex.
+    layout : int64 array of shape (K, 7)
+        Where each fold's part of them lies, its origin and shift, and the shift of its square root link (-1: none).
+    """
+
+    buckets: Int32Array
+    values: IntArray
+    counts: IntArray
+    layout: IntArray
+
+
+@kernel
+def integer_square_root(square: Integer) -> Integer:
+    """Return the largest integer whose square is at most ``square``; 0 for negative ones.
+
+    Reference : math.isqrt
+    Requires : square < 2^62
+    Cost : one float square root and two comparisons
+    """
+    if square <= 0:
+        return 0
+    root = np.int64(np.sqrt(np.float64(square)))
+    while root * root > square:
+        root -= 1
+    while (root + 1) * (root + 1) <= square:
+        root += 1
+    return root
+
+
+@kernel
+def count_from(
+    score: Integer, position: Integer, end: Integer, fold: Integer, values: IntArray, counts: IntArray
+) -> Integer:
+    """Return how many of a fold's calibration scores are at least ``score``, looking from ``position`` upwards.
+
+    Reference : _core.calibration.Calibration.count_at_least
+    Requires : the fold's values end at ``end`` and ascend; all before position are below score
+    Cost : O(log d) comparisons, d the number of values passed
+    """
+    step = 1
+    below = position - 1  # values[below] < score
+    while position < end and values[position] < score:
+        below = position
+        position += step
+        step *= 2
+    above = min(position, end)  # values[above] >= score, or above is the end
+    while above - below > 1:
+        middle = (above + below) // 2
+        if values[middle] < score:
+            below = middle
+        else:
+            above = middle
+    return counts[above + fold]
+
+
+@kernel
+def count_one(
+    score: Integer, k: Integer, buckets: Int32Array, values: IntArray, counts: IntArray, layout: IntArray
+) -> Integer:
+    """Return how many of fold k's calibration scores are at least ``score``.
+
+    Reference : _core.calibration.Calibration.count_at_least
+    Requires : tables as in FoldTables
+    Cost : one look-up, and a few comparisons where the score shares a bucket with a calibration score
+    """
+    distance = np.uint64(max(score - layout[k, ORIGIN], 0))
+    bucket = np.uint64(layout[k, BUCKET_BEGIN]) + (distance >> np.uint64(layout[k, SHIFT]))
+    count = np.int64(buckets[min(bucket, np.uint64(layout[k, BUCKET_LAST]))])
+    if count < 0:
+        return count_from(score, layout[k, VALUE_BEGIN] + ~count, layout[k, VALUE_END], k, values, counts)
+    return count
+
+
+@kernel
+def count_additive(
+    scores: IntArray, more: IntArray, buckets: Int32Array, values: IntArray, counts: IntArray, layout: IntArray
+) -> Integer:
+    """Return how many calibration scores of all folds are at least ``scores + more``.
+
+    Reference : the sum over the folds of Calibration.count_at_least
+    Requires : scores, more (K,); tables as in FoldTables, no links
+    Cost : one look-up per fold; the innermost step of every search, 2 to 3 ns per fold
+    """
+    total = np.int64(0)
+    one = np.uint64(1)
+    for k in range(np.uint64(scores.shape[0])):
+        score = scores[k] + more[k]
+        distance = np.uint64(max(score - layout[k, ORIGIN], 0))
+        bucket = np.uint64(layout[k, BUCKET_BEGIN]) + (distance >> np.uint64(layout[k, SHIFT]))
+        count = np.int64(buckets[min(bucket, np.uint64(layout[k, BUCKET_LAST]))])
+        if count < 0:
+            count = count_from(
+                score, layout[k, VALUE_BEGIN] + ~count, layout[k, VALUE_END], np.int64(k * one), values, counts
+            )
+        total += count
+    return total
+
+
+@kernel
+def final_score(additive: Integer, penalty: Integer, link: Integer) -> Integer:
+    """Return link(additive) + penalty; link -1 is the identity, s >= 0 the integer root of additive * 2^s.
+
+    Reference : _core.energy.Energy.scores
+    Requires : additive * 2^s < 2^62
+    Cost : at most one square root
+    """
+    if link >= 0:
+        additive = integer_square_root(additive << link)
+    return additive + penalty
+
+
+@kernel
+def weigh(
+    scores: IntArray,
+    more: IntArray,
+    penalty: IntArray,
+    at_least_weight: Integer,
+    above_weight: Integer,
+    buckets: Int32Array,
+    values: IntArray,
+    counts: IntArray,
+    layout: IntArray,
+) -> Integer:
+    """Return the numerator of the p-value of a labelset with additive scores ``scores + more``.
+
+    Reference : _reference.numerator
+    Requires : scores, more, penalty (K,); tables as in FoldTables
+    Cost : one look-up per fold, two where smoothed
+    """
+    total = at_least_weight
+    for k in range(scores.shape[0]):
+        score = final_score(scores[k] + more[k], penalty[k], layout[k, LINK])
+        total += at_least_weight * count_one(score, k, buckets, values, counts, layout)
+        if above_weight > 0:
+            total += above_weight * count_one(score + 1, k, buckets, values, counts, layout)
+    return total
+
+
+@kernel
+def weigh_rows(
+    scores: IntArray,
+    at_least_weight: Integer,
+    above_weight: Integer,
+    buckets: Int32Array,
+    values: IntArray,
+    counts: IntArray,
+    layout: IntArray,
+    numerators: IntArray,
+) -> None:
+    """Write the numerators of labelsets with the additive scores in each row and no penalty.
+
+    Reference : _reference.numerator
+    Requires : scores (m, K), numerators (m,)
+    Cost : see weigh
+    """
+    nothing = np.zeros(scores.shape[1], np.int64)
+    for row in range(scores.shape[0]):
+        numerators[row] = weigh(
+            scores[row], nothing, nothing, at_least_weight, above_weight, buckets, values, counts, layout
+        )

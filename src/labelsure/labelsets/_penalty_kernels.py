@@ -1,0 +1,64 @@
+"""Compiled penalties of labelsets given as words of bits."""
+
+import numpy as np
+
+from labelsure._core.compilation import kernel
+from labelsure._core.types import IntArray
+from labelsure.labelsets._lookup_kernels import Integer
+from labelsure.labelsets._words import Words
+
+
+@kernel
+def count_bits(word: Integer) -> Integer:
+    """Return the number of bits set in a word of 64.
+
+    Reference : int.bit_count
+    Requires : word uint64
+    Cost : a dozen operations
+    """
+    bits = np.uint64(word)
+    bits -= (bits >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    bits = (bits & np.uint64(0x3333333333333333)) + ((bits >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((bits * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@kernel
+def penalties(
+    words: Words,
+    label: IntArray,
+    begin: Integer,
+    by_cardinality: IntArray,
+    anchors: Words,
+    anchor_begin: IntArray,
+    per_distance: IntArray,
+    penalty: IntArray,
+) -> None:
+    """Write a lower bound of each fold's penalty of the labelsets that differ from ``words`` only in label[begin:].
+
+    Where begin is the end of ``label`` that is the penalty itself.
+
+    Reference : _core.penalty.Penalty.costs
+    Requires : words (W,), label (p,), penalty (K,), the others as in FoldParts
+    Cost : O(p), and one word operation per anchor, fold and word
+    """
+    known = np.empty(words.shape[0], np.uint64)
+    n_on = np.int64(0)
+    for w in range(words.shape[0]):
+        known[w] = ~np.uint64(0)
+    for t in range(begin, label.shape[0]):
+        known[label[t] >> 6] ^= np.uint64(1) << np.uint64(label[t] & 63)
+    for w in range(words.shape[0]):
+        n_on += count_bits(words[w] & known[w])
+    for k in range(penalty.shape[0]):
+        penalty[k] = by_cardinality[k, n_on]
+        for more in range(1, label.shape[0] - begin + 1):  # the undecided labels may be on or off
+            penalty[k] = min(penalty[k], by_cardinality[k, n_on + more])
+        if per_distance[k] > 0:
+            shortest = np.int64(64 * words.shape[0])
+            for a in range(anchor_begin[k], anchor_begin[k + 1]):
+                distance = np.int64(0)
+                for w in range(words.shape[0]):
+                    distance += count_bits((words[w] ^ anchors[a, w]) & known[w])
+                shortest = min(shortest, distance)
+            penalty[k] += per_distance[k] * shortest

@@ -1,0 +1,163 @@
+"""Search problems: the labelsets of an object as flips of its most likely one.
+
+A search does not walk over labelsets but over sets of *flips*: labels that differ from the mode, a labelset of low
+total score. Flips are cheap first, so a search finds members early and stops early.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from labelsure._core.types import BoolArray, IntArray
+from labelsure.labelsets._fold import Fold
+from labelsure.labelsets._fold_arrays import FoldParts
+from labelsure.labelsets._words import Words, pack
+
+MAX_MODE_SWEEPS = 20
+
+FAR = 1 << 60
+"""Farther than any sum of costs: scores stay below 2^50."""
+
+
+class Problems(NamedTuple):
+    """The search problems of n objects with q labels under K folds.
+
+    Attributes
+    ----------
+    label : (n, q)
+        The labels in the order in which they are flipped, *hard* ones first: those whose flip may lower some score.
+    n_hard : (n,)
+        How many of them are hard.
+    sign : (n, q)
+        1 where the label at that position is off in the mode, -1 where it is on.
+    base : (n, K)
+        The mode's additive scores.
+    cost : (n, q, K)
+        What flipping each position alone adds to the additive scores.
+    least : (n, q, K)
+        The least it can add, whatever else is flipped.
+    rest : (n, q + 1, K)
+        A lower bound of what flips from each position on add; no flip is allowed.
+    nearest : (n, q + 1, K)
+        The same for at least one flip.
+    mode : uint64 (n, W)
+        The mode, bit j being label j.
+    """
+
+    label: IntArray
+    n_hard: IntArray
+    sign: IntArray
+    base: IntArray
+    cost: IntArray
+    least: IntArray
+    rest: IntArray
+    nearest: IntArray
+    mode: Words
+
+
+def pose_problems(folds: Sequence[Fold], parts: FoldParts, objects: IntArray) -> Problems:
+    """Return the search problems of some objects.
+
+    Parameters
+    ----------
+    folds : sequence of Fold
+        All folds.
+    parts : FoldParts
+        What they have that is the same for all objects.
+    objects : int64 array of shape (n,)
+        Which objects.
+    """
+    unary = np.stack([fold.energy.unary[objects] for fold in folds], axis=2)
+    constant = np.stack([fold.energy.constant[objects] for fold in folds], axis=1)
+    on = find_modes(unary.sum(axis=2), parts.pairs.sum(axis=0))
+    base, cost, least = flip_costs(constant, unary, parts.pairs, on)
+    hard = (least < 0).any(axis=2)
+    order = np.lexsort((cost.sum(axis=2), ~hard), axis=-1)
+    cost = np.take_along_axis(cost, order[:, :, None], axis=1)
+    least = np.take_along_axis(least, order[:, :, None], axis=1)
+    rest = np.zeros((len(objects), unary.shape[1] + 1, len(folds)), dtype=np.int64)
+    rest[:, :-1] = np.minimum(least, 0)[:, ::-1].cumsum(axis=1)[:, ::-1]
+    nearest = np.full_like(rest, FAR)
+    nearest[:, :-1] = np.minimum.accumulate(least[:, ::-1], axis=1)[:, ::-1]
+    return Problems(
+        label=order,
+        n_hard=hard.sum(axis=1),
+        sign=np.take_along_axis(np.where(on, -1, 1), order, axis=1),
+        base=base,
+        cost=cost,
+        least=least,
+        rest=rest,
+        nearest=np.where(rest < 0, rest, nearest),
+        mode=pack(on.astype(np.int8)),
+    )
+
+
+def find_modes(unary: IntArray, pairs: IntArray) -> BoolArray:
+    """Return labelsets of low total score: the minimum where there are no pairs, else where single flips lead.
+
+    Parameters
+    ----------
+    unary : (n, q)
+        Summed over the folds.
+    pairs : (q, q) or (0, 0)
+        Summed over the folds, symmetric.
+    """
+    on = unary < 0
+    for _ in range(MAX_MODE_SWEEPS if len(pairs) else 0):
+        before = on.copy()
+        for j in range(unary.shape[1]):
+            on[:, j] = unary[:, j] + on @ pairs[:, j] < 0
+        if (on == before).all():
+            break
+    return on
+
+
+def flip_costs(
+    constant: IntArray, unary: IntArray, pairs: IntArray, on: BoolArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the modes' additive scores, what each flip alone adds to them and the least that it can add.
+
+    Parameters
+    ----------
+    constant, unary : (n, K), (n, q, K)
+        Of the energies.
+    pairs : (K, q, q) or (K, 0, 0)
+        Symmetric.
+    on : (n, q)
+        The modes.
+    """
+    own = unary
+    slack = np.zeros((), dtype=np.int64)
+    twice_base = 2 * constant + (unary * on[:, :, None]).sum(axis=1)
+    if pairs.shape[1]:
+        own = unary + np.stack([on @ pairs_k for pairs_k in pairs], axis=2)
+        slack = np.stack([_least_pairs(pairs_k, on) for pairs_k in pairs], axis=2)
+    twice_base += (own * on[:, :, None]).sum(axis=1)  # every pair inside the mode is met from both ends
+    cost = np.where(on[:, :, None], -own, own)
+    return twice_base // 2, cost, cost + slack
+
+
+def _least_pairs(pairs: IntArray, on: BoolArray) -> IntArray:
+    """Return, for each label, the sum of its pairs that other flips could make negative, (n, q)."""
+    negative, positive = np.minimum(pairs, 0), np.maximum(pairs, 0)
+    with_on = on @ negative + ~on @ -positive  # for a label that is on: same kind, then the other kind
+    with_off = ~on @ negative + on @ -positive
+    return np.where(on, with_on, with_off)
+
+
+def force_flip(problems: Problems, row: int, t: int, pairs: IntArray) -> Problems:
+    """Return one problem whose mode has position t flipped; that position must not be flipped again.
+
+    Its ``least``, ``rest`` and ``nearest`` stay: they are bounds whatever is flipped.
+    """
+    j = problems.label[row, t]
+    base = problems.base[row] + problems.cost[row, t]
+    cost = problems.cost[row]
+    if pairs.shape[1]:
+        signs = problems.sign[row, t] * problems.sign[row]
+        cost = cost + signs[:, None] * pairs[:, j, problems.label[row]].T
+    mode = problems.mode[row].copy()
+    mode[j >> 6] ^= np.uint64(1) << np.uint64(j & 63)
+    alone = {name: part[[row]] for name, part in problems._asdict().items()}
+    return Problems(**alone | {"base": base[None], "cost": cost[None], "mode": mode[None]})

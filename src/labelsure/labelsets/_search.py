@@ -1,0 +1,400 @@
+"""Searches over labelsets that are never listed: problems posed in batches, handed to the kernels in threads."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from labelsure._core.threads import map_in_threads
+from labelsure._core.types import BoolArray, IntArray, LabelMatrix
+from labelsure.labelsets._best_first_kernels import NUMERATOR, best_first
+from labelsure.labelsets._depth_first_kernels import BUFFER_FULL, FINISHED, FOUND, search
+from labelsure.labelsets._engine import DRAW_UNIT, BestLabelsets
+from labelsure.labelsets._estimate import estimate_size
+from labelsure.labelsets._fold import Fold
+from labelsure.labelsets._fold_arrays import FoldParts, fold_tables
+from labelsure.labelsets._label_kernels import label_numerators
+from labelsure.labelsets._lookup_kernels import weigh_rows
+from labelsure.labelsets._problems import Problems, force_flip, pose_problems
+from labelsure.labelsets._size import RegionSize
+from labelsure.labelsets._words import Words, pack, unpack
+
+if TYPE_CHECKING:
+    from labelsure.labelsets._fold_engine import FoldEngine
+
+Answer = TypeVar("Answer")
+
+BLOCK_BYTES = 2**22
+"""Costs of the objects that one thread works on at a time; a problem takes about six times as much."""
+
+BLOCK_OBJECTS = 64
+"""At most so many, so that an interrupt is heard soon."""
+
+LIST_BYTES = 2**32
+"""A list of a region's members may take so much memory; larger ones are iterated."""
+
+CHUNK = 4096
+"""Members handed over at a time."""
+
+CALL_BUDGET = 1_000_000
+"""Evaluations of one call of the depth-first kernel, about 0.05 s, so that an interrupt is heard soon."""
+
+
+class ExceptionList(NamedTuple):
+    """The exceptional labelsets of one object.
+
+    Attributes
+    ----------
+    labelsets : int8 array of shape (E, q)
+    numerators, totals : int64 arrays of shape (E,)
+        Of their p-values, and their total scores.
+    """
+
+    labelsets: LabelMatrix
+    numerators: IntArray
+    totals: IntArray
+
+
+class FoldSearch:
+    """Searches for one engine.
+
+    Parameters
+    ----------
+    engine : FoldEngine
+        Whose folds to search.
+    """
+
+    def __init__(self, engine: "FoldEngine") -> None:
+        self.engine = engine
+        self.n_words = (engine.n_labels + 63) // 64
+        self.parts = FoldParts(engine.folds)
+        self.tables = fold_tables(engine.folds)
+        self.plain = not (self.parts.has_penalty or self.parts.has_link or engine.draws is not None)
+        self.exceptional = any(fold.energy.exceptions is not None for fold in engine.folds)
+        self.general = [Fold(fold.calibration, fold.energy.without_exceptions()) for fold in engine.folds]
+
+    def top(self, n_best: int) -> BestLabelsets:
+        """Return the ``n_best`` most plausible labelsets of each object."""
+
+        def answer(objects: IntArray) -> tuple[LabelMatrix, IntArray]:
+            problems = pose_problems(self.general, self.parts, objects)
+            words = np.zeros((len(objects), n_best, self.n_words), dtype=np.uint64)
+            numerators = np.zeros((len(objects), n_best), dtype=np.int64)
+            for row, i in enumerate(objects):
+                self._top_of(problems, row, int(i), words[row], numerators[row])
+            labelsets = unpack(words.reshape(-1, self.n_words), self.engine.n_labels)
+            return labelsets.reshape(len(objects), n_best, -1), numerators
+
+        nobody = (np.empty((0, n_best, self.engine.n_labels), dtype=np.int8), np.empty((0, n_best), dtype=np.int64))
+        labelsets, numerators = zip(*[nobody, *self._map_blocks(answer, "best labelsets")], strict=True)
+        return BestLabelsets(np.concatenate(labelsets), np.concatenate(numerators))
+
+    def label_numerators(self) -> IntArray:
+        """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2)."""
+
+        def answer(objects: IntArray) -> IntArray:
+            problems = pose_problems(self.general, self.parts, objects)
+            return np.stack([self._label_numerators_of(problems, row, int(i)) for row, i in enumerate(objects)])
+
+        nobody = np.empty((0, self.engine.n_labels, 2), dtype=np.int64)
+        return np.concatenate([nobody, *self._map_blocks(answer, "p-values of labels")])
+
+    def count_members(self, smallest: int, budget: int) -> list[int] | None:
+        """Return the exact sizes of all regions, or None where that takes more than ``budget`` for one of them."""
+        sizes: list[int] = []
+        for block in self._map_blocks(lambda objects: self._count(objects, smallest, budget), "region sizes"):
+            if any(not finished for _, finished in block):
+                return None
+            sizes += [size for size, _ in block]
+        return sizes
+
+    def region_sizes(self, smallest: int, budget: int) -> list[RegionSize]:
+        """Return the sizes of all regions, estimated where counting takes more than ``budget`` evaluations."""
+        engine = self.engine
+
+        def answer(objects: IntArray) -> list[RegionSize]:
+            sizes: dict[int, RegionSize] = dict.fromkeys(objects.tolist(), engine.n_candidates)
+            open_ones = objects[[smallest > self._look_up(int(i))[0] for i in objects]]  # others hold everything
+            for i, (size, finished) in zip(open_ones.tolist(), self._count(open_ones, smallest, budget), strict=True):
+                sizes[i] = size if finished else estimate_size(engine, i, smallest, at_least=size)
+            return list(sizes.values())
+
+        return [size for block in self._map_blocks(answer, "region sizes") for size in block]
+
+    def region_members(self, i: int, smallest: int, limit: int | None) -> tuple[LabelMatrix, IntArray]:
+        """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""
+        engine = self.engine
+        if limit is not None:
+            best = engine.take(np.array([i])).top(max(limit, 1))
+            members = np.flatnonzero(best.numerators[0, :limit] >= smallest)
+            return best.labelsets[0, members], best.numerators[0, members]
+        found, n_found = [], 0
+        most = LIST_BYTES // (engine.n_labels + 24)
+        for labelsets, numerators in self.iterate_members(i, smallest):
+            found.append((labelsets, numerators))
+            n_found += len(numerators)
+            if n_found > most:
+                raise ValueError(
+                    f"This region has more than {most} labelsets, too many for a list of them all."
+                    " Pass limit= for the most plausible ones, or iterate over the region."
+                )
+        labelsets = np.concatenate([part for part, _ in found])
+        numerators = np.concatenate([part for _, part in found])
+        totals = engine.total_scores(labelsets, np.full(len(labelsets), i))
+        order = np.lexsort((*pack(labelsets).T, totals, -numerators))
+        return labelsets[order], numerators[order]
+
+    def iterate_members(self, i: int, smallest: int) -> Iterator[tuple[LabelMatrix, IntArray]]:
+        """Yield labelsets with a numerator of at least ``smallest``, exceptional ones first, then depth first."""
+        exceptions = self.exceptions_of_one(i)
+        members = exceptions.numerators >= smallest
+        yield exceptions.labelsets[members], exceptions.numerators[members]
+        problems = pose_problems(self.general, self.parts, np.array([i]))
+        words = np.empty((CHUNK, self.n_words), dtype=np.uint64)
+        numerators = np.empty(CHUNK, dtype=np.int64)
+        known = _as_keys(pack(exceptions.labelsets))
+        for n_new, _ in self._depth_first(problems, 0, i, smallest, words, numerators):
+            fresh = ~np.isin(_as_keys(words[:n_new]), known)
+            yield unpack(words[:n_new][fresh], self.engine.n_labels), numerators[:n_new][fresh]
+
+    def exceptions_of(self, objects: IntArray) -> tuple[IntArray, LabelMatrix]:
+        """Return the labelsets that are exceptional in some fold, and whose they are: positions in ``objects``."""
+        owners, labelsets = [], []
+        for fold in self.engine.folds:
+            if fold.energy.exceptions is not None:
+                exceptions = fold.energy.exceptions.take(objects)
+                owners.append(np.repeat(np.arange(len(objects)), np.diff(exceptions.begin)))
+                labelsets.append(exceptions.labelsets)
+        together = np.column_stack([np.concatenate(owners), np.concatenate(labelsets)])
+        if not self.engine.allow_empty:
+            together = together[together[:, 1:].any(axis=1)]
+        once = np.unique(together, axis=0)
+        return once[:, 0], once[:, 1:].astype(np.int8)
+
+    def exceptions_of_one(self, i: int) -> ExceptionList:
+        """Return the exceptional labelsets of object ``i``."""
+        nothing = np.empty(0, dtype=np.int64)
+        if not self.exceptional:
+            return ExceptionList(np.empty((0, self.engine.n_labels), dtype=np.int8), nothing, nothing)
+        labelsets = self.exceptions_of(np.array([i]))[1]
+        objects = np.full(len(labelsets), i)
+        return ExceptionList(
+            labelsets, self.engine.numerators_of(labelsets, objects), self.engine.total_scores(labelsets, objects)
+        )
+
+    def _top_of(self, problems: Problems, row: int, i: int, words: Words, numerators: IntArray) -> None:
+        """Write the best labelsets of one object and their numerators, as far as there are so many."""
+        n_best = len(numerators)
+        exceptions = self.exceptions_of_one(i)
+        found_words, found_rank = self._best_first(problems, row, i, n_best + len(exceptions.labelsets))
+        if len(exceptions.labelsets):
+            known = pack(exceptions.labelsets)
+            general = ~np.isin(_as_keys(found_words), _as_keys(known))
+            found_words = np.concatenate([found_words[general], known])
+            own_rank = np.column_stack([exceptions.numerators, exceptions.totals])
+            found_rank = np.concatenate([found_rank[general], own_rank])
+            order = np.lexsort((*found_words.T, found_rank[:, 1], -found_rank[:, NUMERATOR]))
+            found_words, found_rank = found_words[order], found_rank[order]
+        n_found = min(n_best, len(found_words))
+        words[:n_found] = found_words[:n_found]
+        numerators[:n_found] = found_rank[:n_found, NUMERATOR]
+
+    def _label_numerators_of(self, problems: Problems, row: int, i: int) -> IntArray:
+        """Return the highest numerator of one object's labelsets with each label off and on, (n_labels, 2)."""
+        exceptions = self.exceptions_of_one(i)
+        by_flip = np.zeros((self.engine.n_labels, 2), dtype=np.int64)
+        additive = not (self.parts.pairs.shape[1] or self.parts.has_penalty or len(exceptions.labelsets))
+        if additive:
+            label_numerators(
+                int(problems.n_hard[row]),
+                problems.base[row],
+                problems.cost[row],
+                problems.rest[row],
+                *self._look_up(i),
+                by_flip,
+            )
+        for t, flipped in zip(*np.nonzero(self._need_search(problems, row, additive)), strict=True):
+            part, part_row = (force_flip(problems, row, t, self.parts.pairs), 0) if flipped else (problems, row)
+            by_flip[t, flipped] = self._highest(part, part_row, i, int(t), exceptions)
+        on = problems.sign[row] < 0
+        numerators = np.empty_like(by_flip)
+        numerators[problems.label[row]] = np.where(on[:, None], by_flip[:, ::-1], by_flip)
+        for labelset, numerator in zip(exceptions.labelsets, exceptions.numerators, strict=True):
+            own = numerators[np.arange(len(labelset)), labelset]
+            numerators[np.arange(len(labelset)), labelset] = np.maximum(own, numerator)
+        return numerators
+
+    def _need_search(self, problems: Problems, row: int, additive: bool) -> BoolArray:
+        """Tell for each position, left alone and flipped, whether only a search finds the best labelset, (p, 2).
+
+        Where scores are additive, that is where the flips of hard positions may leave the empty labelset, and that is
+        no candidate.
+        """
+        on = problems.sign[row] < 0
+        if not additive:
+            return np.ones((len(on), 2), dtype=bool)
+        if self.engine.allow_empty:
+            return np.zeros((len(on), 2), dtype=bool)
+        stays_on = on.copy()
+        stays_on[: problems.n_hard[row]] = False  # hard positions may be flipped off
+        others_stay = stays_on.sum() > stays_on
+        return np.column_stack([~(others_stay | on), ~(others_stay | ~on)])
+
+    def _highest(self, problems: Problems, row: int, i: int, forced: int, exceptions: ExceptionList) -> int:
+        """Return the highest numerator of a problem's labelsets that are not exceptional; 0 if there are none."""
+        n_exceptions = len(exceptions.labelsets)
+        words, rank = self._best_first(problems, row, i, 1 + n_exceptions, forced=forced, by_total=n_exceptions > 0)
+        if n_exceptions:
+            rank = rank[~np.isin(_as_keys(words), _as_keys(pack(exceptions.labelsets)))]
+        return int(rank[0, NUMERATOR]) if len(rank) else 0
+
+    def _best_first(
+        self,
+        problems: Problems,
+        row: int,
+        i: int,
+        n_best: int,
+        *,
+        forced: int = -1,
+        by_total: bool = True,
+    ) -> tuple[Words, IntArray]:
+        """Return the best labelsets of one problem, their numerators and total scores, in order."""
+        order = np.arange(n_best + 1)
+        found_words = np.empty((n_best + 1, self.n_words), dtype=np.uint64)
+        found_rank = np.empty((n_best + 1, 2), dtype=np.int64)
+        n_found = best_first(
+            problems.label[row],
+            int(problems.n_hard[row]),
+            problems.sign[row],
+            problems.base[row],
+            problems.cost[row],
+            problems.nearest[row],
+            problems.mode[row],
+            forced,
+            *self._common(i),
+            by_total,
+            order,
+            found_words,
+            found_rank,
+        )
+        return found_words[order[:n_found]], found_rank[order[:n_found]]
+
+    def _count(self, objects: IntArray, smallest: int, budget: int) -> list[tuple[int, bool]]:
+        """Return the members of each region that at most ``budget`` evaluations find, and whether these are all."""
+        problems = pose_problems(self.general, self.parts, objects)
+        no_words, no_numerators = np.empty((0, self.n_words), dtype=np.uint64), np.empty(0, dtype=np.int64)
+        answers = []
+        for row, i in enumerate(objects):
+            steps = list(self._depth_first(problems, row, int(i), smallest, no_words, no_numerators, budget=budget))
+            size, finished = sum(n_new for n_new, _ in steps), steps[-1][1]
+            if self.exceptional:
+                exceptions = self.exceptions_of_one(int(i))
+                general = self._general_numerators(exceptions.labelsets, int(i)) >= smallest
+                # an unfinished search may have met any of them, or none
+                size = max(size - int(general.sum()), 0) + int((exceptions.numerators >= smallest).sum())
+            answers.append((size, finished))
+        return answers
+
+    def _general_numerators(self, labelsets: LabelMatrix, i: int) -> IntArray:
+        """Return what the numerators of exceptional labelsets would be, were they not exceptional."""
+        engine = self.engine
+        general = type(engine)(self.general, allow_empty=engine.allow_empty, draws=engine.draws)
+        return general.numerators_of(labelsets, np.full(len(labelsets), i))
+
+    def _depth_first(
+        self,
+        problems: Problems,
+        row: int,
+        i: int,
+        smallest: int,
+        words: Words,
+        numerators: IntArray,
+        *,
+        budget: int | None = None,
+    ) -> Iterator[tuple[int, bool]]:
+        """Search a region; yield how many members were found since, and whether the search is finished.
+
+        They are in ``words`` and ``numerators`` until the next step, if these have room. Ends when ``budget`` is spent.
+        """
+        kept = self._flippable(problems, row, i, smallest)
+        cost = np.ascontiguousarray(problems.cost[row][kept])
+        ends = np.append(kept, True)
+        n_hard = int(np.count_nonzero(kept[: problems.n_hard[row]]))
+        scores = np.zeros((len(cost) + 2, cost.shape[1]), dtype=np.int64)
+        scores[0] = problems.base[row]
+        numbers = np.zeros(4, dtype=np.int64)
+        position, flipped = np.zeros((2, len(cost) + 2), dtype=np.int64)
+        marginal, mode = cost.copy(), problems.mode[row].copy()
+        ended, spent = BUFFER_FULL, 0
+        while ended != FINISHED and (budget is None or spent < budget):
+            before = int(numbers[FOUND])
+            allowance = CALL_BUDGET if budget is None else min(CALL_BUDGET, budget - spent)
+            ended = search(
+                problems.label[row][kept],
+                n_hard,
+                problems.sign[row][kept],
+                cost,
+                np.ascontiguousarray(problems.rest[row][ends]),
+                np.ascontiguousarray(problems.nearest[row][ends]),
+                *self._common(i),
+                smallest,
+                allowance,
+                numbers,
+                position,
+                flipped,
+                scores,
+                marginal,
+                mode,
+                words,
+                numerators,
+            )
+            spent += allowance
+            yield int(numbers[FOUND]) - before, ended == FINISHED
+
+    def _flippable(self, problems: Problems, row: int, i: int, smallest: int) -> BoolArray:
+        """Tell which positions some labelset with a numerator of at least ``smallest`` may have flipped."""
+        lowest = problems.base[row] + problems.rest[row, 0] + np.maximum(problems.least[row], 0)
+        numerators = np.empty(len(lowest), dtype=np.int64)
+        weigh_rows(lowest, *self._look_up(i), numerators)
+        return numerators >= smallest
+
+    def _look_up(self, i: int) -> tuple[Any, ...]:
+        """Return what look-ups for object ``i`` take: the weights of calibration scores, and the tables.
+
+        A calibration score >= a labelset's adds 1 to its numerator, a larger one nothing more; with smoothing u and
+        1 - u.
+        """
+        draw = 1 if self.engine.draws is None else int(self.engine.draws[i])
+        above = 0 if self.engine.draws is None else DRAW_UNIT - draw
+        return draw, above, *self.tables
+
+    def _common(self, i: int) -> tuple[Any, ...]:
+        """Return what both kinds of search take for object ``i``, in their order."""
+        parts, (draw, above, *tables) = self.parts, self._look_up(i)
+        return (
+            parts.pairs,
+            parts.by_cardinality,
+            parts.anchors,
+            parts.anchor_begin,
+            parts.per_distance,
+            *tables,
+            draw,
+            above,
+            self.plain,
+            parts.has_penalty,
+            self.engine.allow_empty,
+        )
+
+    def _map_blocks(self, answer: Callable[[IntArray], Answer], description: str) -> Iterable[Answer]:
+        engine = self.engine
+        object_bytes = 8 * len(engine.folds) * (engine.n_labels + 1)
+        n_rows = int(np.clip(BLOCK_BYTES // object_bytes, 1, BLOCK_OBJECTS))
+        everyone = np.arange(engine.n_objects)
+        blocks = [everyone[start : start + n_rows] for start in range(0, engine.n_objects, n_rows)]
+        return map_in_threads(answer, blocks, n_jobs=engine.n_jobs, description=description)
+
+
+def _as_keys(words: Words) -> np.ndarray[tuple[int], np.dtype[np.void]]:
+    """Return each row of words as one item that can be compared with others."""
+    rows = np.ascontiguousarray(words)
+    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]

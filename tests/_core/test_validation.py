@@ -1,0 +1,273 @@
+"""Checks at the door: what passes, and every message."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from labelsure._core.validation import (
+    check_choice,
+    check_count,
+    check_label_matrix,
+    check_number,
+    check_outputs,
+    check_same_length,
+    check_significance,
+    label_names_of,
+    n_rows,
+)
+
+EXPECTED = [[1, 0, 1], [0, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    "Y",
+    [
+        EXPECTED,
+        tuple(map(tuple, EXPECTED)),
+        np.array(EXPECTED),
+        np.array(EXPECTED, dtype=bool),
+        np.array(EXPECTED, dtype=np.float32),
+        np.array(EXPECTED, dtype=np.uint64),
+        np.array(EXPECTED, dtype=object),
+        np.array([[True, 0, Decimal(1)], [np.False_, 0.0, np.int8(1)]], dtype=object),
+        np.asfortranarray(EXPECTED),
+        np.array(EXPECTED)[:, ::-1][:, ::-1],
+        [[True, False, True], [0, 0.0, 1.0]],
+        sparse.csr_matrix(EXPECTED),
+        sparse.csc_array(EXPECTED),
+        sparse.lil_matrix(EXPECTED),
+        sparse.coo_array(np.array(EXPECTED, dtype=bool)),
+    ],
+    ids=lambda Y: f"{type(Y).__name__}-{getattr(Y, 'dtype', '')}",
+)
+def test_check_label_matrix_accepts(Y):
+    checked = check_label_matrix(Y)
+    assert checked.dtype == np.int8
+    assert checked.flags.c_contiguous
+    assert checked.tolist() == EXPECTED
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "bool", "Int64", "boolean", "Float64", "object", "category"])
+def test_check_label_matrix_accepts_frames(dtype):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(EXPECTED, columns=["a", "b", "c"]).astype(dtype)
+    assert check_label_matrix(frame).tolist() == EXPECTED
+    mixed = frame.astype({"a": "Int64", "b": "bool"})
+    assert check_label_matrix(mixed).tolist() == EXPECTED
+
+
+def test_check_label_matrix_accepts_sparse_frames():
+    pandas = pytest.importorskip("pandas")
+    assert check_label_matrix(pandas.DataFrame(EXPECTED).astype("Sparse[int8]")).tolist() == EXPECTED
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "boolean", "Float64", "object"])
+def test_check_label_matrix_refuses_missing_values_in_frames(dtype):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": pandas.array([1, None], dtype=dtype), "b": [0, 1]})
+    with pytest.raises(ValueError, match=r"Y must hold only 0 and 1, got (<NA>|nan|None) in row 1, column 0\."):
+        check_label_matrix(frame)
+
+
+def test_check_label_matrix_copies():
+    Y = np.array([[1, 0]], dtype=np.int8)
+    check_label_matrix(Y)[0, 0] = 0
+    assert Y.tolist() == [[1, 0]]
+
+
+def test_check_label_matrix_accepts_no_rows():
+    assert check_label_matrix(np.empty((0, 3))).shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("Y", "message"),
+    [
+        (None, r"Y is required: pass a label matrix of shape \(n_objects, n_labels\), got None"),
+        ([1, 0], r"Y must be a label matrix .* got an array of shape \(2,\).*MultiLabelBinarizer.*Y.reshape\(-1, 1\)"),
+        (1, r"got an array of shape \(\)"),
+        ([], r"got an array of shape \(0,\)"),
+        (np.zeros((2, 2, 2)), r"got an array of shape \(2, 2, 2\)"),
+        ([{"a"}, {"b"}], r"got an array of shape \(2,\)"),
+        (np.zeros((3, 0)), r"Y must have at least one label \(column\), got shape \(3, 0\)"),
+        ([[1, 0], [1]], "Y must be a rectangular label matrix .* got rows of different length.*MultiLabelBinarizer"),
+        ([[1, 2]], "Y must hold only 0 and 1, got 2 in row 0, column 1. Encode .*MultiLabelBinarizer"),
+        ([[1, 0], [-1, 0]], "got -1 in row 1, column 0"),
+        ([[0, 0.5]], "got 0.5 in row 0, column 1"),
+        ([[0, np.nan]], "got nan in row 0, column 1"),
+        ([[0, np.inf]], "got inf in row 0, column 1"),
+        ([[0, None]], "got None in row 0, column 1"),
+        ([["0", "1"]], "got '0' in row 0, column 0"),
+        ([["beach", "sea"]], "got 'beach' in row 0, column 0"),
+        (np.array([["1", 0]], dtype=object), "got '1' in row 0, column 0"),
+        (np.array([[b"1"]]), "got b'1' in row 0, column 0"),
+        (np.array([["2020-01-01"]], dtype="datetime64[D]"), r"got datetime.date\(2020, 1, 1\) in row 0, column 0"),
+        (np.array([[1]], dtype="timedelta64[D]"), r"got datetime.timedelta\(days=1\) in row 0, column 0"),
+        (np.zeros((1, 1), dtype="i4,i4"), r"got \(0, 0\) in row 0, column 0"),
+        (np.array([[0, 1j]]), "got 1j in row 0, column 1"),
+        (sparse.csr_matrix([[0, 3]]), "got 3 in row 0, column 1"),
+    ],
+    ids=repr,
+)
+def test_check_label_matrix_refuses(Y, message):
+    with pytest.raises(ValueError, match=message):
+        check_label_matrix(Y)
+
+
+def test_check_label_matrix_refuses_nested_arrays():
+    Y = np.empty((1, 2), dtype=object)
+    Y[0, 0], Y[0, 1] = np.array([0, 1]), 1
+    with pytest.raises(ValueError, match=r"Y must hold only 0 and 1, got array\(\[0, 1\]\) in row 0, column 0"):
+        check_label_matrix(Y)
+
+
+def test_check_label_matrix_names_the_argument_and_the_columns_required():
+    with pytest.raises(ValueError, match="training_labels must have 3 columns, one per label, got 2"):
+        check_label_matrix([[0, 1]], name="training_labels", n_labels=3)
+    assert check_label_matrix([[0, 1]], n_labels=2).shape == (1, 2)
+
+
+def test_label_names_are_those_of_a_frame():
+    pandas = pytest.importorskip("pandas")
+    assert label_names_of(pandas.DataFrame([[0, 1]], columns=["sea", 7])) == ("sea", "7")
+    for without in (np.zeros((1, 2)), [[0, 1]], sparse.csr_array([[0, 1]]), None):
+        assert label_names_of(without) is None
+
+
+def test_n_rows_of_anything_with_rows():
+    pandas = pytest.importorskip("pandas")
+    for X in (
+        np.zeros((3, 2)),
+        sparse.csr_array((3, 2)),
+        pandas.DataFrame(np.zeros((3, 2))),
+        ["a", "b", "c"],
+        range(3),
+    ):
+        assert n_rows(X) == 3
+
+
+def test_check_same_length():
+    check_same_length([1, 2], np.zeros((2, 5)))
+    with pytest.raises(ValueError, match=r"X and Y must have the same number of rows, got 2 and 3\. Each row"):
+        check_same_length([1, 2], np.zeros((3, 5)))
+    with pytest.raises(ValueError, match="outputs and labels must have the same number of rows, got 1 and 0"):
+        check_same_length([1], [], names=("outputs", "labels"))
+
+
+def test_check_outputs_accepts():
+    pandas = pytest.importorskip("pandas")
+    expected = [[0.0, 0.25], [1.0, 0.5]]
+    for outputs in (
+        expected,
+        np.array(expected, dtype=np.float32),
+        np.asfortranarray(expected),
+        pandas.DataFrame(expected),
+        np.array(expected, dtype=object),
+    ):
+        checked = check_outputs(outputs, n_labels=2)
+        assert checked.dtype == np.float64
+        assert checked.flags.c_contiguous
+        assert checked.tolist() == expected
+    assert check_outputs([[True, False]]).tolist() == [[1.0, 0.0]]
+    assert check_outputs(np.empty((0, 2))).shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "message"),
+    [
+        ([0.5], r"outputs must have shape \(n_objects, n_labels\), got \(1,\)"),
+        (0.5, r"outputs must have shape \(n_objects, n_labels\), got \(\)"),
+        (None, r"outputs must have shape \(n_objects, n_labels\), got \(\)"),
+        ([[0.5, 2.0]], "outputs must lie between 0 and 1, got 2.0 in row 0, column 1. .*scipy.special.expit"),
+        ([[-1e-9]], "got -1e-09 in row 0, column 0"),
+        ([[0.5], [np.nan]], "got nan in row 1, column 0"),
+        ([[np.inf]], "got inf in row 0, column 0"),
+        ([[None]], "got nan in row 0, column 0"),
+        ([["high"]], "outputs must be a dense array of numbers .* got a list that numpy cannot read .*'high'"),
+        ([[0.5], [0.5, 0.5]], "outputs must be a dense array of numbers .* got a list .*inhomogeneous"),
+        (sparse.csr_array([[0.5, 0.0]]), "outputs must be a dense array of numbers .* got a csr_array"),
+        ({"a": 1}, "outputs must be a dense array of numbers .* got a dict"),
+    ],
+    ids=repr,
+)
+def test_check_outputs_refuses(outputs, message):
+    with pytest.raises(ValueError, match=message):
+        check_outputs(outputs)
+
+
+def test_check_outputs_names_the_argument_and_the_columns_required():
+    with pytest.raises(ValueError, match=r"mine must have shape \(n_objects, 3\), got \(1, 2\)"):
+        check_outputs([[0.5, 0.5]], name="mine", n_labels=3)
+
+
+@pytest.mark.parametrize("percent", range(1, 100))
+def test_check_significance_reads_decimals_and_their_complements_alike(percent):
+    expected = Fraction(percent, 100)
+    level, confidence = percent / 100, (100 - percent) / 100
+    for same in (level, 1 - confidence, 1 - (1 - level), np.float64(level), np.float32(level), expected):
+        assert check_significance(same) == expected
+
+
+@given(st.integers(2, 10_000), st.data())
+def test_check_significance_recovers_fractions(denominator, data):
+    fraction = Fraction(data.draw(st.integers(1, denominator - 1)), denominator)
+    level = fraction.numerator / fraction.denominator
+    assert check_significance(level) == check_significance(1 - (1 - level)) == check_significance(fraction) == fraction
+
+
+@given(st.floats(0, 1, exclude_min=True, exclude_max=True))
+def test_check_significance_stays_inside_and_near(level):
+    fraction = check_significance(level)
+    assert 0 < fraction < 1
+    assert abs(fraction - Fraction(level)) <= Fraction(1, 10**9)
+
+
+@pytest.mark.parametrize(
+    "level",
+    [0, 1, 0.0, 1.0, -1, 95, "95", "0.05", True, False, np.True_, np.nan, np.inf, None, [0.1], 1j, 10**400],
+    ids=lambda level: repr(level)[:12],
+)
+def test_check_significance_refuses(level):
+    message = "significance must be a number strictly between 0 and 1, got .*For 95 % confidence pass significance=0.05"
+    with pytest.raises(ValueError, match=message):
+        check_significance(level)
+
+
+def test_check_choice():
+    assert check_choice("auto", ("auto", "allow"), name="empty") == "auto"
+    for bad in ("Auto", None, 1, ["auto"], np.array(["auto", "allow"])):
+        with pytest.raises(ValueError, match="empty must be one of 'auto', 'allow', got "):
+            check_choice(bad, ("auto", "allow"), name="empty")
+
+
+def test_check_number_accepts():
+    for good in (2, 2.0, np.float32(2), np.int8(2), Fraction(2)):
+        checked = check_number(good, name="d", above=1, at_least=2)
+        assert checked == 2.0
+        assert type(checked) is float
+
+
+@pytest.mark.parametrize("bad", ["1", None, True, np.nan, np.inf, -np.inf, 1j, [1], Decimal(3)])
+def test_check_number_refuses_what_is_no_finite_number(bad):
+    with pytest.raises(ValueError, match="d must be a finite number, got "):
+        check_number(bad, name="d")
+
+
+def test_check_number_names_its_bound():
+    with pytest.raises(ValueError, match="d must be a finite number above 0, got 0"):
+        check_number(0, name="d", above=0)
+    with pytest.raises(ValueError, match=r"d must be a finite number of at least 0\.5, got 0\.25"):
+        check_number(0.25, name="d", at_least=0.5)
+    assert check_number(0.5, name="d", at_least=0.5) == 0.5
+
+
+def test_check_count():
+    for good in (3, np.int64(3), np.uint8(3)):
+        assert type(check_count(good, name="cv", at_least=3)) is int
+    for bad in (2, 3.0, "3", None, True, np.nan):
+        with pytest.raises(ValueError, match="cv must be a whole number of at least 3, got "):
+            check_count(bad, name="cv", at_least=3)

@@ -1,0 +1,82 @@
+"""Every labelset looked at, one by one: what the answers of searches are compared with.
+
+Written apart from the package's own code, in numpy, because ``labelsets._reference`` takes seconds for ten labels; that
+both agree is a test of its own.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from labelsure.labelsets import DRAW_UNIT
+
+
+class Ranked(NamedTuple):
+    """All candidates of one object, the most plausible first: numerators, total scores and codes."""
+
+    numerators: np.ndarray
+    totals: np.ndarray
+    codes: np.ndarray
+
+    def members(self, smallest):
+        """Return those with a numerator of at least ``smallest``."""
+        n_members = int(np.count_nonzero(self.numerators >= smallest))
+        return Ranked(*(part[:n_members] for part in self))
+
+
+def labelsets_of(codes, n_labels):
+    """Return the labelsets with these codes as rows of zeros and ones."""
+    return (np.asarray(codes, dtype=np.int64)[:, None] >> np.arange(n_labels)) & 1
+
+
+def codes_of(labelsets):
+    """Return the codes of rows of zeros and ones as a list of integers, for up to 62 labels."""
+    rows = np.asarray(labelsets, dtype=np.int64)
+    return (rows @ (1 << np.arange(rows.shape[1]))).tolist()
+
+
+def scores_of_all(fold, i):
+    """Return the score of every labelset of object ``i``, by code."""
+    energy = fold.energy
+    labelsets = labelsets_of(np.arange(2**energy.n_labels), energy.n_labels)
+    scores = energy.constant[i] + labelsets @ energy.unary[i]
+    if energy.pairwise is not None:
+        for r in range(energy.n_labels):
+            for j in range(r):
+                scores += energy.pairwise[j, r] * labelsets[:, j] * labelsets[:, r]
+    if energy.link is not None:
+        scores = np.array([math.isqrt(max(score, 0) << energy.link.shift) for score in scores.tolist()])
+    penalty = energy.penalty
+    if penalty is not None and penalty.by_cardinality is not None:
+        scores = scores + penalty.by_cardinality[labelsets.sum(axis=1)]
+    if penalty is not None and penalty.per_distance > 0:
+        distances = [np.count_nonzero(labelsets != anchor, axis=1) for anchor in penalty.anchors]
+        scores = scores + penalty.per_distance * np.min(distances, axis=0)
+    if energy.exceptions is not None:
+        own = slice(energy.exceptions.begin[i], energy.exceptions.begin[i + 1])
+        scores[codes_of(energy.exceptions.labelsets[own])] = energy.exceptions.scores[own]
+    return scores
+
+
+def rank_all(folds, i, *, allow_empty, draw=None):
+    """Return all candidates of object ``i``; ``draw`` is the object's u in units of 1 / DRAW_UNIT, if smoothed."""
+    totals = at_least = above = 0
+    for fold in folds:
+        scores = scores_of_all(fold, i)
+        others = fold.calibration.scores[None, :]
+        totals = totals + scores
+        at_least = at_least + (others >= scores[:, None]).sum(axis=1)
+        above = above + (others > scores[:, None]).sum(axis=1)
+    numerators = at_least + 1 if draw is None else above * DRAW_UNIT + draw * (at_least - above + 1)
+    codes = np.arange(0 if allow_empty else 1, len(totals))
+    order = np.lexsort((codes, totals[codes], -numerators[codes]))
+    return Ranked(numerators[codes][order], totals[codes][order], codes[order])
+
+
+def highest_by_label(ranked, n_labels):
+    """Return the highest numerator among the candidates with each label off and on, 0 where there are none."""
+    labelsets = labelsets_of(ranked.codes, n_labels)
+    return [
+        [int(ranked.numerators[labelsets[:, j] == value].max(initial=0)) for value in (0, 1)] for j in range(n_labels)
+    ]

@@ -1,0 +1,204 @@
+"""Full, inductive and cross-conformal p-values against transcriptions of their definitions, learner by learner."""
+
+import numpy as np
+import pytest
+from definitions import candidates, cross_conformal_counts, full_conformal_counts, p_values
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.datasets import make_multilabel_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from threadpoolctl import threadpool_limits
+
+from labelsure import (
+    CrossConformalClassifier,
+    FullConformalClassifier,
+    InductiveConformalClassifier,
+    MLkNNClassifier,
+    MLRBFClassifier,
+    PowerMeasure,
+)
+from labelsure.conformal._base import ORDER_STREAM, open_stream
+
+
+def array_outputs(model, X):
+    return model.predict_proba(X)
+
+
+def list_outputs(model, X):
+    return np.column_stack([block[:, 1] for block in model.predict_proba(X)])
+
+
+def sigmoid_outputs(model, X):
+    return expit(model.decision_function(X))
+
+
+LEARNERS = {
+    "forest": (RandomForestClassifier(n_estimators=4, random_state=0), list_outputs),  # outputs k/4: full of ties
+    "neighbours": (KNeighborsClassifier(4), list_outputs),  # outputs k/4: full of ties
+    "ML-kNN": (MLkNNClassifier(3), array_outputs),
+    "one vs rest": (OneVsRestClassifier(LogisticRegression()), array_outputs),
+    "multi-output": (MultiOutputClassifier(LogisticRegression()), list_outputs),
+    "ML-RBF": (MLRBFClassifier(centre_fraction=0.2, random_state=3), sigmoid_outputs),
+    "pipeline": (make_pipeline(MinMaxScaler(), KNeighborsClassifier(2)), list_outputs),
+}
+ORDER_DOES_NOT_MATTER = ("neighbours", "ML-kNN", "pipeline")
+PAPER = {"d": 4, "pair_penalty": 0.0}
+PENALISED = {"d": 2, "pair_penalty": 0.25}
+
+
+def make_data(n_examples, *, n_labels=3, seed=0, n_new=6):
+    """Examples in which every label varies, and new objects.
+
+    The first and last label meet in one example only: in the fold of that example they are a pair never seen. No two
+    distances are equal, so that neighbours do not depend on the examples' order.
+    """
+    X, Y = make_multilabel_classification(
+        n_examples + n_new, n_features=5, n_classes=n_labels, n_labels=1, length=20, random_state=seed
+    )
+    X += np.random.default_rng(seed).random(X.shape)
+    Y[Y[:, -1] == 1, 0] = 0
+    Y[4, [0, -1]] = 1
+    return X[:n_examples], Y[:n_examples], X[n_examples:]
+
+
+def fitted(estimator, X, Y):
+    assert np.all(np.ptp(Y, axis=0) == 1), "a label is constant: the transcription would need the adapter"
+    with threadpool_limits(limits=1):
+        return clone(estimator).fit(X, Y)
+
+
+def draw_orders(n_objects, n_examples, *, random_state):
+    rng = open_stream(random_state, ORDER_STREAM)
+    return [rng.permutation(n_examples) for _ in range(n_objects)]
+
+
+def transcribe(estimator, outputs_of, splits, X, Y, objects, labelsets, measure):
+    folds = []
+    for train, calibration in splits:
+        model = fitted(estimator, X[train], Y[train])
+        folds.append((Y[train], Y[calibration], outputs_of(model, X[calibration]), outputs_of(model, objects)))
+    return cross_conformal_counts(folds, len(objects), labelsets, **measure)
+
+
+@pytest.mark.parametrize("measure", [PAPER, PENALISED], ids=["paper", "penalised"])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_cross_conformal_p_values_equal_their_definition(name, measure):
+    estimator, outputs_of = LEARNERS[name]
+    X, Y, objects = make_data(40)
+    model = CrossConformalClassifier(estimator, measure=PowerMeasure(**measure), cv=4, random_state=1).fit(X, Y)
+    rows = np.arange(len(X))
+    assert sorted(np.concatenate(model.fold_indices_)) == rows.tolist()
+    assert [len(fold) for fold in model.fold_indices_] == [10, 10, 10, 10]
+    splits = [(np.setdiff1d(rows, fold), fold) for fold in model.fold_indices_]
+    labelsets = candidates(3, empty=bool((Y.sum(axis=1) == 0).any()))
+    larger, equal = transcribe(estimator, outputs_of, splits, X, Y, objects, labelsets, measure)
+    pred = model.predict_labelsets(objects)
+    np.testing.assert_array_equal(pred.candidates(), labelsets)
+    np.testing.assert_array_equal(pred.p_values(), p_values(larger, equal, 40))
+    if name in ("forest", "neighbours", "pipeline"):
+        assert equal.sum() > 20  # the ties this test is about are there
+
+
+@pytest.mark.parametrize("measure", [PAPER, PENALISED], ids=["paper", "penalised"])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_inductive_p_values_equal_their_definition(name, measure):
+    estimator, outputs_of = LEARNERS[name]
+    X, Y, objects = make_data(45, seed=1)
+    model = InductiveConformalClassifier(
+        estimator, measure=PowerMeasure(**measure), calibration_size=0.4, empty="allow", random_state=2
+    ).fit(X, Y)
+    calibration = model.calibration_indices_
+    assert len(calibration) == 18
+    splits = [(np.setdiff1d(np.arange(45), calibration), calibration)]
+    larger, equal = transcribe(estimator, outputs_of, splits, X, Y, objects, candidates(3), measure)
+    np.testing.assert_array_equal(model.predict_labelsets(objects).p_values(), p_values(larger, equal, 18))
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_prefit_inductive_p_values_equal_their_definition(name):
+    estimator, outputs_of = LEARNERS[name]
+    X, Y, objects = make_data(45, seed=1)
+    prefit = fitted(estimator, X[:25], Y[:25])
+    model = InductiveConformalClassifier(prefit, measure=PowerMeasure(**PENALISED), prefit=True, empty="exclude")
+    model.fit(X[25:], Y[25:], training_labels=Y[:25])
+    assert model.model_ is prefit
+    fold = (Y[:25], Y[25:], outputs_of(prefit, X[25:]), outputs_of(prefit, objects))
+    larger, equal = cross_conformal_counts([fold], len(objects), candidates(3, empty=False), **PENALISED)
+    np.testing.assert_array_equal(model.predict_labelsets(objects).p_values(), p_values(larger, equal, 20))
+
+
+@pytest.mark.parametrize("measure", [PAPER, PENALISED], ids=["paper", "penalised"])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_full_conformal_p_values_equal_their_definition(name, measure):
+    estimator, outputs_of = LEARNERS[name]
+    X, Y, objects = make_data(16, n_labels=2, seed=5, n_new=2)
+
+    def outputs_when_trained_on(extended, labels):
+        return outputs_of(fitted(estimator, extended, labels), extended)
+
+    # the definition is for classifiers that do not depend on the examples' order; for others it is drawn at random
+    orders = None if name in ORDER_DOES_NOT_MATTER else draw_orders(2, 17, random_state=3)
+    larger, equal = full_conformal_counts(
+        outputs_when_trained_on, X, Y, objects, candidates(2), orders=orders, **measure
+    )
+    model = FullConformalClassifier(estimator, measure=PowerMeasure(**measure), empty="allow", random_state=3).fit(X, Y)
+    np.testing.assert_array_equal(model.predict_labelsets(objects).p_values(), p_values(larger, equal, 16))
+    without = FullConformalClassifier(estimator, measure=PowerMeasure(**measure), empty="exclude", random_state=3)
+    pred = without.fit(X, Y).predict_labelsets(objects)
+    np.testing.assert_array_equal(pred.p_values(), p_values(larger, equal, 16)[:, 1:])
+    assert pred.p_value(np.zeros((2, 2))).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("kind", ["cross", "inductive", "full"])
+def test_smoothed_p_values_share_one_draw_per_object(kind):
+    """p = (#{>} + u (#{=} + 1)) / (l + 1): every labelset of an object must give the same u, in (0, 1]."""
+    estimator, outputs_of = LEARNERS["neighbours"]
+    X, Y, objects = make_data(20 if kind == "full" else 60, n_labels=2, seed=5, n_new=8)
+    common = {"empty": "allow", "smoothed": True, "random_state": 7}
+    rows = np.arange(len(X))
+    if kind == "full":
+        model = FullConformalClassifier(estimator, **common).fit(X, Y)
+        larger, equal = full_conformal_counts(
+            lambda extended, labels: outputs_of(fitted(estimator, extended, labels), extended),
+            X, Y, objects, candidates(2),
+        )  # fmt: skip
+    else:
+        if kind == "cross":
+            model = CrossConformalClassifier(estimator, cv=3, **common).fit(X, Y)
+            tests = model.fold_indices_
+        else:
+            model = InductiveConformalClassifier(estimator, **common).fit(X, Y)
+            tests = [model.calibration_indices_]
+        splits = [(np.setdiff1d(rows, test), test) for test in tests]
+        rows = np.concatenate(tests)
+        larger, equal = transcribe(estimator, outputs_of, splits, X, Y, objects, candidates(2), PAPER)
+    draws = (model.predict_labelsets(objects).p_values() * (len(rows) + 1) - larger) / (equal + 1)
+    np.testing.assert_allclose(draws, draws[:, :1] * np.ones(4), rtol=0, atol=1e-12)
+    assert np.all((draws > 0) & (draws <= 1))
+    assert len(set(draws[:, 0].round(6))) == len(objects)
+
+
+def test_prediction_confidence_and_region_follow_from_the_definition():
+    estimator, outputs_of = LEARNERS["neighbours"]
+    X, Y, objects = make_data(40, n_new=20)
+    model = CrossConformalClassifier(estimator, cv=4, empty="allow", random_state=1).fit(X, Y)
+    splits = [(np.setdiff1d(np.arange(40), fold), fold) for fold in model.fold_indices_]
+    larger, equal = transcribe(estimator, outputs_of, splits, X, Y, objects, candidates(3), PAPER)
+    expected = p_values(larger, equal, 40)
+    pred = model.predict_labelsets(objects)
+    np.testing.assert_array_equal(model.predict(objects), pred.labelsets)
+    np.testing.assert_array_equal(pred.credibility, expected.max(axis=1))
+    np.testing.assert_allclose(1 - pred.confidence, np.sort(expected, axis=1)[:, -2], atol=1e-15)
+    np.testing.assert_array_equal(pred.p_value(pred.labelsets), expected.max(axis=1))
+    for significance in (0.05, 0.1, 0.2, 1 - 0.9):
+        region = pred.region(significance)
+        # p > eps, on whole numbers: 41 p > 41 eps
+        inside = np.rint(41 * expected) > np.floor(41 * significance + 1e-9)
+        np.testing.assert_array_equal(region.sizes, inside.sum(axis=1))
+        np.testing.assert_array_equal(region.contains(pred.labelsets), inside.any(axis=1))

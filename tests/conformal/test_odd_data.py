@@ -1,0 +1,315 @@
+"""Odd data works: every shape, type and accident of X and Y that a classifier inside can live with."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold, LeaveOneOut, PredefinedSplit, ShuffleSplit
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from labelsure import (
+    CrossConformalClassifier,
+    FullConformalClassifier,
+    InductiveConformalClassifier,
+    MLkNNClassifier,
+    MLRBFClassifier,
+    PowerMeasure,
+)
+
+KINDS = [CrossConformalClassifier, InductiveConformalClassifier, FullConformalClassifier]
+BASES = {
+    "ML-kNN": MLkNNClassifier(3),
+    "ML-RBF": MLRBFClassifier(),
+    "neighbours": KNeighborsClassifier(1),
+    "logistic": OneVsRestClassifier(LogisticRegression()),
+    "multi-output": MultiOutputClassifier(LogisticRegression()),
+}
+
+
+def small(kind, estimator, **parameters):
+    own = {CrossConformalClassifier: {"cv": 3}}.get(kind, {})
+    return kind(estimator, **({"random_state": 0} | own | parameters))
+
+
+def whole_numbers(n_examples=24, n_features=4, n_labels=3):
+    """Small whole numbers, the same in every type; labels that vary."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 5, (n_examples, n_features)).astype(float)
+    Y = (X[:, :n_labels] + rng.integers(0, 3, (n_examples, n_labels)) > 3).astype(int)
+    return X, Y
+
+
+def assert_sane(model, X, n_labels):
+    """p-values in (0, 1], one per candidate, the best one predicted."""
+    pred = model.predict_labelsets(X)
+    table = pred.p_values()
+    n_objects = X.shape[0] if hasattr(X, "shape") else len(X)
+    assert table.shape == (n_objects, 2**n_labels - (not model.allow_empty_))
+    assert np.all((table > 0) & (table <= 1))
+    np.testing.assert_array_equal(pred.p_value(model.predict(X)), table.max(axis=1))
+    assert np.all((pred.confidence >= 0) & (pred.confidence <= 1))
+
+
+ODD_LABELS = {
+    "rows with no label": lambda Y: Y * (np.arange(len(Y)) % 2)[:, None],
+    "no labels at all": lambda Y: 0 * Y,
+    "all labels everywhere": lambda Y: 0 * Y + 1,
+    "one never on": lambda Y: Y * [0, 1, 1],
+    "one always on": lambda Y: np.maximum(Y, [0, 0, 1]),
+    "one on once": lambda Y: np.column_stack([np.arange(len(Y)) == 3, Y[:, 1:]]).astype(int),
+    "one label": lambda Y: Y[:, :1],
+    "one label, never on": lambda Y: 0 * Y[:, :1],
+    "one label, always on": lambda Y: 0 * Y[:, :1] + 1,
+}
+
+
+@pytest.mark.filterwarnings("ignore:Label")  # one-vs-rest says which labels are constant
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("labels", ODD_LABELS)
+@pytest.mark.parametrize("kind", [CrossConformalClassifier, InductiveConformalClassifier])
+def test_odd_labels_work(kind, labels, base):
+    X, Y = whole_numbers()
+    Y = ODD_LABELS[labels](Y)
+    for penalty in (0.0, 1.0):
+        model = small(kind, BASES[base], measure=PowerMeasure(pair_penalty=penalty)).fit(X[:20], Y[:20])
+        assert_sane(model, X[20:], Y.shape[1])
+        assert model.allow_empty_ == (Y[:20].sum(axis=1).min() == 0)
+    assert_sane(model, X[23:], Y.shape[1])  # a single object
+
+
+@pytest.mark.filterwarnings("ignore:Label")
+@pytest.mark.parametrize("labels", ODD_LABELS)
+def test_odd_labels_work_in_full_conformal_prediction(labels):
+    X, Y = whole_numbers(11)
+    Y = ODD_LABELS[labels](Y)
+    for base in ("ML-kNN", "logistic"):
+        model = FullConformalClassifier(BASES[base], random_state=0).fit(X[:10], Y[:10])
+        assert_sane(model, X[10:], Y.shape[1])
+
+
+@pytest.mark.filterwarnings("ignore:Label")
+@pytest.mark.parametrize("value", [0, 1])
+@pytest.mark.parametrize("base", BASES)
+def test_label_constant_in_one_folds_training_part_works(base, value):
+    """Label 0 varies, but among the examples of the first fold only."""
+    X, Y = whole_numbers()
+    Y[:, 0] = value
+    Y[:8, 0] = [0, 1] * 4
+    splits = [(np.arange(8, 24), np.arange(8)), (np.arange(16), np.arange(16, 24))]
+    model = CrossConformalClassifier(BASES[base], cv=splits).fit(X, Y)
+    assert_sane(model, X, 3)
+    table = model.predict_labelsets(X[:1]).p_values()
+    assert table.max() > 1 / 17
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_duplicate_rows_and_constant_features_work(kind):
+    X, Y = np.ones((15, 2)), np.tile([[0, 1], [1, 0], [1, 1]], (5, 1))
+    for base in (MLkNNClassifier(3), MLRBFClassifier()):
+        model = small(kind, base).fit(X, Y)
+        assert_sane(model, X[:2], 2)
+        table = model.predict_labelsets(X[:2]).p_values()
+        if kind is not FullConformalClassifier:  # there each object has an order of the examples of its own
+            np.testing.assert_array_equal(table[0], table[1])
+
+
+@pytest.mark.filterwarnings("ignore:Label")
+@pytest.mark.parametrize("base", BASES)
+def test_two_examples_are_enough(base):
+    X, Y = np.array([[0.0, 1.0], [2.0, 3.0]]), np.array([[0, 1], [1, 1]])
+    cross = CrossConformalClassifier(BASES[base], cv=2, random_state=0).fit(X, Y)
+    assert_sane(cross, X, 2)
+    inductive = InductiveConformalClassifier(BASES[base], calibration_size=1, random_state=0).fit(X, Y)
+    assert_sane(inductive, X, 2)
+    if base in ("ML-kNN", "ML-RBF"):  # one example has no second class for the others
+        assert_sane(FullConformalClassifier(BASES[base]).fit(X, Y), X[:1], 2)
+        assert_sane(FullConformalClassifier(BASES[base]).fit(X[:1], Y[:1]), X[1:], 2)
+
+
+def _read_only(X):
+    X = X.copy()
+    X.setflags(write=False)
+    return X
+
+
+X_FORMS = {
+    "float32": lambda X: X.astype(np.float32),
+    "int": lambda X: X.astype(int),
+    "uint8": lambda X: X.astype(np.uint8),
+    "object": lambda X: X.astype(object),
+    "Fortran order": np.asfortranarray,
+    "every second column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "reversed memory": lambda X: np.ascontiguousarray(X[::-1])[::-1],
+    "read-only": _read_only,
+    "nested list": lambda X: X.tolist(),
+    "list of arrays": list,
+    "frame": lambda X: pd.DataFrame(X).rename(columns=str),
+    "frame of several types": lambda X: pd.DataFrame(X).rename(columns=str).astype({"0": int, "1": np.float32}),
+    "csr matrix": sparse.csr_matrix,
+    "csr array": sparse.csr_array,
+    "csc matrix": sparse.csc_matrix,
+    "csc array": sparse.csc_array,
+    "coo array": sparse.coo_array,
+    "lil matrix": sparse.lil_matrix,
+}
+Y_FORMS = {
+    "bool": lambda Y: Y.astype(bool),
+    "float": lambda Y: Y.astype(float),
+    "int8": lambda Y: Y.astype(np.int8),
+    "Fortran order": np.asfortranarray,
+    "object": lambda Y: Y.astype(object),
+    "nested list": lambda Y: Y.tolist(),
+    "csr matrix": sparse.csr_matrix,
+    "csc array": sparse.csc_array,
+    "coo array": sparse.coo_array,
+    "frame": lambda Y: pd.DataFrame(Y, columns=list("abc")),
+    "frame of bools": lambda Y: pd.DataFrame(Y, columns=list("abc")).astype(bool),
+}
+
+
+@pytest.mark.parametrize("form", X_FORMS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_form_of_objects_does_not_matter(kind, form):
+    """Fitting and predicting in one form, and fitting in one and predicting in another, give the same p-values."""
+    X, Y = whole_numbers()
+    convert = X_FORMS[form]
+    expected = small(kind, MLkNNClassifier(3)).fit(X[:20], Y[:20]).predict_labelsets(X[22:]).p_values()
+    model = small(kind, MLkNNClassifier(3)).fit(convert(X[:20]), Y[:20])
+    np.testing.assert_array_equal(model.predict_labelsets(convert(X[22:])).p_values(), expected)
+    if "frame" not in form:  # scikit-learn warns where names are missing or new
+        np.testing.assert_array_equal(model.predict_labelsets(X[22:]).p_values(), expected)
+        plain = small(kind, MLkNNClassifier(3)).fit(X[:20], Y[:20])
+        np.testing.assert_array_equal(plain.predict_labelsets(convert(X[22:])).p_values(), expected)
+
+
+@pytest.mark.filterwarnings("ignore:X .* feature names")
+@pytest.mark.parametrize("kind", KINDS)
+def test_frames_and_arrays_mix(kind):
+    X, Y = whole_numbers()
+    frame = pd.DataFrame(X).rename(columns=str)
+    expected = small(kind, MLkNNClassifier(3)).fit(X[:20], Y[:20]).predict_labelsets(X[22:]).p_values()
+    for fitted_on, asked in [(frame[:20], X[22:]), (X[:20], frame[22:]), (X[:20].tolist(), frame[22:])]:
+        model = small(kind, MLkNNClassifier(3)).fit(fitted_on, Y[:20])
+        np.testing.assert_array_equal(model.predict_labelsets(asked).p_values(), expected)
+
+
+@pytest.mark.parametrize("form", Y_FORMS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_form_of_labels_does_not_matter(kind, form):
+    X, Y = whole_numbers()
+    measure = PowerMeasure(pair_penalty=1.0)
+    expected = small(kind, MLkNNClassifier(3), measure=measure).fit(X[:20], Y[:20]).predict_labelsets(X[22:])
+    model = small(kind, MLkNNClassifier(3), measure=measure).fit(X[:20], Y_FORMS[form](Y[:20]))
+    pred = model.predict_labelsets(X[22:])
+    np.testing.assert_array_equal(pred.p_values(), expected.p_values())
+    np.testing.assert_array_equal(pred.p_value(Y_FORMS[form](Y[22:])), expected.p_value(Y[22:]))
+    np.testing.assert_array_equal(
+        pred.region(0.1).contains(Y_FORMS[form](Y[22:])), expected.region(0.1).contains(Y[22:])
+    )
+
+
+@pytest.mark.parametrize(
+    ("empty", "has_empty_row", "allowed"),
+    [("auto", True, True), ("auto", False, False), ("allow", False, True), ("exclude", True, False)],
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_empty_labelset_is_a_candidate_as_asked(kind, empty, has_empty_row, allowed):
+    X, Y = whole_numbers()
+    Y[:, 2] = 1
+    if has_empty_row:
+        Y[7] = 0
+    model = small(kind, MLkNNClassifier(3), empty=empty).fit(X[:20], Y[:20])
+    assert model.allow_empty_ is allowed
+    pred = model.predict_labelsets(X[22:])
+    assert pred.p_values().shape == (2, 8 if allowed else 7)
+    assert np.all((pred.p_value(np.zeros((2, 3))) > 0) == allowed)
+    assert allowed or np.all(model.predict(X[22:]).any(axis=1))
+
+
+def test_prefit_knows_empty_rows_of_its_training_labels_too():
+    X, Y = whole_numbers()
+    Y[:, 2] = 1
+    fitted = MLkNNClassifier(3).fit(X[:10], Y[:10])
+    without_labels = np.zeros((1, 3))
+    assert not InductiveConformalClassifier(fitted, prefit=True).fit(X[10:], Y[10:]).allow_empty_
+    model = InductiveConformalClassifier(fitted, prefit=True)
+    assert model.fit(X[10:], Y[10:], training_labels=without_labels).allow_empty_
+
+
+def test_cv_may_be_a_splitter_or_an_iterable():
+    X, Y = whole_numbers()
+    splitter = KFold(4, shuffle=True, random_state=3)
+    expected = CrossConformalClassifier(MLkNNClassifier(3), cv=splitter).fit(X, Y)
+    assert [fold.tolist() for fold in expected.fold_indices_] == [test.tolist() for _, test in splitter.split(X)]
+    numbers = np.empty(24, dtype=int)
+    for k, fold in enumerate(expected.fold_indices_):
+        numbers[fold] = k
+    as_lists = [(train.tolist(), test.tolist()) for train, test in splitter.split(X)]
+    for cv in (PredefinedSplit(numbers), splitter.split(X), as_lists, iter(as_lists)):
+        model = CrossConformalClassifier(MLkNNClassifier(3), cv=cv).fit(X, Y)
+        np.testing.assert_array_equal(model.predict_labelsets(X).p_values(), expected.predict_labelsets(X).p_values())
+
+
+def test_one_fold_is_an_inductive_predictor():
+    X, Y = whole_numbers()
+    numbers = np.repeat([-1, 0], [14, 10])
+    cross = CrossConformalClassifier(MLkNNClassifier(3), cv=PredefinedSplit(numbers)).fit(X, Y)
+    fitted = MLkNNClassifier(3).fit(X[:14], Y[:14])
+    inductive = InductiveConformalClassifier(fitted, prefit=True, empty="allow").fit(X[14:], Y[14:])
+    cross.allow_empty_ = True
+    np.testing.assert_array_equal(cross.predict_labelsets(X).p_values(), inductive.predict_labelsets(X).p_values())
+    once = CrossConformalClassifier(MLkNNClassifier(3), cv=ShuffleSplit(1, test_size=8, random_state=0)).fit(X, Y)
+    assert len(once.calibrated_[0].calibration) == 8
+
+
+def test_leave_one_out_works():
+    X, Y = whole_numbers()
+    assert_sane(CrossConformalClassifier(MLkNNClassifier(3), cv=LeaveOneOut()).fit(X, Y), X[:3], 3)
+    assert_sane(CrossConformalClassifier(MLkNNClassifier(3), cv=24).fit(X, Y), X[:3], 3)
+
+
+def test_folds_are_shuffled_and_as_equal_as_possible():
+    X, Y = whole_numbers()
+    model = CrossConformalClassifier(MLkNNClassifier(3), cv=5, random_state=0).fit(X, Y)
+    assert sorted(len(fold) for fold in model.fold_indices_) == [4, 5, 5, 5, 5]
+    assert sorted(np.concatenate(model.fold_indices_)) == list(range(24))
+    assert any(np.ptp(fold) != len(fold) - 1 for fold in model.fold_indices_)
+
+
+@pytest.mark.parametrize(
+    ("size", "n_calibration"),
+    [(1, 1), (23, 23), (np.int64(5), 5), (0.5, 12), (0.3, 8), (1e-9, 1), (0.95, 23), (np.float64(0.25), 6)],
+)
+def test_calibration_size_is_a_number_or_a_share(size, n_calibration):
+    X, Y = whole_numbers()
+    model = InductiveConformalClassifier(MLkNNClassifier(3), calibration_size=size, random_state=0).fit(X, Y)
+    assert len(model.calibration_indices_) == n_calibration
+    assert len(model.calibrated_.calibration) == n_calibration
+    assert model.calibration_indices_.tolist() == sorted(set(model.calibration_indices_.tolist()))
+    assert np.ptp(model.calibration_indices_) != n_calibration - 1 or n_calibration in (1, 23)
+
+
+def test_calibration_share_is_free_of_rounding():
+    X, Y = np.zeros((100, 1)), np.tile([[0, 1], [1, 0]], (50, 1))
+    model = InductiveConformalClassifier(MLkNNClassifier(3), calibration_size=0.07).fit(X, Y)  # 0.07 * 100 > 7
+    assert len(model.calibration_indices_) == 7
+
+
+def test_missing_values_are_for_the_classifier_inside_to_accept():
+    X, Y = whole_numbers()
+    X[3, 1] = X[22, 0] = np.nan
+    for kind in KINDS:
+        assert_sane(small(kind, DecisionTreeClassifier(max_depth=2)).fit(X[:20], Y[:20]), X[22:], 3)
+
+
+def test_many_labels_work_for_what_needs_no_list():
+    X, Y = whole_numbers()
+    Y = np.tile(Y, 14)[:, :40]
+    pred = CrossConformalClassifier(MLkNNClassifier(3), cv=3, random_state=0).fit(X, Y).predict_labelsets(X)
+    p_value = pred.p_value(Y)
+    assert np.all((p_value > 0) & (p_value <= 1))
+    assert pred.region(0.2).contains(Y).shape == (24,)

@@ -1,0 +1,209 @@
+"""Ready-made outputs give the classifiers' p-values bit for bit; calibration labels reach nothing but their scores."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_multilabel_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+
+from labelsure import (
+    CrossConformalClassifier,
+    InductiveConformalClassifier,
+    MLkNNClassifier,
+    MLRBFClassifier,
+    PowerMeasure,
+    calibrate_outputs,
+)
+from labelsure.estimators import outputs_of
+
+BASES = {
+    "ML-kNN": MLkNNClassifier(3),
+    "ML-RBF": MLRBFClassifier(),
+    "neighbours": KNeighborsClassifier(3),
+    "logistic": OneVsRestClassifier(LogisticRegression()),
+}
+MEASURES = [None, PowerMeasure(2, pair_penalty=0.5)]
+
+
+@pytest.fixture
+def data():
+    """Three labels, two of which meet in one example only: in the fold of that example they are a pair never seen."""
+    X, Y = make_multilabel_classification(70, n_features=6, n_classes=3, n_labels=1, random_state=0)
+    Y[Y[:, 2] == 1, 0] = 0
+    Y[4, [0, 2]] = 1
+    return X, Y
+
+
+def assert_same_predictions(pred, expected):
+    np.testing.assert_array_equal(pred.p_values(), expected.p_values())
+    np.testing.assert_array_equal(pred.labelsets, expected.labelsets)
+    np.testing.assert_array_equal(pred.confidence, expected.confidence)
+    np.testing.assert_array_equal(pred.region(0.1).sizes, expected.region(0.1).sizes)
+    assert pred.label_names == expected.label_names
+
+
+@pytest.mark.parametrize("smoothed", [False, True])
+@pytest.mark.parametrize("measure", MEASURES, ids=["default", "penalised"])
+@pytest.mark.parametrize("base", BASES)
+def test_outputs_of_folds_give_the_cross_conformal_classifier(base, measure, smoothed, data):
+    X, Y = data
+    common = {"measure": measure, "smoothed": smoothed, "random_state": 9}
+    model = CrossConformalClassifier(BASES[base], cv=4, **common).fit(X[:60], pd.DataFrame(Y[:60], columns=list("abc")))
+    outputs, folds = np.empty((60, 3)), np.empty(60, dtype=int)
+    for k, (rows, fitted) in enumerate(zip(model.fold_indices_, model.models_, strict=True)):
+        outputs[rows] = outputs_of(fitted, X[rows], 3)
+        folds[rows] = 10 * k - 7  # any whole numbers
+    predictor = calibrate_outputs(outputs, Y[:60], folds=folds, label_names=["a", "b", "c"], **common)
+    assert predictor.fold_numbers.tolist() == [-7, 3, 13, 23]
+    new_outputs = [outputs_of(fitted, X[60:], 3) for fitted in model.models_]
+    expected = model.predict_labelsets(X[60:])
+    assert_same_predictions(predictor.predict_labelsets(new_outputs), expected)
+    assert_same_predictions(predictor.predict_labelsets(np.stack(new_outputs)), expected)
+    shuffled = np.random.default_rng(0).permutation(60)
+    again = calibrate_outputs(outputs[shuffled], Y[:60][shuffled], folds=folds[shuffled], label_names="abc", **common)
+    assert_same_predictions(again.predict_labelsets(new_outputs), expected)
+
+
+@pytest.mark.parametrize("smoothed", [False, True])
+@pytest.mark.parametrize("measure", MEASURES, ids=["default", "penalised"])
+@pytest.mark.parametrize("base", BASES)
+def test_outputs_of_one_model_give_the_inductive_classifier(base, measure, smoothed, data):
+    X, Y = data
+    common = {"measure": measure, "smoothed": smoothed, "random_state": 9}
+    model = InductiveConformalClassifier(BASES[base], **common).fit(X[:60], Y[:60])
+    rows = model.calibration_indices_
+    training_labels = np.delete(Y[:60], rows, axis=0)
+    predictor = calibrate_outputs(
+        outputs_of(model.model_, X[rows], 3), Y[rows], training_labels=training_labels, **common
+    )
+    assert predictor.fold_numbers is None
+    pred = predictor.predict_labelsets(outputs_of(model.model_, X[60:], 3))
+    assert_same_predictions(pred, model.predict_labelsets(X[60:]))
+
+
+def test_outputs_in_any_form_are_read_alike(data):
+    _, Y = data
+    outputs = np.round(np.random.default_rng(0).random(Y.shape), 1).astype(np.float32)
+    expected = calibrate_outputs(outputs, Y).predict_labelsets(outputs[:5])
+    frame, labels = pd.DataFrame(outputs), pd.DataFrame(Y, columns=["x", "y", "z"])
+    for form in (outputs.tolist(), np.asfortranarray(outputs), frame, outputs.astype(float)):
+        pred = calibrate_outputs(form, sparse.csr_array(Y)).predict_labelsets(form[:5])
+        assert_same_predictions(pred, expected)
+    assert calibrate_outputs(frame, labels).predict_labelsets(frame[:5]).label_names == ("x", "y", "z")
+    named = calibrate_outputs(frame, labels, label_names=np.array(["u", "v", "w"]))
+    assert named.predict_labelsets(frame[:5]).label_names == ("u", "v", "w")
+    assert calibrate_outputs(outputs, Y, folds=pd.Series(np.arange(70) % 3)).fold_numbers.tolist() == [0, 1, 2]
+
+
+def test_empty_labelset_is_a_candidate_if_a_known_example_has_no_label():
+    outputs, Y = [[0.5, 0.5]] * 3, np.array([[1, 0], [1, 1], [0, 1]])
+    assert not calibrate_outputs(outputs, Y).allow_empty
+    assert calibrate_outputs(outputs, Y, training_labels=[[0, 0]]).allow_empty
+    assert calibrate_outputs(outputs, Y * [[1], [0], [1]]).allow_empty
+    assert calibrate_outputs(outputs, Y, empty="allow").allow_empty
+    assert not calibrate_outputs(outputs, Y * 0, empty="exclude").allow_empty
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=["default", "penalised"])
+def test_calibration_labels_reach_calibration_scores_only_inductive(measure, data):
+    """Other labels for the calibration examples change their scores, never the scores of new objects."""
+    X, Y = data
+    make = InductiveConformalClassifier(MLRBFClassifier(), measure=measure, empty="allow", random_state=0)
+    before = make.fit(X[:60], Y[:60])
+    scores, rows = before.calibrated_.calibration.scores, before.calibration_indices_
+    energy = before.calibrated_.fold(outputs_of(before.model_, X[60:], 3)).energy
+    other = Y[:60].copy()
+    other[rows] = 1 - other[rows]
+    after = make.fit(X[:60], other)
+    np.testing.assert_array_equal(after.calibration_indices_, rows)
+    assert np.any(after.calibrated_.calibration.scores != scores)
+    assert_same_energy(after.calibrated_.fold(outputs_of(after.model_, X[60:], 3)).energy, energy)
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=["default", "penalised"])
+def test_calibration_labels_reach_calibration_scores_only_cross(measure, data):
+    X, Y = data
+    make = CrossConformalClassifier(MLRBFClassifier(), measure=measure, cv=KFold(4), empty="allow", random_state=0)
+
+    def first_fold(labels):
+        model = make.fit(X[:60], labels)
+        fold = model.calibrated_[0].fold(outputs_of(model.models_[0], X[60:], 3))
+        return fold.calibration.scores, fold.energy
+
+    other = Y[:60].copy()
+    other[:15] = np.random.default_rng(1).permutation(1 - other[:15])
+    (scores, energy), (other_scores, other_energy) = first_fold(Y[:60]), first_fold(other)
+    assert np.any(scores != other_scores)
+    assert_same_energy(other_energy, energy)
+
+
+def assert_same_energy(energy, expected):
+    np.testing.assert_array_equal(energy.constant, expected.constant)
+    np.testing.assert_array_equal(energy.unary, expected.unary)
+    if expected.pairwise is None:
+        assert energy.pairwise is None
+    else:
+        np.testing.assert_array_equal(energy.pairwise, expected.pairwise)
+
+
+OUTPUTS, LABELS = np.full((4, 2), 0.5), np.array([[0, 1], [1, 0], [1, 1], [0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        ({"outputs": OUTPUTS + 0.6}, ("outputs must lie between 0 and 1, got 1.1 in row 0, column 0", "expit")),
+        ({"outputs": OUTPUTS - 0.6}, ("outputs must lie between 0 and 1, got -0.",)),
+        ({"outputs": OUTPUTS * np.nan}, ("outputs must lie between 0 and 1, got nan",)),
+        ({"outputs": OUTPUTS * np.inf}, ("outputs must lie between 0 and 1, got inf",)),
+        ({"outputs": OUTPUTS[:, :1]}, ("outputs must have shape (n_objects, 2), got (4, 1)",)),
+        ({"outputs": OUTPUTS[:, 0]}, ("outputs must have shape (n_objects, 2), got (4,)",)),
+        ({"outputs": OUTPUTS[:3]}, ("outputs and Y must have the same number of rows, got 3 and 4",)),
+        ({"outputs": OUTPUTS[:0], "Y": LABELS[:0]}, ("at least one calibration example, got none",)),
+        ({"Y": LABELS + 1}, ("Y must hold only 0 and 1, got 2",)),
+        ({"Y": LABELS[:, 0]}, ("Y must be a label matrix",)),
+        ({"folds": [0, 1]}, ("folds must hold one fold number per calibration example, 4 in all", "(2,)")),
+        ({"folds": 3}, ("folds must hold one fold number per calibration example", "()")),
+        ({"folds": [1, 1, 1, 1]}, ("folds must name at least two folds",)),
+        ({"folds": [0, 1, 0.5, 1]}, ("folds must hold whole numbers, got float64",)),
+        ({"folds": ["a", "b", "a", "b"]}, ("folds must hold whole numbers",)),
+        ({"folds": [0, 1, None, 1]}, ("folds must hold whole numbers, got object",)),
+        ({"folds": [0, 1, 0, 1], "training_labels": LABELS}, ("training_labels goes without folds",)),
+        ({"training_labels": LABELS[:, :1]}, ("training_labels must have 2 columns, one per label, got 1",)),
+        ({"training_labels": LABELS * 3}, ("training_labels must hold only 0 and 1, got 3",)),
+        ({"measure": PowerMeasure(pair_penalty=1)}, ("needs the labelsets", "pass them as training_labels")),
+        ({"measure": "power"}, ("measure must be a nonconformity measure", "'power'")),
+        ({"empty": "maybe"}, ("empty must be one of 'auto', 'allow', 'exclude', got 'maybe'",)),
+        ({"label_names": ["a"]}, ("label_names must name the 2 labels, got 1 names",)),
+    ],
+)
+def test_calibrate_outputs_refuses_bad_input(arguments, parts):
+    with pytest.raises(ValueError, match="(?s)" + ".*".join(re.escape(part) for part in parts)):
+        calibrate_outputs(**({"outputs": OUTPUTS, "Y": LABELS} | arguments))
+
+
+@pytest.mark.parametrize(
+    ("outputs", "parts"),
+    [
+        (OUTPUTS, ("outputs must hold one (n_objects, 2) array per fold, 2 in all, got 4",)),
+        (None, ("outputs must hold one (n_objects, 2) array per fold, 2 in all, got None",)),
+        ([OUTPUTS], ("2 in all, got 1",)),
+        ([OUTPUTS, OUTPUTS[:2]], ("of the same objects in every fold",)),
+        ([OUTPUTS, OUTPUTS + 1], ("outputs must lie between 0 and 1, got 1.5",)),
+        ([OUTPUTS[:, :1], OUTPUTS[:, :1]], ("outputs must have shape (n_objects, 2), got (4, 1)",)),
+    ],
+)
+def test_outputs_predictor_refuses_bad_input(outputs, parts):
+    predictor = calibrate_outputs(OUTPUTS, LABELS, folds=[0, 1, 0, 1])
+    with pytest.raises(ValueError, match="(?s)" + ".*".join(re.escape(part) for part in parts)):
+        predictor.predict_labelsets(outputs)
+
+
+def test_no_new_objects_are_no_error():
+    assert calibrate_outputs(OUTPUTS, LABELS).predict_labelsets(OUTPUTS[:0]).labelsets.shape == (0, 2)

@@ -1,0 +1,376 @@
+"""The conformal classifiers as scikit-learn users see them."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.datasets import make_multilabel_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import validate_data
+
+from expected_failed_checks import assert_fails_only_where_declared, expected_failed_checks
+from labelsure import (
+    CrossConformalClassifier,
+    FullConformalClassifier,
+    InductiveConformalClassifier,
+    MLkNNClassifier,
+    MLRBFClassifier,
+    PowerMeasure,
+)
+
+KINDS = [CrossConformalClassifier, InductiveConformalClassifier, FullConformalClassifier]
+FOREST = RandomForestClassifier(4)
+NAMES = ["beach", "sunset", "urban"]
+
+
+class ShareClassifier(ClassifierMixin, BaseEstimator):
+    """The share of each label, whatever the object: the cheapest classifier that checks its input."""
+
+    def fit(self, X, Y):
+        X, Y = validate_data(self, X, Y, multi_output=True)
+        self.shares_ = Y.mean(axis=0)
+        return self
+
+    def predict_proba(self, X):
+        X = validate_data(self, X, reset=False)
+        return np.tile(self.shares_, (len(X), 1))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+@pytest.fixture
+def data():
+    return make_multilabel_classification(60, n_features=6, n_classes=3, random_state=0)
+
+
+@pytest.fixture
+def frames(data):
+    X, Y = data
+    return pd.DataFrame(X, columns=list("abcdef")), pd.DataFrame(Y, columns=NAMES)
+
+
+def small(kind, estimator=None, **parameters):
+    """A conformal classifier of this kind that is quick to fit."""
+    own = {CrossConformalClassifier: {"cv": 3}}.get(kind, {})
+    estimator = MLkNNClassifier(3) if estimator is None else estimator  # a forest without trees counts as false
+    return kind(estimator, **({"random_state": 0} | own | parameters))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "model",
+    [
+        CrossConformalClassifier(MLkNNClassifier(2), cv=2, random_state=0),
+        InductiveConformalClassifier(MLkNNClassifier(2), random_state=0),
+        FullConformalClassifier(ShareClassifier(), max_fits=None),
+        InductiveConformalClassifier(RandomForestClassifier(2), smoothed=True, random_state=0),
+    ],
+    ids=["cross", "inductive", "full", "inductive, smoothed"],
+)
+def test_check_estimator_fails_only_where_declared(model):
+    expected = expected_failed_checks(model)
+    assert_fails_only_where_declared(check_estimator(model, expected_failed_checks=expected, on_fail=None), expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_parameters_are_stored_cloned_and_set(kind, data):
+    model = kind(RandomForestClassifier(3), measure=PowerMeasure(2), smoothed=True, random_state=4)
+    copy = clone(model)
+    assert copy.estimator is not model.estimator
+    assert repr(copy) == repr(model)
+    parameters = model.get_params()
+    assert parameters["estimator__n_estimators"] == 3
+    assert parameters["measure__d"] == 2
+    assert parameters["smoothed"] is True
+    copy.set_params(estimator__n_estimators=5, measure__pair_penalty=1.0, empty="exclude")
+    assert copy.estimator.n_estimators == 5
+    assert copy.measure.pair_penalty == 1.0
+    assert model.measure.pair_penalty == 0.0
+    with pytest.raises(ValueError, match="Invalid parameter 'folds'"):
+        copy.set_params(folds=3)
+    assert vars(kind()).keys() == parameters.keys() - {name for name in parameters if "__" in name}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_parameters_and_estimators_of_the_user_stay_as_they_are(kind, data):
+    forest, measure = RandomForestClassifier(3), PowerMeasure(2)
+    model = small(kind, forest, measure=measure).fit(data[0][:30], data[1][:30])
+    assert model.estimator is forest
+    assert model.measure is measure
+    assert forest.random_state is None
+    assert not hasattr(forest, "estimators_")
+    assert not hasattr(measure, "exponent_")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tags_follow_the_classifier_inside(kind):
+    tags = get_tags(kind(OneVsRestClassifier(LogisticRegression())))
+    assert is_classifier(kind())
+    assert tags.classifier_tags.multi_label
+    assert not tags.input_tags.allow_nan
+    assert get_tags(kind(RandomForestClassifier())).input_tags.allow_nan
+    assert get_tags(kind(KNeighborsClassifier())).input_tags.sparse
+    assert not get_tags(kind(make_pipeline(StandardScaler(), ShareClassifier()))).input_tags.sparse
+    assert kind(RandomForestClassifier)._repr_html_()  # a class is refused when fitting, not when shown
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pipelines_hold_and_are_held(kind, data):
+    X, Y = data
+    X = X * [1, 10, 100, 1, 1, 1]
+    outside = make_pipeline(MinMaxScaler(), small(kind)).fit(X[:50], Y[:50])
+    assert outside.predict(X[50:]).shape == (10, 3)
+    assert outside.predict(X[50:]).dtype == np.int64
+    assert outside.score(X[50:], Y[50:]) == np.mean(np.all(outside.predict(X[50:]) == Y[50:], axis=1))
+    inside = small(kind, make_pipeline(MinMaxScaler(), MLkNNClassifier(3))).fit(X[:50], Y[:50])
+    by_hand = small(kind).fit(MinMaxScaler().fit(X[:50]).transform(X[:50]), Y[:50])
+    table = by_hand.predict_labelsets(MinMaxScaler().fit(X[:50]).transform(X[50:])).p_values()
+    np.testing.assert_array_equal(outside[-1].predict_labelsets(outside[:-1].transform(X[50:])).p_values(), table)
+    # inside, the scaler sees only the examples that train: the p-values may differ, the shape may not
+    assert inside.predict_labelsets(X[50:]).p_values().shape == table.shape
+
+
+def test_grid_search_reaches_estimator_and_measure(data):
+    X, Y = data
+    model = CrossConformalClassifier(
+        make_pipeline(MinMaxScaler(), MLkNNClassifier()), measure=PowerMeasure(), cv=3, random_state=0
+    )
+    grid = {"estimator__mlknnclassifier__n_neighbors": [2, 8], "measure__d": [1, 4], "measure__pair_penalty": [0.0, 1]}
+    search = GridSearchCV(model, grid, cv=KFold(2), error_score="raise").fit(X, Y)
+    assert len(search.cv_results_["params"]) == 8
+    assert len(set(search.cv_results_["mean_test_score"])) > 1
+    assert search.best_estimator_.measure.d == search.best_params_["measure__d"]
+    assert search.best_estimator_.predict_labelsets(X).p_values().shape[0] == 60
+
+    def mean_size(fitted, X, Y):
+        return -fitted.predict_labelsets(X).region(0.2).sizes.mean()
+
+    search = GridSearchCV(model, {"measure__d": [1, 4]}, scoring=mean_size, cv=2, error_score="raise").fit(X, Y)
+    assert np.all(search.cv_results_["mean_test_score"] <= 0)
+
+
+@pytest.mark.parametrize("kind", [CrossConformalClassifier, InductiveConformalClassifier])
+def test_cross_validation_works(kind, data):
+    X, Y = data
+    for labels in (Y, Y[:, :1], Y[:, :2]):
+        scores = cross_val_score(small(kind), X, labels, cv=2, error_score="raise")
+        assert np.all((scores >= 0) & (scores <= 1))
+    assert cross_val_score(small(kind), X, Y, cv=2, scoring="f1_micro", error_score="raise").shape == (2,)
+    assert cross_val_predict(small(kind), X, Y, cv=2).shape == Y.shape
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_frames_keep_their_names(kind, frames):
+    X, Y = frames
+    model = small(kind).fit(X[:50], Y[:50])
+    assert model.feature_names_in_.tolist() == list("abcdef")
+    assert model.n_features_in_ == 6
+    assert model.label_names_ == tuple(NAMES)
+    pred = model.predict_labelsets(X[50:])
+    assert pred.label_names == tuple(NAMES)
+    assert pred.to_frame().columns.tolist() == [*NAMES, "confidence", "credibility"]
+    plain = small(kind).fit(X[:50].to_numpy(), Y[:50].to_numpy())
+    assert plain.label_names_ is None
+    assert not hasattr(plain, "feature_names_in_")
+    np.testing.assert_array_equal(plain.predict_labelsets(X[50:].to_numpy()).p_values(), pred.p_values())
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(X[50:].rename(columns={"a": "z"}))
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(X[50:][list("fedcba")])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_column_transformer_inside_gets_the_frame(kind):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"colour": rng.choice(["red", "green", "blue"], 40), "size": rng.normal(size=40)})
+    Y = np.column_stack([X["colour"] == "red", X["size"] > 0]).astype(int)
+    base = make_pipeline(
+        make_column_transformer(
+            (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_exclude=float)),
+            (StandardScaler(), ["size"]),
+        ),
+        OneVsRestClassifier(LogisticRegression(C=1000)),
+    )
+    model = small(kind, base).fit(X[:36], Y[:36])
+    np.testing.assert_array_equal(model.predict(X[36:]), Y[36:])
+
+
+@pytest.mark.parametrize("container", [list, pd.Series, np.array])
+@pytest.mark.parametrize("kind", KINDS)
+def test_texts_are_objects(kind, container):
+    animals, plants = ["cat dog", "dog cow cat", "cow horse"], ["rose tulip", "tulip oak rose", "oak fern"]
+    texts = [f"{a} {p}" for a in [*animals, ""] for p in [*plants, ""] if a or p] * 3
+    Y = np.array([[any(w in t for w in ("cat", "dog", "cow")), any(w in t for w in ("rose", "oak"))] for t in texts])
+    base = make_pipeline(TfidfVectorizer(), OneVsRestClassifier(LogisticRegression(C=100)))
+    model = small(kind, base).fit(container(texts), Y)
+    assert not hasattr(model, "n_features_in_")
+    predicted = model.predict(container(["the cat", "a rose", "oak and cow"]))
+    np.testing.assert_array_equal(predicted, [[1, 0], [0, 1], [1, 1]])
+    np.testing.assert_array_equal(model.predict(["the cat"]), [[1, 0]])
+    with pytest.raises(ValueError, match="X must have one row per object, got 'a rose'"):
+        model.predict("a rose")
+
+
+@pytest.mark.parametrize("smoothed", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_models_and_predictions_pickle(kind, smoothed, data):
+    X, Y = data
+    model = small(kind, MLRBFClassifier(), smoothed=smoothed).fit(X[:30], Y[:30])
+    pred = model.predict_labelsets(X[56:])
+    table, sizes = pred.p_values(), pred.region(0.2).sizes
+    again = pickle.loads(pickle.dumps(model)).predict_labelsets(X[56:])
+    np.testing.assert_array_equal(again.p_values(), table)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(pred)).p_values(), table)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(pred.region(0.2))).sizes, sizes)
+
+
+def assert_same_model(model, expected, X):
+    for fitted, other in zip(model.calibrated_, expected.calibrated_, strict=True):
+        np.testing.assert_array_equal(fitted.calibration.scores, other.calibration.scores)
+    for indices, other in zip(model.fold_indices_, expected.fold_indices_, strict=True):
+        np.testing.assert_array_equal(indices, other)
+    np.testing.assert_array_equal(model.predict_labelsets(X).p_values(), expected.predict_labelsets(X).p_values())
+    np.testing.assert_array_equal(model.predict(X), expected.predict(X))
+
+
+@pytest.mark.parametrize("smoothed", [False, True])
+def test_cross_conformal_results_do_not_depend_on_n_jobs(smoothed):
+    """Enough data for joblib to share it as a file (1 MB) and for BLAS and k-means to use threads if they may."""
+    X, Y = make_multilabel_classification(700, n_features=250, n_classes=4, random_state=0)
+    X = X + np.random.default_rng(0).normal(size=X.shape)
+    base = make_pipeline(StandardScaler(), MLRBFClassifier(centre_fraction=0.2))
+    models = [
+        CrossConformalClassifier(base, cv=4, smoothed=smoothed, random_state=5, n_jobs=n_jobs).fit(X[:600], Y[:600])
+        for n_jobs in (1, 2, -1)
+    ]
+    assert_same_model(models[1], models[0], X[600:])
+    assert_same_model(models[2], models[0], X[600:])
+    with joblib.parallel_config(backend="threading"):
+        in_threads = clone(models[1]).fit(X[:600], Y[:600])
+    assert_same_model(in_threads, models[0], X[600:])
+
+
+@pytest.mark.parametrize("kind", [InductiveConformalClassifier, FullConformalClassifier])
+def test_other_results_do_not_depend_on_n_jobs(kind, data):
+    X, Y = data
+    tables = [
+        small(kind, MLRBFClassifier(), n_jobs=n_jobs, smoothed=True)
+        .fit(X[:20], Y[:20])
+        .predict_labelsets(X[57:])
+        .p_values()
+        for n_jobs in (1, 2, -1)
+    ]
+    np.testing.assert_array_equal(tables[1], tables[0])
+    np.testing.assert_array_equal(tables[2], tables[0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_settings_of_sklearn_reach_workers_and_threads(kind, frames):
+    """With pandas output a later step may choose columns by name: in every process and thread, or not at all."""
+    X, Y = frames
+    by_name = make_column_transformer(("passthrough", ["a", "b"]))
+    base = make_pipeline(StandardScaler(), by_name, MLkNNClassifier(3))
+    with sklearn.config_context(transform_output="pandas"):
+        tables = [
+            small(kind, base, n_jobs=n_jobs).fit(X[:20], Y[:20]).predict_labelsets(X[58:]).p_values()
+            for n_jobs in (1, 2)
+        ]
+    np.testing.assert_array_equal(tables[0], tables[1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_int_repeats_everything(kind, data):
+    X, Y = data
+
+    def p_values(random_state, estimator=FOREST):
+        model = small(kind, estimator, smoothed=True, random_state=random_state)
+        return model.fit(X[:20], Y[:20]).predict_labelsets(X[56:]).p_values()
+
+    np.testing.assert_array_equal(p_values(3), p_values(3))
+    assert np.any(p_values(3) != p_values(4))
+    assert np.any(p_values(None) != p_values(None))
+    np.testing.assert_array_equal(p_values(np.random.RandomState(3)), p_values(np.random.RandomState(3)))
+    grid = {"randomforestclassifier__n_estimators": [2, 3]}
+    nested = GridSearchCV(make_pipeline(RandomForestClassifier()), grid, cv=2)
+    np.testing.assert_array_equal(p_values(3, nested), p_values(3, nested))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_predictions_repeat_and_do_not_depend_on_later_objects(kind, data):
+    X, Y = data
+    model = small(kind, smoothed=True, random_state=2).fit(X[:20], Y[:20])
+    table = model.predict_labelsets(X[50:]).p_values()
+    np.testing.assert_array_equal(model.predict_labelsets(X[50:]).p_values(), table)
+    np.testing.assert_array_equal(model.predict_labelsets(X[50:53]).p_values(), table[:3])
+    np.testing.assert_array_equal(model.predict_labelsets(X[50:])[[3, 7]].p_values(), table[[3, 7]])
+    fresh = small(kind, smoothed=True, random_state=np.random.RandomState(2)).fit(X[:20], Y[:20])
+    first, second = (fresh.predict_labelsets(X[50:]).p_values() for _ in range(2))
+    assert np.all(first != second)
+
+
+def test_the_users_own_seed_stays(data):
+    X, Y = data
+    cross = CrossConformalClassifier(RandomForestClassifier(2, random_state=11), cv=3, random_state=0).fit(X, Y)
+    assert [model.estimator.random_state for model in cross.models_] == [11, 11, 11]
+    cross = CrossConformalClassifier(RandomForestClassifier(2), cv=3, random_state=0).fit(X, Y)
+    assert len({model.estimator.random_state for model in cross.models_}) == 3  # each fold its own
+    inductive = InductiveConformalClassifier(RandomForestClassifier(2, random_state=11), random_state=0).fit(X, Y)
+    assert inductive.model_.estimator.random_state == 11
+    full = FullConformalClassifier(RandomForestClassifier(2, random_state=11), random_state=0).fit(X, Y)
+    assert full.base_.random_state == 11
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_default_is_the_papers(kind, data):
+    X, Y = data
+    parameters = {"random_state": 1} | ({"cv": 3} if kind is CrossConformalClassifier else {})
+    model = kind(**parameters).fit(X[:30], Y[:30])
+    spelt_out = kind(MLRBFClassifier(), measure=PowerMeasure(d=4), **parameters).fit(X[:30], Y[:30])
+    np.testing.assert_array_equal(
+        model.predict_labelsets(X[57:]).p_values(), spelt_out.predict_labelsets(X[57:]).p_values()
+    )
+    assert model.estimator is None
+    assert model.measure is None
+
+
+def test_a_frozen_estimator_is_calibrated_as_it_is(data):
+    X, Y = data
+    fitted = KNeighborsClassifier(3).fit(X[:20], Y[:20])
+    prefit = InductiveConformalClassifier(fitted, prefit=True).fit(X[20:50], Y[20:50])
+    frozen = InductiveConformalClassifier(FrozenEstimator(fitted), prefit=True).fit(X[20:50], Y[20:50])
+    folds = CrossConformalClassifier(FrozenEstimator(fitted), cv=5).fit(X[20:50], Y[20:50])
+    expected = prefit.predict_labelsets(X[50:]).p_values()
+    np.testing.assert_array_equal(frozen.predict_labelsets(X[50:]).p_values(), expected)
+    np.testing.assert_array_equal(folds.predict_labelsets(X[50:]).p_values(), expected)  # one model in all folds
+    split = InductiveConformalClassifier(FrozenEstimator(fitted), random_state=0).fit(X[20:50], Y[20:50])
+    assert len(split.calibrated_.calibration) == 9
+
+
+def test_prefit_takes_anything_with_outputs(data):
+    X, Y = data
+
+    class Net:
+        def predict_proba(self, X):
+            return 1 / (1 + np.exp(-np.asarray(X)[:, :3]))
+
+    model = InductiveConformalClassifier(Net(), prefit=True).fit(X[:40], Y[:40])
+    assert model.predict(X[40:]).shape == (20, 3)
+    assert model.model_ is model.estimator

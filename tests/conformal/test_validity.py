@@ -1,0 +1,139 @@
+"""Are the p-values of the true labelset valid? Simulated data, independent trials, stated false-alarm rates.
+
+Every trial draws its own training set and one new object, so the trials are independent, and a valid predictor makes an
+error, p <= eps, with probability at most eps in each. An error rate is refused where a correct predictor shows it with
+probability at most 1e-4 (one-sided binomial test), uniformity where the Kolmogorov-Smirnov test gives less than 1e-4.
+The seeds are fixed, so a test that passes once passes always; with new seeds each of the tests below gives at most
+4 false alarms (three levels, one KS test) in 10 000 runs.
+"""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, kstest
+from sklearn.neighbors import KNeighborsClassifier
+
+from labelsure import (
+    CrossConformalClassifier,
+    FullConformalClassifier,
+    InductiveConformalClassifier,
+    MLkNNClassifier,
+    MLRBFClassifier,
+    PowerMeasure,
+    calibrate_outputs,
+)
+
+FALSE_ALARM = 1e-4
+LEVELS = (0.05, 0.1, 0.2)
+NEIGHBOURS = KNeighborsClassifier(3)
+NOISY = PowerMeasure(d=2, pair_penalty=0.5)
+
+
+def simulate(rng, n, *, discrete):
+    """Two correlated labels that depend on two features, with rows that have none; discrete features repeat a lot."""
+    X = rng.normal(size=(n, 2))
+    Y = np.column_stack([X[:, 0] + rng.normal(size=n) > 0, X.sum(axis=1) + rng.normal(size=n) > 1]).astype(int)
+    return (np.round(X) if discrete else X), Y
+
+
+def p_values_of_truth(make_model, n_trials, n_examples, *, discrete, seed=0):
+    p_values = np.empty(n_trials)
+    for trial, rng in enumerate(np.random.default_rng(seed).spawn(n_trials)):
+        X, Y = simulate(rng, n_examples + 1, discrete=discrete)
+        model = make_model(int(rng.integers(2**31))).fit(X[:-1], Y[:-1])
+        p_values[trial] = model.predict_labelsets(X[-1:]).p_value(Y[-1:])[0]
+    return p_values
+
+
+def assert_valid(p_values, *, exact=False):
+    """Refuse error rates above eps and, where the p-values are exact (smoothed), also p-values that are not uniform."""
+    for level in LEVELS:
+        errors = int(np.sum(p_values <= level + 1e-12))
+        assert binomtest(errors, len(p_values), level, alternative="greater").pvalue > FALSE_ALARM, (level, errors)
+    if exact:
+        assert kstest(p_values, "uniform").pvalue > FALSE_ALARM
+
+
+def inductive(seed, *, smoothed=False, base=NEIGHBOURS):
+    return InductiveConformalClassifier(
+        base, measure=NOISY, calibration_size=19, empty="allow", smoothed=smoothed,
+        random_state=seed,
+    )  # fmt: skip
+
+
+def full(seed, *, smoothed=False, base=NEIGHBOURS):
+    return FullConformalClassifier(base, measure=NOISY, empty="allow", smoothed=smoothed, random_state=seed)
+
+
+@pytest.mark.parametrize("smoothed", [False, True], ids=["plain", "smoothed"])
+@pytest.mark.parametrize("grid", [None, 4], ids=["continuous", "ties"])
+def test_outputs_p_values_are_valid(grid, smoothed):
+    """2 000 trials of 19 calibration examples: plain p-values of scores without ties are uniform on k/20."""
+    rng = np.random.default_rng(1)
+    p_values = np.empty(2000)
+    for trial in range(len(p_values)):
+        outputs = rng.random((20, 3))
+        Y = (rng.random((20, 3)) < outputs).astype(int)
+        outputs = outputs if grid is None else np.round(outputs * grid) / grid
+        predictor = calibrate_outputs(
+            outputs[:-1], Y[:-1], empty="allow", smoothed=smoothed, random_state=int(rng.integers(2**31))
+        )
+        p_values[trial] = predictor.predict_labelsets(outputs[-1:]).p_value(Y[-1:])[0]
+    assert_valid(p_values, exact=smoothed)
+    if grid is None and not smoothed:
+        for level in LEVELS:  # exactly valid: not below eps either
+            errors = int(np.sum(p_values <= level + 1e-12))
+            assert binomtest(errors, len(p_values), level).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("smoothed", [False, True], ids=["plain", "smoothed"])
+def test_inductive_p_values_are_valid(smoothed):
+    """1 000 trials of 40 examples with discrete outputs, a fresh split each."""
+    p_values = p_values_of_truth(lambda seed: inductive(seed, smoothed=smoothed), 1000, 40, discrete=True)
+    assert_valid(p_values, exact=smoothed)
+
+
+@pytest.mark.parametrize("smoothed", [False, True], ids=["plain", "smoothed"])
+def test_full_p_values_are_valid(smoothed):
+    """400 trials of 19 examples with discrete outputs."""
+    p_values = p_values_of_truth(lambda seed: full(seed, smoothed=smoothed), 400, 19, discrete=True, seed=2)
+    assert_valid(p_values, exact=smoothed)
+
+
+def test_p_values_that_do_not_count_the_new_object_are_refused():
+    """The tests above can fail: without the + 1 in the numerator, errors at eps = 0.05 happen in one trial of ten."""
+    rng = np.random.default_rng(1)
+    p_values = np.sum(rng.random((1000, 19)) >= rng.random((1000, 1)), axis=1) / 20
+    with pytest.raises(AssertionError):
+        assert_valid(p_values)
+
+
+@pytest.mark.validity
+@pytest.mark.parametrize("discrete", [False, True], ids=["continuous", "ties"])
+@pytest.mark.parametrize("smoothed", [False, True], ids=["plain", "smoothed"])
+@pytest.mark.parametrize("base", [KNeighborsClassifier(3), MLkNNClassifier(3), MLRBFClassifier()], ids=repr)
+@pytest.mark.parametrize("kind", [inductive, full], ids=["inductive", "full"])
+def test_p_values_are_valid_in_the_long_run(kind, base, smoothed, discrete):
+    """2 000 trials (ML-RBF: 500) of 40 (inductive) or 19 (full) examples; rates as stated above.
+
+    Ties make neighbours depend on the order of the examples: full conformal p-values are valid in spite of that.
+    """
+    n_examples = 40 if kind is inductive else 19
+    n_trials = 500 if isinstance(base, MLRBFClassifier) else 2000
+    p_values = p_values_of_truth(
+        lambda seed: kind(seed, smoothed=smoothed, base=base), n_trials, n_examples, discrete=discrete, seed=3
+    )
+    assert_valid(p_values, exact=smoothed)
+
+
+@pytest.mark.validity
+@pytest.mark.parametrize("base", [KNeighborsClassifier(3), MLRBFClassifier()], ids=repr)
+def test_cross_conformal_error_stays_below_its_bound(base):
+    """500 trials of 60 examples in 5 folds: below the bound that the class documents, and near eps itself."""
+    p_values = p_values_of_truth(
+        lambda seed: CrossConformalClassifier(base, cv=5, empty="allow", random_state=seed), 500, 60, discrete=False
+    )
+    for level in LEVELS:
+        bound = 2 * level + 2 * (1 - level) * (1 - 1 / 5) / (60 / 5 + 1)
+        errors = int(np.sum(p_values <= level + 1e-12))
+        assert binomtest(errors, len(p_values), min(bound, 1), alternative="greater").pvalue > FALSE_ALARM
+        assert binomtest(errors, len(p_values), 1.5 * level, alternative="greater").pvalue > FALSE_ALARM

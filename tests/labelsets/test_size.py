@@ -1,0 +1,39 @@
+"""How the size of a region is told where it was not counted."""
+
+import dataclasses
+
+import pytest
+
+from labelsure.labelsets import SizeEstimate
+
+
+def estimate(value, low, high, *, at_least=1, at_most=2**60):
+    return SizeEstimate(value, low, high, confidence=0.99, at_least=at_least, at_most=at_most)
+
+
+@pytest.mark.parametrize(
+    ("size", "printed"),
+    [
+        (estimate(2**41, 2**41, 2**41), "2^41.0 (+-0.1)"),  # never more certain than it prints
+        (estimate(2**40, 2**39, 2**41), "2^40.0 (+-1.0)"),
+        (estimate(2**40, 2**30, 2**41), "2^40.0 (+-10.0)"),  # the farther end
+        (estimate(2**40, 2**40, 2**44), "2^40.0 (+-4.0)"),
+        (estimate(1000, 960, 1090), "2^10.0 (+-0.2)"),  # 0.12, rounded up
+        (estimate(100, 0, 2**20, at_least=0), "between 2^0.0 and 2^20.0"),
+        (estimate(0, 0, 0, at_least=0), "between 2^0.0 and 2^0.0"),
+        (estimate(3 * 2**5000, 2**5001, 2**5002, at_most=2**9999), "2^5001.6 (+-0.6)"),
+    ],
+)
+def test_size_estimate_prints_powers_of_two(size, printed):
+    assert str(size) == f"{size}" == printed
+
+
+def test_size_estimate_is_a_value():
+    size = estimate(5, 4, 6)
+    assert float(size) == 5.0
+    assert size == estimate(5, 4, 6) != estimate(5, 4, 7)
+    assert {size: "hashed"}[estimate(5, 4, 6)] == "hashed"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        size.value = 6
+    with pytest.raises(OverflowError):
+        float(estimate(2**2000, 1, 2**2001))

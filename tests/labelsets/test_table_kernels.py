@@ -1,0 +1,119 @@
+"""Every kernel of tables equals its slow twin."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from fold_strategies import COSTS, LARGEST_COST, calibrations, energies, fold_lists, full_energies
+from labelsure._core.calibration import Calibration
+from labelsure._core.energy import Energy
+from labelsure.labelsets import Fold, FoldEngine, _reference, _table_kernels, decode
+from labelsure.labelsets._fold_arrays import FoldParts, fold_tables, penalty_rows
+from labelsure.labelsets._index import index_calibrations
+
+
+def costs(shape):
+    return COSTS.flatmap(lambda elements: arrays(np.int64, shape, elements=elements))
+
+
+@given(st.integers(-LARGEST_COST, LARGEST_COST), st.integers(0, 8).flatmap(costs))
+def test_subset_sums_equal_reference(start, values):
+    sums = np.full(2 ** len(values), 99, dtype=np.int64)
+    _table_kernels.subset_sums(start, values, sums)
+    assert sums.tolist() == _reference.subset_sums(start, values.tolist())
+
+
+@given(st.integers(0, 6).flatmap(lambda p: costs((p, p))))
+def test_pair_sums_equal_reference(pairwise):
+    sums = np.full(2 ** len(pairwise), 99, dtype=np.int64)
+    _table_kernels.pair_sums(pairwise, sums)
+    assert sums.tolist() == _reference.pair_sums(pairwise)
+
+
+@given(st.data())
+def test_add_cross_costs_equal_reference(data):
+    n_low, n_high = data.draw(st.integers(1, 5)), data.draw(st.integers(0, 5))
+    unary, cross = data.draw(costs(n_low)), data.draw(costs((n_low, n_high)))
+    high = data.draw(st.integers(0, 2**n_high - 1))
+    written = np.full(n_low, 99, dtype=np.int64)
+    _table_kernels.add_cross_costs(unary, cross, high, written)
+    assert written.tolist() == _reference.add_cross_costs(unary, cross, high)
+
+
+@given(st.data())
+def test_add_counts_equal_calibration(data):
+    n_labels = data.draw(st.integers(1, 6))
+    drawn = [data.draw(energies(1, n_labels)) for _ in range(data.draw(st.integers(1, 3)))]
+    folds = [Fold(data.draw(calibrations(energy, max_size=30)), energy) for energy in drawn]
+    tables = fold_tables(folds)
+    for k, fold in enumerate(folds):
+        base = int(fold.energy.constant[0]) + data.draw(st.integers(0, LARGEST_COST) | st.integers(0, 3))
+        low_sums = np.array(_reference.subset_sums(0, fold.energy.unary[0].tolist()))
+        row = np.arange(len(low_sums), dtype=np.int32)
+        _table_kernels.add_counts(base, low_sums, k, *tables, row)
+        expected = fold.calibration.count_at_least(base + low_sums) + np.arange(len(low_sums))
+        assert row.tolist() == expected.tolist()
+
+
+@given(fold_lists(labels=(1, 6), folds=(1, 3), objects=(1, 1), kind=full_energies))
+def test_penalty_rows_equal_reference(folds):
+    n_labels = folds[0].energy.n_labels
+    rows = penalty_rows(folds, FoldParts(folds))
+    if all(fold.energy.penalty is None for fold in folds):
+        assert rows.shape == (len(folds), 0)
+        return
+    for fold, row in zip(folds, rows.tolist(), strict=True):
+        penalty = fold.energy.penalty
+        labelsets = decode(np.arange(2**n_labels), n_labels).tolist()
+        assert row == [0 if penalty is None else _reference.penalty_cost(penalty, one) for one in labelsets]
+
+
+@settings(max_examples=150)
+@given(fold_lists() | fold_lists(kind=full_energies), st.booleans())
+def test_count_rows_equal_reference(folds, strict):
+    engine = FoldEngine(folds, allow_empty=True)
+    rows = engine._count_rows(np.arange(engine.n_objects), strict=strict)
+    assert rows.dtype == np.int32
+    assert rows.tolist() == _reference.count_table(folds, strict=strict).tolist()
+
+
+@settings(max_examples=30)
+@given(fold_lists(labels=(6, 10), folds=(1, 3), objects=(1, 1)), st.booleans())
+def test_count_rows_equal_reference_with_many_labels(folds, strict):
+    rows = FoldEngine(folds, allow_empty=True)._count_rows(np.arange(1), strict=strict)
+    assert rows.tolist() == _reference.count_table(folds, strict=strict).tolist()
+
+
+@settings(max_examples=40)
+@given(fold_lists(labels=(2, 4), folds=(6, 15), objects=(1, 2)), st.booleans())
+def test_count_rows_equal_reference_with_many_folds(folds, strict):
+    engine = FoldEngine(folds, allow_empty=True)
+    rows = engine._count_rows(np.arange(engine.n_objects), strict=strict)
+    assert rows.tolist() == _reference.count_table(folds, strict=strict).tolist()
+
+
+@pytest.mark.parametrize(("n_labels", "spread"), [(7, 2), (10, 2**43)])
+def test_count_rows_equal_reference_for_fifteen_folds_of_unequal_size(n_labels, spread):
+    rng = np.random.default_rng(n_labels)
+    folds = []
+    for size in range(1, 16):
+        unary = rng.integers(-spread, spread, size=(1, n_labels), endpoint=True)
+        pairwise = rng.integers(-spread, spread, size=(n_labels, n_labels), endpoint=True) if size % 3 else None
+        energy = Energy(rng.integers(0, spread, size=1), unary, pairwise)
+        scores = energy.take(np.zeros(size, dtype=np.int64)).scores(rng.integers(0, 2, size=(size, n_labels)))
+        folds.append(Fold(Calibration.of(scores), energy))
+    rows = FoldEngine(folds, allow_empty=True)._count_rows(np.arange(1), strict=False)
+    assert rows.tolist() == _reference.count_table(folds).tolist()
+
+
+@pytest.mark.parametrize("outlier", [2**49, -(2**49)])
+def test_count_rows_equal_reference_where_all_values_but_one_share_a_bucket(outlier):
+    energy = Energy(np.array([100]), np.array([[7, -11, 23, -40, 64, 3]]))
+    scores = np.append(np.arange(0, 400, 3).repeat(2), outlier)
+    fold = Fold(Calibration.of(scores), energy)
+    index = index_calibrations([fold.calibration], [energy.lower_bound()])
+    assert (index.buckets < 0).sum() == 2
+    rows = FoldEngine([fold], allow_empty=True)._count_rows(np.arange(1), strict=False)
+    assert rows.tolist() == _reference.count_table([fold]).tolist()

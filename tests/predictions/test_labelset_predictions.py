@@ -1,0 +1,343 @@
+"""What a user reads off predictions, against brute force over all labelsets."""
+
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from fold_strategies import fold_lists, full_energies, smoothing
+from labelsure import calibrate_outputs
+from labelsure._core.calibration import Calibration
+from labelsure._core.energy import Energy
+from labelsure.labelsets import DRAW_UNIT, Fold, FoldEngine, _reference
+from labelsure.predictions import LabelsetPredictions
+
+
+def random_predictions(n_objects=6, n_labels=3, *, n_calibration=19, allow_empty=True, seed=0, **options):
+    """Predictions of two folds with many ties; wide enough calibration scores for regions of every size."""
+    rng = np.random.default_rng(seed)
+    folds = []
+    for size in (n_calibration // 2, n_calibration - n_calibration // 2):
+        energy = Energy(rng.integers(0, 6, size=n_objects), rng.integers(-4, 5, size=(n_objects, n_labels)))
+        folds.append(Fold(Calibration.of(rng.integers(-4, 9, size=size)), energy))
+    return LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, **options))
+
+
+def predictions_of(data, folds, allow_empty):
+    draws = data.draw(smoothing(folds[0].energy.n_objects))
+    return LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, draws=draws)), draws
+
+
+@given(st.data(), fold_lists(labels=(1, 4), folds=(1, 3)), st.booleans())
+def test_prediction_is_the_highest_p_value_then_lowest_total_score_then_lowest_code(data, folds, allow_empty):
+    pred, _ = predictions_of(data, folds, allow_empty)
+    table, candidates = pred.p_values(), pred.candidates()
+    for i, p_values in enumerate(table):
+        totals = [sum(_reference.score(fold, i, labelset) for fold in folds) for labelset in candidates]
+        best = min(range(len(candidates)), key=lambda c, p=p_values, totals=totals: (-p[c], totals[c], c))
+        assert pred.labelsets[i].tolist() == candidates[best].tolist()
+        others = np.delete(p_values, best)
+        assert pred.credibility[i] == p_values.max()
+        assert pred.confidence[i] == (1 - others.max() if len(others) else 1)
+
+
+@given(st.data(), fold_lists(labels=(1, 4), folds=(1, 3)), st.booleans())
+def test_p_values_equal_p_value_of_each_candidate(data, folds, allow_empty):
+    pred, _ = predictions_of(data, folds, allow_empty)
+    columns = [pred.p_value(np.tile(candidate, (len(pred), 1))) for candidate in pred.candidates()]
+    assert np.array_equal(pred.p_values(), np.column_stack(columns))
+    empty = pred.p_value(np.zeros((len(pred), folds[0].energy.n_labels)))
+    assert np.array_equal(empty, pred.p_values()[:, 0] if allow_empty else np.zeros(len(pred)))
+
+
+@given(st.data(), fold_lists(labels=(1, 3), folds=(1, 3)))
+def test_smoothed_p_values_follow_their_formula_between_the_extremes(data, folds):
+    n_objects = folds[0].energy.n_objects
+    draws = data.draw(smoothing(n_objects).filter(lambda drawn: drawn is not None))
+    table = LabelsetPredictions(FoldEngine(folds, allow_empty=True, draws=draws)).p_values()
+    plain = LabelsetPredictions(FoldEngine(folds, allow_empty=True)).p_values()
+    denominator = sum(len(fold.calibration) for fold in folds) + 1
+    above = _reference.count_table(folds, strict=True)
+    equal = _reference.count_table(folds) - above
+    for i, draw in enumerate(draws):
+        u = Fraction(int(draw), DRAW_UNIT)
+        expected = [float((int(a) + u * (int(e) + 1)) / denominator) for a, e in zip(above[i], equal[i], strict=True)]
+        assert table[i].tolist() == expected
+    assert (table <= plain).all()
+    assert (table > above / denominator).all()
+
+
+@given(st.data(), fold_lists(labels=(1, 4), folds=(1, 3), kind=full_energies), st.booleans(), st.integers(1, 9))
+def test_top_holds_the_first_of_all_members(data, folds, allow_empty, k):
+    pred, _ = predictions_of(data, folds, allow_empty)
+    top = pred.top(k)
+    assert top.labelsets.shape == (len(pred), k, folds[0].energy.n_labels)
+    for i, table in enumerate(pred.p_values()):
+        everything = pred.region(min(0.5, table.min() / 2))[i]
+        n_there = min(k, len(table))
+        assert top.labelsets[i, :n_there].tolist() == everything.labelsets()[:k].tolist()
+        assert top.p_values[i].tolist() == sorted(table, reverse=True)[:k] + [0.0] * (k - n_there)
+        assert top.labelsets[i, 0].tolist() == pred.labelsets[i].tolist()
+
+
+@given(st.data(), fold_lists(labels=(1, 4), folds=(1, 3), kind=full_energies), st.booleans())
+def test_label_p_values_and_ranks_equal_brute_force(data, folds, allow_empty):
+    pred, _ = predictions_of(data, folds, allow_empty)
+    table, on = pred.p_values(), pred.candidates().astype(bool)
+    for j in range(folds[0].energy.n_labels):
+        highest = [table[:, on[:, j] == value].max(axis=1, initial=0) for value in (False, True)]
+        assert np.array_equal(pred.label_p_values[:, j], np.column_stack(highest))
+        assert np.array_equal(pred.rank_labels()[:, j], highest[1] - highest[0])
+        mass = table[:, on[:, j]].sum(axis=1) / table.sum(axis=1)
+        assert pred.rank_labels(method="mass")[:, j] == pytest.approx(mass, rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, "3", None, True])
+def test_top_refuses_what_is_no_count(k):
+    with pytest.raises(ValueError, match="k must be a whole number of at least 1"):
+        random_predictions().top(k)
+
+
+@pytest.mark.parametrize("method", ["sum", None, 1])
+def test_rank_labels_refuses_unknown_methods(method):
+    with pytest.raises(ValueError, match="method must be one of 'difference', 'mass'"):
+        random_predictions().rank_labels(method=method)
+
+
+def test_smoothed_p_values_are_plain_ones_for_the_largest_draw():
+    draws = np.full(6, DRAW_UNIT)
+    assert np.array_equal(random_predictions(draws=draws).p_values(), random_predictions().p_values())
+
+
+@pytest.mark.parametrize("smoothed", [False, True])
+def test_results_are_the_same_for_any_number_of_threads(smoothed):
+    draws = np.random.default_rng(3).integers(1, DRAW_UNIT, size=600) if smoothed else None
+    one, *others = (random_predictions(600, 10, draws=draws, n_jobs=jobs) for jobs in (1, 2, -1))
+    assert len(one._engine._blocks()) == 3
+    for other in others:
+        assert np.array_equal(one.label_p_values, other.label_p_values)
+        assert np.array_equal(one.rank_labels(method="mass"), other.rank_labels(method="mass"))
+        assert np.array_equal(one.p_values(), other.p_values())
+        assert np.array_equal(one.labelsets, other.labelsets)
+        assert np.array_equal(one.confidence, other.confidence)
+        assert np.array_equal(one.credibility, other.credibility)
+        assert np.array_equal(one.region(0.3).sizes, other.region(0.3).sizes)
+
+
+@pytest.mark.parametrize("allow_empty", [True, False])
+def test_candidates_count_in_binary(allow_empty):
+    candidates = random_predictions(n_labels=2, allow_empty=allow_empty).candidates()
+    assert candidates.dtype == np.int8
+    assert candidates.tolist() == [[0, 0], [1, 0], [0, 1], [1, 1]][0 if allow_empty else 1 :]
+
+
+def test_a_single_candidate_is_predicted_with_confidence_one():
+    pred = random_predictions(n_labels=1, allow_empty=False)
+    assert pred.candidates().tolist() == [[1]]
+    assert pred.labelsets.tolist() == [[1]] * 6
+    assert pred.confidence.tolist() == [1.0] * 6
+    assert np.array_equal(pred.credibility, pred.p_values()[:, 0])
+
+
+INDICES = [
+    slice(1, 4),
+    slice(None, None, -2),
+    [4, 4, 0],
+    np.array([True, False, True, False, False, True]),
+    -1,
+    np.int64(2),
+    [],
+    ...,
+]
+
+
+@pytest.mark.parametrize("objects", INDICES, ids=repr)
+def test_getitem_keeps_the_chosen_objects(objects):
+    draws = np.random.default_rng(5).integers(1, DRAW_UNIT, size=6)
+    pred = random_predictions(draws=draws)
+    chosen = np.atleast_1d(np.arange(6)[objects])
+    part = pred[objects]
+    assert len(part) == len(chosen)
+    assert np.array_equal(part.p_values(), pred.p_values()[chosen])
+    assert np.array_equal(part.labelsets, pred.labelsets[chosen])
+    assert np.array_equal(part.confidence, pred.confidence[chosen])
+    assert np.array_equal(part.region(0.2).sizes, pred.region(0.2).sizes[chosen])
+    assert part.label_names == pred.label_names
+
+
+@pytest.mark.parametrize("objects", [6, -7, [0, 6], [True, False], None, [[0, 1]], True, 1.0, "all"], ids=repr)
+def test_getitem_refuses_what_does_not_choose_objects(objects):
+    with pytest.raises(IndexError):
+        random_predictions()[objects]
+
+
+def test_iteration_gives_one_object_at_a_time():
+    pred = random_predictions()
+    assert [len(one) for one in pred] == [1] * 6
+    assert np.array_equal(np.vstack([one.p_values() for one in pred]), pred.p_values())
+
+
+@pytest.mark.parametrize("allow_empty", [True, False])
+def test_no_objects_give_empty_answers(allow_empty):
+    pred = random_predictions(allow_empty=allow_empty)[:0]
+    assert len(pred) == 0
+    assert pred.labelsets.shape == (0, 3)
+    assert pred.confidence.shape == pred.credibility.shape == (0,)
+    assert pred.p_values().shape == (0, 8 if allow_empty else 7)
+    assert pred.p_value(np.empty((0, 3))).shape == (0,)
+    assert pred.to_frame().shape == (0, 5)
+    assert pred.top(2).labelsets.shape == (0, 2, 3)
+    assert pred.top(2).p_values.shape == (0, 2)
+    assert pred.label_p_values.shape == (0, 3, 2)
+    assert pred.rank_labels().shape == pred.rank_labels(method="mass").shape == (0, 3)
+    for force_nonempty in (True, False):
+        region = pred.region(0.1, force_nonempty=force_nonempty)
+        assert region.sizes.shape == (0,)
+        assert region.contains(np.empty((0, 3))).shape == (0,)
+        assert region.inner.shape == region.outer.shape == (0, 3)
+        assert list(region) == []
+
+
+def test_p_value_accepts_what_users_hold():
+    pred = random_predictions()
+    labels = pred.labelsets
+    expected = pred.credibility.tolist()
+    pandas = pytest.importorskip("pandas")
+    for held in (labels, labels.tolist(), labels.astype(bool), sparse.csr_array(labels), pandas.DataFrame(labels)):
+        assert pred.p_value(held).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("Y", "message"),
+    [
+        (np.zeros((5, 3)), "the predictions and Y must have the same number of rows, got 6 and 5"),
+        (np.zeros((1, 3)), "the predictions and Y must have the same number of rows, got 6 and 1"),
+        (np.zeros((6, 2)), "Y must have 3 columns, one per label, got 2"),
+        (np.zeros(3), r"Y must be a label matrix of shape \(n_objects, n_labels\), got an array of shape \(3,\)"),
+        (np.full((6, 3), 0.5), "Y must hold only 0 and 1, got 0.5 in row 0, column 0"),
+        (None, "Y is required"),
+    ],
+)
+def test_p_value_and_contains_refuse(Y, message):
+    pred = random_predictions()
+    with pytest.raises(ValueError, match=message):
+        pred.p_value(Y)
+    with pytest.raises(ValueError, match=message):
+        pred.region(0.1).contains(Y)
+
+
+@pytest.mark.parametrize("n_labels", [40, 1000])
+def test_single_labelsets_work_for_any_number_of_labels(n_labels):
+    pred = random_predictions(4, n_labels, allow_empty=False)
+    labels = np.random.default_rng(1).integers(0, 2, size=(4, n_labels))
+    labels[0] = 0
+    folds = pred._engine.folds
+    for i in range(4):
+        counts = [
+            sum(int(other) >= _reference.score(fold, i, labels[i]) for other in fold.calibration.scores)
+            for fold in folds
+        ]
+        assert pred.p_value(labels)[i] == (0 if i == 0 else (sum(counts) + 1) / 20)
+    assert np.array_equal(pred.region(0.1).contains(labels), pred.p_value(labels) > 0.1)
+    assert len(repr(pred.region(0.1)[0])) < 100
+
+
+@pytest.mark.parametrize(
+    ("n_labels", "table", "candidates"), [(40, "32 TiB", "320 TiB"), (1000, r"2\^1005 bytes", r"2\^1012 bytes")]
+)
+def test_tables_too_large_for_memory_are_refused(n_labels, table, candidates):
+    pred = random_predictions(4, n_labels)
+    with pytest.raises(ValueError, match=rf"p-value table for 4 objects and {n_labels} labels would take {table}"):
+        pred.p_values()
+    with pytest.raises(ValueError, match=rf"table of candidates.* {n_labels} labels would take {candidates}"):
+        pred.candidates()
+
+
+@pytest.mark.parametrize("n_labels", [25, 40, 1000])
+def test_lists_of_all_of_too_many_labelsets_are_refused(n_labels):
+    pred = random_predictions(4, n_labels)
+    questions = [
+        lambda: pred.p_values(max_memory=2**2000),
+        lambda: pred.rank_labels(method="mass"),
+        pred[:0].p_values,
+    ]
+    for question in questions:
+        with pytest.raises(ValueError, match=rf"lists the p-values of all 2\^{n_labels} labelsets"):
+            question()
+
+
+@pytest.mark.parametrize("n_labels", [25, 70, 1000])
+def test_predictions_work_for_any_number_of_labels(n_labels):
+    """One score decides everything: each label on costs one or saves one, and calibration scores are 0 to 9."""
+    rng = np.random.default_rng(n_labels)
+    best = rng.integers(0, 2, size=(3, n_labels))
+    energy = Energy(best.sum(axis=1), np.where(best, -1, 1))  # the score is the number of labels that differ
+    pred = LabelsetPredictions(FoldEngine([Fold(Calibration.of(np.arange(10)), energy)], allow_empty=True))
+    assert np.array_equal(pred.labelsets, best)
+    assert pred.credibility.tolist() == [1.0] * 3
+    assert pred.confidence.tolist() == pytest.approx([1 / 11] * 3)
+    assert np.array_equal(pred.rank_labels() > 0, best == 1)
+    assert pred.label_p_values.max(axis=2).min() == 1.0
+    assert pred.label_p_values.min(axis=2).tolist() == [[10 / 11] * n_labels] * 3
+    region = pred.region(9.5 / 11)  # scores 0 and 1
+    assert region.sizes.tolist() == [1 + n_labels] * 3
+    assert not region.inner.any()
+    assert region.outer.all()
+    assert np.array_equal(pred.region(10 / 11).inner, best == 1)
+    assert np.array_equal(pred.region(10 / 11).outer, best == 1)
+    top = pred.top(3)
+    assert top.p_values.tolist() == [[1.0, 10 / 11, 10 / 11]] * 3
+    assert (top.labelsets != best[:, None]).sum(axis=2).tolist() == [[0, 1, 1]] * 3
+
+
+def test_p_values_respect_max_memory():
+    pred = random_predictions(n_objects=6, n_labels=3)
+    assert pred.p_values(max_memory=6 * 8 * 8).shape == (6, 8)
+    with pytest.raises(ValueError, match=r"take 384 bytes, more than max_memory=383 bytes. Ask for fewer"):
+        pred.p_values(max_memory=6 * 8 * 8 - 1)
+    with pytest.raises(ValueError, match="table of candidates"):
+        pred.candidates(max_memory=10)
+    for bad in ("4 GB", -1, 1e9, None):
+        with pytest.raises(ValueError, match="max_memory must be a whole number of at least 0"):
+            pred.p_values(max_memory=bad)
+
+
+def test_label_names_are_kept_or_made_up():
+    assert random_predictions().label_names == ("label_0", "label_1", "label_2")
+    engine = random_predictions()._engine
+    for names in (["a", "b", "c"], np.array(["a", "b", "c"]), ("a", "b", "c")):
+        pred = LabelsetPredictions(engine, label_names=names)
+        assert pred.label_names == ("a", "b", "c")
+        assert pred[:2].label_names == ("a", "b", "c")
+        assert all(type(name) is str for name in pred.label_names)
+
+
+def test_to_frame_holds_prediction_confidence_and_credibility():
+    pandas = pytest.importorskip("pandas")
+    pred = LabelsetPredictions(random_predictions()._engine, label_names=["sea", "confidence", "city"])
+    frame = pred.to_frame()
+    assert isinstance(frame, pandas.DataFrame)
+    assert list(frame.columns) == ["sea", "confidence", "city", "confidence", "credibility"]
+    assert np.array_equal(frame.iloc[:, :3].to_numpy(), pred.labelsets)
+    assert np.array_equal(frame.iloc[:, 3].to_numpy(), pred.confidence)
+    assert np.array_equal(frame["credibility"].to_numpy(), pred.credibility)
+
+
+def test_repr_and_pickle():
+    pred = random_predictions()
+    assert repr(pred) == "LabelsetPredictions(6 objects, 3 labels)"
+    copy = pickle.loads(pickle.dumps(pred))
+    assert np.array_equal(copy.p_values(), pred.p_values())
+    assert np.array_equal(pickle.loads(pickle.dumps(pred)).labelsets, pred.labelsets)
+    many = random_predictions(2, 70)
+    assert np.array_equal(pickle.loads(pickle.dumps(many)).labelsets, many.labelsets)  # and once more, after a search
+    assert np.array_equal(pickle.loads(pickle.dumps(many)).confidence, many.confidence)
+
+
+def test_predictions_of_one_calibration_example():
+    pred = calibrate_outputs([[0.9, 0.2]], [[1, 0]], empty="allow").predict_labelsets([[0.9, 0.2], [0.1, 0.9]])
+    assert pred.p_values().tolist() == [[0.5, 1.0, 0.5, 0.5], [0.5, 0.5, 1.0, 0.5]]

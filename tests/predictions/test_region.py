@@ -1,0 +1,167 @@
+"""Regions, against brute force over all labelsets."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from fold_strategies import fold_lists, smoothing
+from labelsure._core.calibration import Calibration
+from labelsure._core.energy import Energy
+from labelsure.labelsets import Fold, FoldEngine, StoredEngine, _reference
+from labelsure.predictions import LabelsetPredictions
+
+LEVELS = st.sampled_from([0.1, 0.2, 0.25, 0.5, 0.75]) | st.integers(1, 999).map(lambda k: k / 1000)
+"""Multiples of 1/1000: on these, floats compare with p-values of small denominators as fractions do."""
+
+
+def predictions_with_counts(counts, *, n_calibration, allow_empty=True):
+    """Predictions whose p-values are (counts + 1) / (n_calibration + 1), row by row; ties by code."""
+    counts = np.asarray(counts, dtype=np.int32)
+    scores = np.zeros(counts.shape, dtype=np.int64)
+    engine = StoredEngine(counts, counts, scores, n_calibration=n_calibration, allow_empty=allow_empty)
+    return LabelsetPredictions(engine)
+
+
+@pytest.mark.parametrize("force_nonempty", [False, True])
+@given(st.data(), fold_lists(labels=(1, 4), folds=(1, 3)), st.booleans(), LEVELS)
+def test_region_equals_brute_force(force_nonempty, data, folds, allow_empty, level):
+    draws = data.draw(smoothing(folds[0].energy.n_objects))
+    pred = LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, draws=draws))
+    region = pred.region(level, force_nonempty=force_nonempty)
+    table, candidates = pred.p_values(), pred.candidates()
+    inside = table > level
+    for i, one in enumerate(region):
+        if force_nonempty and not inside[i].any():
+            inside[i] = (candidates == pred.labelsets[i]).all(axis=1)
+        totals = [sum(_reference.score(fold, i, labelset) for fold in folds) for labelset in candidates]
+        members = np.flatnonzero(inside[i]).tolist()
+        members.sort(key=lambda c, i=i, totals=totals: (-table[i, c], totals[c], c))
+        assert one.labelsets().tolist() == candidates[members].tolist()
+        assert one.p_values().tolist() == table[i, members].tolist()
+        assert one.size == region.sizes[i] == len(members)
+        assert [labelset.tolist() in one for labelset in candidates] == inside[i].tolist()
+        assert sorted(labelset.tolist() for labelset in one) == sorted(candidates[members].tolist())
+        assert region.outer[i].tolist() == candidates[members].any(axis=0).tolist()
+        assert region.inner[i].tolist() == (candidates[members].all(axis=0) & (len(members) > 0)).tolist()
+    for c, labelset in enumerate(candidates):
+        assert region.contains(np.tile(labelset, (len(pred), 1))).tolist() == inside[:, c].tolist()
+
+
+def tenths():
+    """Ten objects with the p-values 1/10 ... 10/10, one labelset each; exactly the levels that people use."""
+    return predictions_with_counts(np.arange(10)[:, None].repeat(2, axis=1), n_calibration=9)
+
+
+@pytest.mark.parametrize("tenth", range(1, 10))
+def test_region_excludes_p_values_equal_to_significance(tenth):
+    sizes = [0] * tenth + [2] * (10 - tenth)
+    for level in (tenth / 10, 1 - (10 - tenth) / 10, 1 - (1 - tenth / 10), sum([0.1] * tenth), Fraction(tenth, 10)):
+        assert tenths().region(level).sizes.tolist() == sizes, repr(level)
+        assert tenths().region(level).contains(np.ones((10, 1))).tolist() == [size > 0 for size in sizes]
+    for level in (np.float32(tenth) / np.float32(10), np.float16(tenth / 10), np.float64(tenth / 10)):
+        assert tenths().region(level).sizes.tolist() == sizes, repr(level)
+    assert tenths().region(tenth / 10 - 1e-9).sizes.tolist() == [0] * (tenth - 1) + [2] * (11 - tenth)
+    assert tenths().region(tenth / 10 + 1e-9).sizes.tolist() == sizes
+
+
+@given(st.integers(2, 3000), st.data())
+@example(1501, None)
+def test_region_is_the_same_for_a_level_and_one_minus_its_confidence(denominator, data):
+    """At l + 1 = denominator, every level k / denominator sits exactly on a p-value."""
+    k = 150 if data is None else data.draw(st.integers(1, denominator - 1))
+    counts = [[k - 1, k]]  # p-values: the level itself, and the next
+    pred = predictions_with_counts(counts, n_calibration=denominator - 1)
+    level = k / denominator
+    for same in (level, 1 - (1 - level), 1 - (denominator - k) / denominator, Fraction(k, denominator)):
+        assert pred.region(same).contains([[0]]).tolist() == [False]
+        assert pred.region(same).contains([[1]]).tolist() == [True]
+
+
+def test_region_near_zero_and_one():
+    pred = predictions_with_counts([[0, 9]], n_calibration=9)
+    assert pred.region(5e-324).sizes.tolist() == [2]
+    assert pred.region(1e-12).sizes.tolist() == [2]
+    assert pred.region(1 - 1e-12).sizes.tolist() == [1]  # a p-value of 1 is above every level
+
+
+@pytest.mark.parametrize("level", [0, 1, 0.0, 1.0, "95", "0.05", True, False, np.nan, -1, 95, np.inf, None, 10**30])
+def test_region_refuses_a_bad_significance(level):
+    message = "significance must be a number strictly between 0 and 1, got .*95 % confidence pass significance=0.05"
+    with pytest.raises(ValueError, match=message):
+        tenths().region(level)
+
+
+def two_labels():
+    """One object with p-values 1/5, 4/5, 3/5, 4/5 for {}, {0}, {1}, {0, 1}, and one with 1/5 throughout."""
+    return predictions_with_counts([[0, 3, 2, 3], [0, 0, 0, 0]], n_calibration=4)
+
+
+def test_region_members_come_in_order_up_to_a_limit():
+    one = two_labels().region(0.1)[0]
+    ordered = [[1, 0], [1, 1], [0, 1], [0, 0]]
+    assert one.labelsets().tolist() == ordered
+    for limit in (0, 1, 3, 4, 99):
+        assert one.labelsets(limit=limit).tolist() == ordered[:limit]
+        assert one.p_values(limit=limit).tolist() == [0.8, 0.8, 0.6, 0.2][:limit]
+    for bad in (-1, 1.5, "3", True):
+        with pytest.raises(ValueError, match="limit must be a whole number of at least 0"):
+            one.labelsets(limit=bad)
+
+
+def test_force_nonempty_adds_exactly_the_top_labelset_to_empty_regions():
+    pred = two_labels()
+    assert pred.region(0.2).sizes.tolist() == [3, 0]
+    forced = pred.region(0.2, force_nonempty=True)
+    assert forced.sizes.tolist() == [3, 1]
+    assert forced[1].labelsets().tolist() == pred.labelsets[[1]].tolist() == [[0, 0]]
+    assert forced[1].p_values().tolist() == [0.2]
+    assert forced.contains([[0, 0], [0, 0]]).tolist() == [False, True]
+    assert forced.contains([[0, 1], [0, 1]]).tolist() == [True, False]
+    assert [0, 0] in forced[1]
+    assert [1, 0] not in forced[1]
+
+
+def test_force_nonempty_never_adds_an_excluded_empty_labelset():
+    pred = predictions_with_counts([[4, 1, 1, 0]], n_calibration=4, allow_empty=False)
+    region = pred.region(0.5, force_nonempty=True)
+    assert region[0].labelsets().tolist() == [[1, 0]]
+    assert region.contains([[0, 0]]).tolist() == [False]
+    assert pred.region(0.01)[0].labelsets().tolist() == [[1, 0], [0, 1], [1, 1]]
+
+
+def test_region_is_indexed_like_a_sequence():
+    region = two_labels().region(0.2)
+    assert len(region) == 2
+    assert [one.size for one in region] == [3, 0]
+    assert region[-2].size == region[np.int64(0)].size == 3
+    for bad in (2, -3):
+        with pytest.raises(IndexError, match=f"There are 2 objects, got index {bad}"):
+            region[bad]
+    for bad in (0.5, "0", slice(0, 1)):
+        with pytest.raises(TypeError):
+            region[bad]
+
+
+@pytest.mark.parametrize("labelset", [[1], [1, 0, 0], [2, 0], "10", None, 1])
+def test_membership_refuses_what_is_no_labelset(labelset):
+    with pytest.raises(ValueError, match="labelset must"):
+        labelset in two_labels().region(0.2)[0]  # noqa: B015
+
+
+def test_region_reprs_say_what_it_is():
+    region = two_labels().region(0.2, force_nonempty=True)
+    assert repr(region) == "LabelsetRegion(significance=0.2, force_nonempty=True, 2 objects)"
+    assert repr(two_labels().region(0.2)) == "LabelsetRegion(significance=0.2, 2 objects)"
+    assert repr(region[1]) == "ObjectRegion(object 1, significance=0.2)"
+
+
+def test_total_scores_break_ties_between_members():
+    """p-values tie at 1/2 for all but the calibration score; total scores 3, 1, 4, 2 order them."""
+    energy = Energy(np.array([3]), np.array([[-2, 1]]))
+    pred = LabelsetPredictions(FoldEngine([Fold(Calibration.of(np.array([0])), energy)], allow_empty=True))
+    assert pred.p_values().tolist() == [[0.5] * 4]
+    assert pred.region(0.1)[0].labelsets().tolist() == [[1, 0], [1, 1], [0, 0], [0, 1]]
+    assert pred.labelsets.tolist() == [[1, 0]]

@@ -1,0 +1,189 @@
+"""Random search problems full of ties, and what all answers about them must be."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from unittest import mock
+
+import numpy as np
+
+from brute_force import codes_of, highest_by_label, labelsets_of, rank_all
+from labelsure._core.calibration import Calibration
+from labelsure._core.energy import Energy
+from labelsure._core.exceptions import Exceptions
+from labelsure._core.link import SquareRoot
+from labelsure._core.penalty import Penalty
+from labelsure.labelsets import DRAW_UNIT, Fold, FoldEngine, _fold_engine
+from labelsure.predictions import LabelsetPredictions
+
+SPREADS = (0, 1, 3, 9, 1000, 2**42)
+"""Of costs: nothing but ties up to none; twelve labels have 79 costs, so scores stay below 2^50."""
+
+BY_SEARCH, BY_TABLE = 0, 24
+
+
+@contextmanager
+def tables_up_to(n_labels: int) -> Iterator[None]:
+    """Have engines answer from tables for up to ``n_labels`` labels, and by search for more."""
+    with mock.patch.object(_fold_engine, "TABLE_LABELS", n_labels):
+        yield
+
+
+@dataclass
+class Case:
+    """Folds for some objects, with the options of their engine."""
+
+    folds: list[Fold]
+    allow_empty: bool
+    draws: np.ndarray | None
+
+    def engine(self, **options):
+        return FoldEngine(self.folds, allow_empty=self.allow_empty, draws=self.draws, **options)
+
+    def ranked(self):
+        """Return all candidates of each object, by brute force."""
+        draws = [None] * self.folds[0].energy.n_objects if self.draws is None else self.draws.tolist()
+        return [rank_all(self.folds, i, allow_empty=self.allow_empty, draw=draw) for i, draw in enumerate(draws)]
+
+
+def random_case(seed, *, labels=(1, 12), folds=(1, 15), objects=(1, 3), smoothed=None):
+    """Return a case with these numbers of labels, folds and objects; few labels and few folds most of the time."""
+    rng = np.random.default_rng(seed)
+    n_labels = _few(rng, *labels)
+    n_folds = _few(rng, *folds)
+    n_objects = int(rng.integers(*objects, endpoint=True))
+    style = {
+        "pairs": rng.choice(["none", "none", "positive", "any", "some folds"]),
+        "link": rng.choice([-1, -1, 0, 2, 12]),
+        "penalty": rng.choice(["none", "none", "cardinality", "distance", "both", "zero"]),
+        "exceptions": bool(rng.integers(3) == 0),
+        "same in all folds": bool(rng.integers(6) == 0),
+    }
+    energies = [random_energy(rng, n_objects, n_labels, style) for _ in range(n_folds)]
+    if style["same in all folds"]:
+        energies = energies[:1] * n_folds
+    smoothed = rng.integers(3) == 0 if smoothed is None else smoothed
+    draws = rng.choice([1, 2, DRAW_UNIT - 1, DRAW_UNIT, *rng.integers(1, DRAW_UNIT, size=4)], size=n_objects)
+    return Case(
+        [Fold(random_calibration(rng, energy), energy) for energy in energies],
+        allow_empty=bool(rng.integers(2)),
+        draws=draws if smoothed else None,
+    )
+
+
+def _few(rng, lowest, highest):
+    return int(min(rng.integers(lowest, highest, endpoint=True, size=1 + rng.integers(3))))
+
+
+def random_energy(rng, n_objects, n_labels, style):
+    spread = int(rng.choice(SPREADS))
+    constant = rng.integers(-spread, 3 * spread, endpoint=True, size=n_objects)
+    unary = rng.integers(-spread, 2 * spread, endpoint=True, size=(n_objects, n_labels))
+    pairwise = None
+    if style["pairs"] in ("positive", "any") or (style["pairs"] == "some folds" and rng.integers(2)):
+        pairwise = rng.integers(0 if style["pairs"] == "positive" else -spread, spread, endpoint=True, size=(n_labels,) * 2)
+        pairwise[rng.random((n_labels, n_labels)) < 0.5] = 0
+    penalty = None
+    if style["penalty"] != "none" and rng.integers(5):
+        by_cardinality = rng.integers(0, spread, endpoint=True, size=n_labels + 1)
+        anchors = rng.integers(0, 2, size=(rng.integers(1, 5), n_labels)).astype(np.int8)
+        penalty = Penalty(
+            by_cardinality if style["penalty"] in ("cardinality", "both") else None,
+            anchors if style["penalty"] in ("distance", "both") else None,
+            int(rng.integers(0, spread, endpoint=True)) if style["penalty"] in ("distance", "both") else 0,
+        )
+    exceptions = random_exceptions(rng, n_objects, n_labels, spread) if style["exceptions"] else None
+    link = None if style["link"] < 0 or rng.integers(8) == 0 else SquareRoot(int(style["link"]))
+    return Energy(constant, unary, pairwise, link, penalty, exceptions)
+
+
+def random_exceptions(rng, n_objects, n_labels, spread):
+    codes = [rng.choice(2**n_labels, size=min(rng.integers(6), 2**n_labels), replace=False) for _ in range(n_objects)]
+    begin = np.cumsum([0, *map(len, codes)])
+    labelsets = labelsets_of(np.concatenate(codes), n_labels).astype(np.int8)
+    return Exceptions(begin, labelsets, rng.integers(-2 * spread, 3 * spread, endpoint=True, size=begin[-1]))
+
+
+def random_calibration(rng, energy):
+    """Return scores that tie with scores of labelsets, lie beside them, are all equal, or far away."""
+    n_scores = int(rng.choice([1, 2, 5, 20, 60]))
+    labelsets = rng.integers(0, 2, size=(n_scores, energy.n_labels))
+    scores = energy.scores(labelsets, objects=rng.integers(energy.n_objects, size=n_scores))
+    scores = scores + rng.integers(-1, 1, endpoint=True, size=n_scores)
+    kind = rng.integers(8)
+    if kind == 0:
+        scores[:] = scores[0]
+    elif kind == 1:
+        scores[0] = rng.choice([-(2**49), 2**49])
+    elif kind == 2:
+        scores += rng.choice([-(2**49), 2**49])
+    return Calibration.of(scores)
+
+
+def random_level(rng, case):
+    """Return a significance on a p-value of the case without smoothing, or half-way to the next."""
+    n_calibration = sum(len(fold.calibration) for fold in case.folds)
+    halves = rng.integers(1, 2 * n_calibration + 1, endpoint=True)
+    return Fraction(int(halves), 2 * (n_calibration + 1))
+
+
+def assert_answers_equal_brute_force(case, seed):
+    """Compare every answer about a case, by search and by table, with brute force."""
+    rng = np.random.default_rng([seed, 1])
+    n_labels = case.folds[0].energy.n_labels
+    everyone = case.ranked()
+    level = random_level(rng, case)
+    n_best = int(rng.choice([1, 2, 3, 9, 2**n_labels + 1]))
+    thresholds = [int(rng.choice(ranked.numerators)) + int(rng.integers(2)) for ranked in everyone]
+    limit = int(rng.integers(6))
+    for n_table_labels in (BY_SEARCH, BY_TABLE):
+        engine = case.engine()
+        with tables_up_to(n_table_labels):
+            assert_best(engine, everyone, n_best)
+            assert engine.label_numerators().tolist() == [highest_by_label(one, n_labels) for one in everyone]
+            for i, (ranked, smallest) in enumerate(zip(everyone, thresholds, strict=True)):
+                assert_members(engine, i, ranked.members(smallest), smallest, limit)
+            smallest = engine.smallest_member(level)
+            sizes = [len(ranked.members(smallest).codes) for ranked in everyone]
+            assert list(engine.region_sizes(smallest)) == sizes
+            assert_region(LabelsetPredictions(engine), level, [ranked.members(smallest) for ranked in everyone])
+    assert engine._search.count_members(smallest, 2**40) == sizes
+    numerators = [ranked.numerators[np.argsort(ranked.codes)] for ranked in everyone]
+    assert np.array_equal(engine.p_value_table(), np.array(numerators) / engine.denominator)
+
+
+def assert_best(engine, everyone, n_best):
+    best = engine.top(n_best)
+    assert best.labelsets.shape == (engine.n_objects, n_best, engine.n_labels)
+    for i, ranked in enumerate(everyone):
+        n_there = min(n_best, len(ranked.codes))
+        assert codes_of(best.labelsets[i, :n_there]) == ranked.codes[:n_there].tolist()
+        assert best.numerators[i].tolist() == ranked.numerators[:n_there].tolist() + [0] * (n_best - n_there)
+
+
+def assert_members(engine, i, members, smallest, limit):
+    codes, numerators = members.codes.tolist(), members.numerators.tolist()
+    labelsets, found = engine.region_members(i, smallest, None)
+    assert (codes_of(labelsets), found.tolist()) == (codes, numerators)
+    labelsets, found = engine.region_members(i, smallest, limit)
+    assert (codes_of(labelsets), found.tolist()) == (codes[:limit], numerators[:limit])
+    iterated = [
+        pair
+        for labelsets, found in engine.iterate_members(i, smallest)
+        for pair in zip(codes_of(labelsets), found.tolist(), strict=True)
+    ]
+    assert sorted(iterated) == sorted(zip(codes, numerators, strict=True))
+
+
+def assert_region(pred, level, everyone):
+    """Compare what a user reads off a region with its members."""
+    region = pred.region(level)
+    n_labels = len(pred.label_names)
+    for i, members in enumerate(everyone):
+        labelsets = labelsets_of(members.codes, n_labels)
+        assert region.inner[i].tolist() == (labelsets.all(axis=0) & (len(labelsets) > 0)).tolist()
+        assert region.outer[i].tolist() == labelsets.any(axis=0).tolist()
+        assert region[i].labelsets().tolist() == labelsets.tolist()
+        iterated = np.array(list(region[i])).reshape(-1, n_labels)
+        assert sorted(codes_of(iterated)) == sorted(members.codes.tolist())

@@ -1,0 +1,126 @@
+"""The documentation is true: its examples run, its links lead somewhere, its figures are those of the results kept.
+
+Every Python block of README.md and docs/*.md is run, each page from top to bottom in one namespace. A ``text`` block
+right below a Python block is what that prints; its words must be the same, its numbers nearly so, because the last
+digits of a learner differ between machines and versions. A block that cannot run is marked by a line above it,
+``<!-- not run: the reason -->``.
+"""
+
+import contextlib
+import importlib
+import io
+import json
+import re
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+
+import labelsure
+from labelsure.cli._tables import region_table, single_prediction_table
+
+ROOT = Path(__file__).parents[1]
+PAGES = {str(path.relative_to(ROOT)): path for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
+FENCE = re.compile(
+    r"(?P<mark><!-- not run: (?P<reason>[^\n]*?) -->\n)?^```(?P<language>\w*)\n(?P<body>.*?)^```$\n?", re.M | re.S
+)
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True)
+class Example:
+    """A Python block of a page, with what it is said to print."""
+
+    line: int
+    code: str
+    reason_not_to_run: str | None
+    printed: str | None
+
+
+def examples_of(text):
+    blocks = list(FENCE.finditer(text))
+    for block, following in zip_longest(blocks, blocks[1:]):
+        if block["language"] == "python":
+            adjacent = following is not None and not text[block.end() : following.start()].strip()
+            printed = following["body"] if adjacent and following["language"] == "text" else None
+            line = text[: block.start("body")].count("\n")
+            yield Example(line, block["body"], block["reason"], printed)
+
+
+def run(example, page, namespace):
+    program = compile("\n" * example.line + example.code, page, "exec")  # so that errors name the page's line
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(program, namespace)
+    return out.getvalue()
+
+
+def words_and_numbers(text):
+    return NUMBER.sub("#", text).split(), [float(number) for number in NUMBER.findall(text)]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "__main__"}
+    for example in examples_of(PAGES[page].read_text(encoding="utf-8")):
+        if example.reason_not_to_run is not None:
+            assert example.reason_not_to_run.strip()
+            continue
+        printed = run(example, page, namespace)
+        if example.printed is not None:
+            words, numbers = words_and_numbers(printed)
+            expected_words, expected_numbers = words_and_numbers(example.printed)
+            place = f"{page}, the block at line {example.line + 1}"
+            assert words == expected_words, f"{place} prints:\n{printed}"
+            assert numbers == pytest.approx(expected_numbers, rel=0.1, abs=0.03), f"{place} prints:\n{printed}"
+
+
+def test_a_wrong_example_is_noticed():
+    text = "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n<!-- not run: why -->\n```python\nfails\n```\n"
+    first, second = examples_of(text)
+    assert words_and_numbers(run(first, "page", {})) != words_and_numbers(first.printed)
+    assert (second.reason_not_to_run, second.printed, second.line) == ("why", None, 9)
+    with pytest.raises(NameError):
+        run(second, "page", {})
+
+
+@pytest.mark.parametrize("page", [*PAGES, "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_within_the_repository_lead_somewhere(page):
+    path = ROOT / page
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
+    assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+def test_every_public_name_is_mentioned():
+    text = "".join(path.read_text(encoding="utf-8") for path in PAGES.values())
+    assert [name for name in labelsure.__all__ if name not in text and name != "__version__"] == []
+
+
+def test_the_pages_of_docs_are_on_the_map():
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert [page for page in PAGES if page.startswith("docs/") and f"({Path(page).name})" not in index] == [
+        "docs/index.md"
+    ]
+
+
+def test_reproduction_page_shows_the_tables_of_the_kept_results():
+    page = PAGES["docs/reproduction.md"].read_text(encoding="utf-8")
+    kept = json.loads((ROOT / "docs" / "reproduction.json").read_text(encoding="utf-8"))
+    for name in kept["single_predictions"]:
+        for table in (single_prediction_table, region_table):
+            assert table(name, kept, kept["standard_deviations"]) in page
+
+
+def test_benchmark_page_is_that_of_the_kept_results(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT)
+    benchmarks = importlib.import_module("benchmarks.__main__")
+    assert benchmarks.PAGE.read_text(encoding="utf-8") == benchmarks.page(), "run python -m benchmarks --write-docs"
+
+
+@pytest.mark.parametrize(
+    ("file", "line"), [("CITATION.cff", "version: {}"), ("CHANGELOG.md", "## [{}]")], ids=["citation", "changelog"]
+)
+def test_version_is_the_packages(file, line):
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
+    assert any(found.startswith(line.format(labelsure.__version__)) for found in lines)
