@@ -94,8 +94,8 @@ def test_inductive_p_values_are_valid(smoothed):
 
 @pytest.mark.parametrize("smoothed", [False, True], ids=["plain", "smoothed"])
 def test_full_p_values_are_valid(smoothed):
-    """400 trials of 19 examples with discrete outputs."""
-    p_values = p_values_of_truth(lambda seed: full(seed, smoothed=smoothed), 400, 19, discrete=True, seed=2)
+    """300 trials of 19 examples with discrete outputs."""
+    p_values = p_values_of_truth(lambda seed: full(seed, smoothed=smoothed), 300, 19, discrete=True, seed=2)
     assert_valid(p_values, exact=smoothed)
 
 

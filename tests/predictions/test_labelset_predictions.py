@@ -119,7 +119,7 @@ def test_results_are_the_same_for_any_number_of_threads(smoothed):
     one, *others = (random_predictions(600, 10, draws=draws, n_jobs=jobs) for jobs in (1, 2, -1))
     assert len(one._engine._blocks()) == 3
     for other in others:
-        assert np.array_equal(one.label_p_values, other.label_p_values)
+        assert np.array_equal(one[::20].label_p_values, other[::20].label_p_values)
         assert np.array_equal(one.rank_labels(method="mass"), other.rank_labels(method="mass"))
         assert np.array_equal(one.p_values(), other.p_values())
         assert np.array_equal(one.labelsets, other.labelsets)

@@ -7,6 +7,7 @@ from sklearn.base import clone
 
 from labelsure._core.calibration import Calibration
 from labelsure._core.types import FloatArray, LabelMatrix
+from labelsure.conformal._sparse_outputs import SparseOutputs
 from labelsure.labelsets import Fold
 from labelsure.measures import Measure, PowerMeasure
 
@@ -24,7 +25,11 @@ class CalibratedMeasure:
 
 
 def calibrate(
-    measure: Measure | None, outputs: FloatArray, Y: LabelMatrix, *, training_labels: LabelMatrix | None
+    measure: Measure | None,
+    outputs: FloatArray | SparseOutputs,
+    Y: LabelMatrix,
+    *,
+    training_labels: LabelMatrix | None,
 ) -> CalibratedMeasure:
     """Fit a copy of the measure on the training labels and score the calibration examples with it.
 
@@ -46,7 +51,11 @@ def calibrate(
             )
         training_labels = np.empty((0, Y.shape[1]), dtype=np.int8)
     fitted = clone(measure).fit(training_labels)
-    return CalibratedMeasure(fitted, Calibration.of(fitted.energy(outputs).scores(Y)))
+    if isinstance(outputs, SparseOutputs):
+        scores = np.concatenate([fitted.energy(outputs.dense(rows)).scores(Y[rows]) for rows in outputs.blocks()])
+    else:
+        scores = fitted.energy(outputs).scores(Y)
+    return CalibratedMeasure(fitted, Calibration.of(scores))
 
 
 def resolve_measure(measure: Measure | None) -> Measure:

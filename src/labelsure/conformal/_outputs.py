@@ -4,12 +4,21 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from labelsure._core.types import IntArray, LabelMatrixLike
-from labelsure._core.validation import check_label_matrix, check_outputs, check_same_length, label_names_of
+from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrixLike
+from labelsure._core.validation import (
+    check_label_matrix,
+    check_number,
+    check_outputs,
+    check_same_length,
+    label_names_of,
+)
 from labelsure.conformal._base import draw_smoothing, resolve_empty
 from labelsure.conformal._calibrated import CalibratedMeasure, calibrate
-from labelsure.labelsets import FoldEngine
+from labelsure.conformal._compact import compact_engine
+from labelsure.conformal._sparse_outputs import SparseOutputs
+from labelsure.labelsets import FoldEngine, LabelsetEngine
 from labelsure.measures import Measure
 from labelsure.predictions import LabelsetPredictions
 
@@ -40,6 +49,7 @@ class OutputsPredictor:
         *,
         fold_numbers: IntArray | None,
         n_labels: int,
+        default_output: float,
         allow_empty: bool,
         label_names: Sequence[str] | None,
         smoothed: bool,
@@ -49,6 +59,7 @@ class OutputsPredictor:
         self.calibrated = tuple(calibrated)
         self.fold_numbers = fold_numbers
         self.n_labels = n_labels
+        self.default_output = default_output
         self.allow_empty = allow_empty
         self.label_names = label_names
         self.smoothed = smoothed
@@ -61,7 +72,8 @@ class OutputsPredictor:
         Parameters
         ----------
         outputs : array-like of shape (n_objects, n_labels), or (K, n_objects, n_labels) for a cross-conformal one
-            Between 0 and 1: of the one model, or of each fold's model in the order of ``fold_numbers``.
+            Between 0 and 1: of the one model, or of each fold's model in the order of ``fold_numbers``. A sparse
+            matrix, or a list of K of them, has the ``default_output`` where nothing is stored.
         """
         per_fold = [outputs] if self.fold_numbers is None else outputs
         if not hasattr(per_fold, "__len__") or len(per_fold) != len(self.calibrated):
@@ -70,13 +82,28 @@ class OutputsPredictor:
                 f"outputs must hold one (n_objects, {self.n_labels}) array per fold, {len(self.calibrated)} in all,"
                 f" got {got}."
             )
-        checked = [check_outputs(part, n_labels=self.n_labels) for part in per_fold]
+        checked = [read_outputs(part, self.default_output, n_labels=self.n_labels) for part in per_fold]
         if len({len(part) for part in checked}) > 1:
             raise ValueError("outputs must be of the same objects in every fold, got different numbers of rows.")
-        folds = [calibrated.fold(part) for calibrated, part in zip(self.calibrated, checked, strict=True)]
         draws = draw_smoothing(len(checked[0]), self.random_state) if self.smoothed else None
-        engine = FoldEngine(folds, allow_empty=self.allow_empty, draws=draws, n_jobs=self.n_jobs)
+        engine = self._engine(checked, draws)
         return LabelsetPredictions(engine, label_names=self.label_names)
+
+    def _engine(self, outputs: Sequence[FloatArray | SparseOutputs], draws: IntArray | None) -> LabelsetEngine:
+        """Return the engine for new objects: a compact one where all their outputs are sparse."""
+        all_sparse = [part for part in outputs if isinstance(part, SparseOutputs)]
+        if len(all_sparse) == len(outputs):
+            return compact_engine(
+                self.calibrated,
+                all_sparse,
+                n_labels=self.n_labels,
+                allow_empty=self.allow_empty,
+                draws=draws,
+                n_jobs=self.n_jobs,
+            )
+        dense = [part.dense(slice(None)) if isinstance(part, SparseOutputs) else part for part in outputs]
+        folds = [calibrated.fold(part) for calibrated, part in zip(self.calibrated, dense, strict=True)]
+        return FoldEngine(folds, allow_empty=self.allow_empty, draws=draws, n_jobs=self.n_jobs)
 
 
 def calibrate_outputs(
@@ -86,6 +113,7 @@ def calibrate_outputs(
     folds: Any = None,
     measure: Measure | None = None,
     training_labels: LabelMatrixLike | None = None,
+    default_output: float = 0.0,
     empty: str = "auto",
     label_names: Sequence[str] | None = None,
     smoothed: bool = False,
@@ -96,8 +124,10 @@ def calibrate_outputs(
 
     Parameters
     ----------
-    outputs : array-like of shape (n, q)
+    outputs : array-like or sparse matrix of shape (n, q)
         What a model says about each calibration example, between 0 and 1. The model must not have been trained on it.
+        Where there are very many labels, a sparse matrix that holds only the outputs above ``default_output``: then
+        the cost of an answer follows the number of labels that matter to an object, not q.
     Y : array-like, sparse matrix or DataFrame of shape (n, q)
         The calibration examples' labels, zeros and ones.
     folds : array-like of shape (n,) or None, default=None
@@ -108,6 +138,8 @@ def calibrate_outputs(
         The nonconformity measure; None is the paper's ``PowerMeasure(d=4)``.
     training_labels : array-like of shape (n_training, q) or None, default=None
         For the inductive predictor, the labels the model was trained on, if the measure needs them.
+    default_output : float, default=0.0
+        The output of every entry that a sparse matrix does not store; below one half.
     empty : {"auto", "allow", "exclude"}, default="auto"
         Whether the empty labelset is a candidate; "auto": if and only if a known example has no label.
     label_names : sequence of str or None, default=None
@@ -131,7 +163,7 @@ def calibrate_outputs(
     [[1, 0]]
     """
     labels = check_label_matrix(Y)
-    checked = check_outputs(outputs, n_labels=labels.shape[1])
+    checked = read_outputs(outputs, default_output, n_labels=labels.shape[1])
     check_same_length(checked, labels, names=("outputs", "Y"))
     if len(labels) == 0:
         raise ValueError("outputs and Y must hold at least one calibration example, got none.")
@@ -149,19 +181,31 @@ def calibrate_outputs(
             raise ValueError("training_labels goes without folds; with folds, a fold's are the labels of the others.")
         fold_of, fold_numbers = _check_folds(folds, len(labels))
         calibrated = [
-            calibrate(measure, checked[fold_of == k], labels[fold_of == k], training_labels=labels[fold_of != k])
+            calibrate(measure, _take(checked, fold_of == k), labels[fold_of == k], training_labels=labels[fold_of != k])
             for k in range(len(fold_numbers))
         ]
     return OutputsPredictor(
         calibrated,
         fold_numbers=fold_numbers,
         n_labels=labels.shape[1],
+        default_output=default_output,
         allow_empty=resolve_empty(empty, *known),
         label_names=names,
         smoothed=smoothed,
         random_state=random_state,
         n_jobs=n_jobs,
     )
+
+
+def read_outputs(outputs: Any, default_output: float, *, n_labels: int) -> FloatArray | SparseOutputs:
+    """Return checked outputs, sparse ones as such."""
+    if sparse.issparse(outputs):
+        return SparseOutputs(outputs, check_number(default_output, name="default_output"), n_labels=n_labels)
+    return check_outputs(outputs, n_labels=n_labels)
+
+
+def _take(outputs: FloatArray | SparseOutputs, rows: BoolArray) -> FloatArray | SparseOutputs:
+    return outputs.take(rows) if isinstance(outputs, SparseOutputs) else outputs[rows]
 
 
 def _check_folds(folds: Any, n_examples: int) -> tuple[IntArray, IntArray]:

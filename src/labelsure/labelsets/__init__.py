@@ -1,6 +1,7 @@
 """The engine: exact answers about the p-values of all labelsets, from folds of integer scores."""
 
 from labelsure.labelsets._codes import decode, encode
+from labelsure.labelsets._compact_engine import CompactEngine, CompactObject
 from labelsure.labelsets._engine import DRAW_UNIT, BestLabelsets, LabelsetEngine
 from labelsure.labelsets._fold import Fold
 from labelsure.labelsets._fold_engine import FoldEngine
@@ -10,6 +11,8 @@ from labelsure.labelsets._stored_engine import StoredEngine
 __all__ = [
     "DRAW_UNIT",
     "BestLabelsets",
+    "CompactEngine",
+    "CompactObject",
     "Fold",
     "FoldEngine",
     "LabelsetEngine",

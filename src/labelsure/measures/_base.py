@@ -6,7 +6,7 @@ from typing import Self
 from sklearn.base import BaseEstimator
 
 from labelsure._core.energy import Energy
-from labelsure._core.types import FloatArray, LabelMatrix
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix
 
 
 class Measure(BaseEstimator, ABC):
@@ -30,6 +30,16 @@ class Measure(BaseEstimator, ABC):
         ----------
         Y : array of shape (n, q)
             Zeros and ones; no rows where the measure needs no training labels.
+        """
+
+    @abstractmethod
+    def restrict(self, labels: IntArray) -> Self:
+        """Return the fitted measure for some of the labels alone, the others' costs left out.
+
+        Parameters
+        ----------
+        labels : int64 array of shape (u,)
+            Their numbers.
         """
 
     @abstractmethod

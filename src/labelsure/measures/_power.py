@@ -1,5 +1,6 @@
 """The paper's nonconformity measure."""
 
+from copy import copy
 from typing import Self
 
 import numpy as np
@@ -7,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelsure._core.energy import Energy
 from labelsure._core.fixed_point import choose_exponent, to_fixed_point
-from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
+from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
 from labelsure._core.validation import check_label_matrix, check_number, check_outputs
 from labelsure.measures._base import Measure
 
@@ -28,8 +29,11 @@ class PowerMeasure(Measure):
 
     Attributes
     ----------
-    unseen_pairs_ : bool array of shape (q, q)
-        Entry (j, r), j < r, tells whether labels j and r never occur together in the training part.
+    n_labels_ : int
+        The number of labels.
+    unseen_pairs_ : bool array of shape (q, q) or None
+        Entry (j, r), j < r, tells whether labels j and r never occur together in the training part; None without
+        a penalty for that.
     exponent_ : int
         Scores are whole numbers of 2^-exponent_.
 
@@ -66,11 +70,26 @@ class PowerMeasure(Measure):
         check_number(self.d, name="d", above=0)
         penalty = check_number(self.pair_penalty, name="pair_penalty", at_least=0)
         labels: LabelMatrix = check_label_matrix(Y)
-        n_labels = labels.shape[1]
-        together = labels.T.astype(np.float64) @ labels
-        self.unseen_pairs_ = np.triu(together == 0, 1)
-        self.exponent_ = choose_exponent(n_labels + penalty * n_labels * (n_labels - 1) / 2)
+        self.n_labels_ = labels.shape[1]
+        self.unseen_pairs_: BoolArray | None = None
+        if penalty > 0:
+            together = labels.T.astype(np.float64) @ labels
+            self.unseen_pairs_ = np.triu(together == 0, 1)
+        self.exponent_ = choose_exponent(self.n_labels_ + penalty * self.n_labels_ * (self.n_labels_ - 1) / 2)
         return self
+
+    def restrict(self, labels: IntArray) -> Self:
+        """Return the fitted measure for some of the labels alone, the others' costs left out.
+
+        Parameters
+        ----------
+        labels : int64 array of shape (u,)
+            Their numbers, ascending.
+        """
+        part = copy(self)
+        part.n_labels_ = len(labels)
+        part.unseen_pairs_ = None if self.unseen_pairs_ is None else self.unseen_pairs_[np.ix_(labels, labels)]
+        return part
 
     def energy(self, outputs: FloatArray) -> Energy:
         """Return the scores of all labelsets of the objects with these outputs.
@@ -81,10 +100,10 @@ class PowerMeasure(Measure):
             Between 0 and 1.
         """
         check_is_fitted(self)
-        outputs = check_outputs(outputs, n_labels=self.unseen_pairs_.shape[0])
+        outputs = check_outputs(outputs, n_labels=self.n_labels_)
         off = to_fixed_point(np.power(outputs, float(self.d)), self.exponent_)
         on = to_fixed_point(np.power(1 - outputs, float(self.d)), self.exponent_)
         pairwise = None
-        if self.pair_penalty > 0:
-            pairwise = to_fixed_point(self.pair_penalty * self.unseen_pairs_, self.exponent_)
+        if self.unseen_pairs_ is not None:
+            pairwise = to_fixed_point(float(self.pair_penalty) * self.unseen_pairs_.astype(np.float64), self.exponent_)
         return Energy(constant=off.sum(axis=1), unary=on - off, pairwise=pairwise)

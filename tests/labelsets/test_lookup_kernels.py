@@ -1,0 +1,117 @@
+"""Look-ups of calibration scores equal binary searches and definitions."""
+
+import math
+
+import numpy as np
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from fold_strategies import COSTS, fold_lists, full_energies
+from labelsure._core.calibration import Calibration
+from labelsure._core.link import SquareRoot
+from labelsure.labelsets import DRAW_UNIT, _lookup_kernels, _reference, decode
+from labelsure.labelsets._fold_arrays import fold_tables
+from labelsure.labelsets._index import index_calibrations
+from labelsure.labelsets._lookup_kernels import LINK, FoldTables
+
+LARGEST_ROOT = 2**31 - 1
+
+
+@given(st.integers(-5, 2**62 - 1))
+@example(2**62 - 1)
+@example(2**53 + 1)
+def test_integer_square_root_is_exact(square):
+    assert _lookup_kernels.integer_square_root(square) == math.isqrt(max(square, 0))
+
+
+@given(st.integers(0, LARGEST_ROOT) | st.integers(LARGEST_ROOT - 1000, LARGEST_ROOT), st.integers(-2, 2))
+@example(LARGEST_ROOT, 0)
+@example(94906266, -1)  # the first squares that floats cannot tell apart
+def test_integer_square_root_is_exact_near_squares(root, beside):
+    square = root * root + beside
+    assert _lookup_kernels.integer_square_root(square) == math.isqrt(max(square, 0))
+
+
+@given(st.integers(-(2**50), 2**50 - 1), st.integers(0, 2**40), st.integers(-1, 12))
+def test_final_score_is_link_plus_penalty(additive, penalty, link):
+    linked = additive if link < 0 else int(SquareRoot(link)(np.array([additive]))[0])
+    assert _lookup_kernels.final_score(additive, penalty, link) == linked + penalty
+
+
+@given(st.data())
+def test_count_from_every_possible_start_equals_calibration(data):
+    elements = data.draw(COSTS)
+    parts = [Calibration.of(data.draw(arrays(np.int64, st.integers(1, 40), elements=elements))) for _ in range(3)]
+    index = index_calibrations(parts, [0, 0, 0])
+    for k, calibration in enumerate(parts):
+        score = data.draw(elements | st.sampled_from(calibration.scores.tolist()))
+        begin, end = index.value_start[k], index.value_start[k + 1]
+        expected = int(calibration.count_at_least(np.array([score]))[0])
+        n_below = int(np.searchsorted(index.values[begin:end], score))
+        for position in range(begin, begin + n_below + 1):
+            count = _lookup_kernels.count_from(score, position, end, k, index.values, index.counts)
+            assert count == expected
+
+
+def scores_worth_asking(data, folds):
+    """Return one score per fold: on a calibration score, beside one, or far from all."""
+    near = [data.draw(st.sampled_from(fold.calibration.scores.tolist())) + data.draw(st.integers(-1, 1)) for fold in folds]
+    far = [data.draw(st.integers(-(2**51), 2**51)) for _ in folds]
+    return np.array([data.draw(st.sampled_from(pair)) for pair in zip(near, far, strict=True)])
+
+
+@given(st.data(), fold_lists(labels=(1, 3), folds=(1, 5), objects=(1, 1)))
+def test_counts_equal_calibrations(data, folds):
+    """Also for scores below every bound of the energy, which bounds of searches reach."""
+    tables = fold_tables(folds)
+    scores = scores_worth_asking(data, folds)
+    expected = [
+        int(fold.calibration.count_at_least(scores[[k]])[0]) for k, fold in enumerate(folds)
+    ]
+    counts = [_lookup_kernels.count_one(scores[k], k, *tables) for k in range(len(folds))]
+    assert counts == expected
+    more = data.draw(arrays(np.int64, len(folds), elements=st.integers(-9, 9)))
+    assert _lookup_kernels.count_additive(scores - more, more, *tables) == sum(expected)
+
+
+@settings(max_examples=60)
+@given(st.data(), fold_lists(labels=(1, 4), folds=(1, 5), objects=(1, 1), kind=full_energies))
+def test_weigh_equals_reference(data, folds):
+    general = [type(fold)(fold.calibration, fold.energy.without_exceptions()) for fold in folds]
+    tables = fold_tables(general)
+    n_labels = folds[0].energy.n_labels
+    labelset = decode(np.array([data.draw(st.integers(0, 2**n_labels - 1))]), n_labels)
+    additive, penalty = additive_and_penalty(general, labelset)
+    more = data.draw(arrays(np.int64, len(folds), elements=st.integers(-9, 9)))
+    draw = data.draw(st.sampled_from([None, 1, DRAW_UNIT - 1, DRAW_UNIT]) | st.integers(1, DRAW_UNIT))
+    weights = (1, 0) if draw is None else (draw, DRAW_UNIT - draw)
+    expected = _reference.numerator(general, 0, labelset[0].tolist(), at_least=weights[0], above=weights[1])
+    assert _lookup_kernels.weigh(additive - more, more, penalty, *weights, *tables) == expected
+    if not penalty.any():
+        numerators = np.zeros(2, dtype=np.int64)
+        _lookup_kernels.weigh_rows(np.stack([additive, additive]), *weights, *tables, numerators)
+        assert numerators.tolist() == [expected, expected]
+
+
+def additive_and_penalty(folds, labelset):
+    """Return the additive score and the penalty of one labelset of object 0 in each fold."""
+    additive, penalty = [], []
+    for fold in folds:
+        energy = fold.energy
+        own = _reference.score(type(fold)(fold.calibration, plain_part(energy)), 0, labelset[0].tolist())
+        additive.append(own)
+        penalty.append(0 if energy.penalty is None else int(energy.penalty.costs(labelset)[0]))
+    return np.array(additive), np.array(penalty)
+
+
+def plain_part(energy):
+    return type(energy)(energy.constant, energy.unary, energy.pairwise)
+
+
+@given(fold_lists(labels=(1, 3), folds=(1, 5), objects=(1, 1), kind=full_energies))
+def test_fold_tables_say_which_folds_have_links(folds):
+    tables = fold_tables(folds)
+    assert isinstance(tables, FoldTables)
+    links = [-1 if fold.energy.link is None else fold.energy.link.shift for fold in folds]
+    assert tables.layout[:, LINK].tolist() == links
