@@ -100,10 +100,10 @@ class FoldEngine(TableEngine):
             return super().region_sizes(smallest)
         if self.n_labels > MAX_TABLE_LABELS:
             return self._search.region_sizes(smallest, SEARCH_BUDGET)
-        sizes = self._search.count_members(smallest, 2**self.n_labels // TABLE_SHARE)
-        if sizes is None:
-            return super().region_sizes(smallest)
-        return sizes
+        sizes = self._search.count_members(smallest, 1 + 2**self.n_labels // TABLE_SHARE)
+        large = [i for i, size in enumerate(sizes) if size is None]
+        listed = iter(TableEngine.region_sizes(self.take(np.array(large, dtype=np.int64)), smallest))
+        return [next(listed) if size is None else size for size in sizes]
 
     def region_members(self, i: int, smallest: int, limit: int | None) -> tuple[LabelMatrix, IntArray]:
         """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""

@@ -99,13 +99,16 @@ class FoldSearch:
         nobody = np.empty((0, self.engine.n_labels, 2), dtype=np.int64)
         return np.concatenate([nobody, *self._map_blocks(answer, "p-values of labels")])
 
-    def count_members(self, smallest: int, budget: int) -> list[int] | None:
-        """Return the exact sizes of all regions, or None where that takes more than ``budget`` for one of them."""
-        sizes: list[int] = []
+    def count_members(self, smallest: int, budget: int) -> list[int | None]:
+        """Return the exact sizes of all regions, None for those that take more than ``budget`` evaluations.
+
+        Where that is most of the first block of objects, none is counted.
+        """
+        sizes: list[int | None] = []
         for block in self._map_blocks(lambda objects: self._count(objects, smallest, budget), "region sizes"):
-            if any(not finished for _, finished in block):
-                return None
-            sizes += [size for size, _ in block]
+            sizes += [size if finished else None for size, finished in block]
+            if len(sizes) == len(block) and 2 * sizes.count(None) > len(block):
+                return [None] * self.engine.n_objects
         return sizes
 
     def region_sizes(self, smallest: int, budget: int) -> list[RegionSize]:
