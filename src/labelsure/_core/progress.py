@@ -2,11 +2,17 @@
 
 import sys
 from collections.abc import Iterable
+from multiprocessing import parent_process
 from typing import Any
 
 from tqdm import tqdm
 
 SECONDS_BEFORE_SHOWN = 2.0
+
+
+def _has_terminal() -> bool:
+    """Tell whether somebody may be watching; worker processes and programs without a console have nobody."""
+    return parent_process() is None and sys.stderr is not None and sys.stderr.isatty()
 
 
 def progress_bar(iterable: Iterable[Any] | None = None, *, description: str, total: int | None = None) -> Any:
@@ -33,5 +39,5 @@ def progress_bar(iterable: Iterable[Any] | None = None, *, description: str, tot
         delay=SECONDS_BEFORE_SHOWN,
         leave=False,
         dynamic_ncols=True,
-        disable=sys.stderr is None or not sys.stderr.isatty(),  # None: a program without a console
+        disable=not _has_terminal(),
     )

@@ -31,5 +31,8 @@ def map_in_threads(
     if n_threads <= 1:
         yield from progress_bar(map(function, items), description=description, total=len(items))
         return
-    with ThreadPoolExecutor(n_threads) as pool:
+    pool = ThreadPoolExecutor(n_threads)
+    try:
         yield from progress_bar(pool.map(function, items), description=description, total=len(items))
+    finally:  # after an interrupt too: what has not begun never does, and nobody waits for what has
+        pool.shutdown(wait=False, cancel_futures=True)

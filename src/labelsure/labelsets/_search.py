@@ -27,7 +27,7 @@ Answer = TypeVar("Answer")
 BLOCK_BYTES = 2**22
 """Costs of the objects that one thread works on at a time; a problem takes about six times as much."""
 
-BLOCK_OBJECTS = 64
+BLOCK_OBJECTS = 32
 """At most so many, so that an interrupt is heard soon."""
 
 LIST_BYTES = 2**32
