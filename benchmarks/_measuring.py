@@ -1,0 +1,45 @@
+"""Clocks and scales: seconds of functions that take turns, bytes of a function in a process of its own."""
+
+import multiprocessing
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+
+def fastest(functions: Mapping[str, Callable[[], Any]], *, repeats: int) -> dict[str, float]:
+    """Return the least seconds of each function, called in turn, so that a slow minute is slow for all of them."""
+    seconds: dict[str, list[float]] = {name: [] for name in functions}
+    for _ in range(repeats):
+        for name, function in functions.items():
+            start = time.perf_counter()
+            function()
+            seconds[name].append(time.perf_counter() - start)
+    return {name: min(times) for name, times in seconds.items()}
+
+
+def in_new_process(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what the function returns in a fresh interpreter; it and its arguments are pickled."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(function, *arguments).result()
+
+
+def peak_growth(function: Callable[[], Any]) -> tuple[Any, int]:
+    """Return the function's result, and by how many bytes the process's resident memory grew at its highest.
+
+    Linux tells the peak since it was last reset; other systems only tell the peak since the process began.
+    """
+    if not CLEAR.exists():
+        raise RuntimeError("Peak memory is measured with /proc/self/clear_refs, which only Linux has.")
+    CLEAR.write_text("5")
+    before = _status("VmRSS")
+    result = function()
+    return result, _status("VmHWM") - before
+
+
+def _status(field: str) -> int:
+    lines = STATUS.read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
