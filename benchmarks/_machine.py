@@ -2,6 +2,7 @@
 
 import os
 import platform
+from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -15,9 +16,14 @@ def describe_machine() -> dict[str, str]:
         "cores": str(os.cpu_count()),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        **{package: version(package) for package in PACKAGES},
+        **describe_packages(PACKAGES),
         "BLAS": _blas(),
     }
+
+
+def describe_packages(packages: Iterable[str]) -> dict[str, str]:
+    """Return the versions of packages."""
+    return {package: version(package) for package in packages}
 
 
 def _processor() -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from benchmarks._answers import Picture, Table, table_lines
 from benchmarks._figures import Figure
 
 HEAD = """\
@@ -33,7 +34,17 @@ def _section(result: dict[str, Any]) -> str:
             "|---|---:|---|---|",
             *rows,
             "",
+            *(line for table in result["tables"] for line in _table(Table(**table))),
+            *(line for picture in result["pictures"] for line in _picture(Picture(**picture))),
             f"Measured on {result['date']} with: {machine}.",
             "",
         ]
     )
+
+
+def _table(table: Table) -> list[str]:
+    return [f"{table.caption}:", "", *table_lines(table), ""]
+
+
+def _picture(picture: Picture) -> list[str]:
+    return [f"![{picture.title}: {picture.y_label} by {picture.x_label}](figures/{picture.name}.png)", ""]

@@ -82,7 +82,9 @@ def random_energy(rng, n_objects, n_labels, style):
     unary = rng.integers(-spread, 2 * spread, endpoint=True, size=(n_objects, n_labels))
     pairwise = None
     if style["pairs"] in ("positive", "any") or (style["pairs"] == "some folds" and rng.integers(2)):
-        pairwise = rng.integers(0 if style["pairs"] == "positive" else -spread, spread, endpoint=True, size=(n_labels,) * 2)
+        pairwise = rng.integers(
+            0 if style["pairs"] == "positive" else -spread, spread, endpoint=True, size=(n_labels,) * 2
+        )
         pairwise[rng.random((n_labels, n_labels)) < 0.5] = 0
     penalty = None
     if style["penalty"] != "none" and rng.integers(5):

@@ -56,7 +56,9 @@ def test_count_from_every_possible_start_equals_calibration(data):
 
 def scores_worth_asking(data, folds):
     """Return one score per fold: on a calibration score, beside one, or far from all."""
-    near = [data.draw(st.sampled_from(fold.calibration.scores.tolist())) + data.draw(st.integers(-1, 1)) for fold in folds]
+    near = [
+        data.draw(st.sampled_from(fold.calibration.scores.tolist())) + data.draw(st.integers(-1, 1)) for fold in folds
+    ]
     far = [data.draw(st.integers(-(2**51), 2**51)) for _ in folds]
     return np.array([data.draw(st.sampled_from(pair)) for pair in zip(near, far, strict=True)])
 
@@ -66,9 +68,7 @@ def test_counts_equal_calibrations(data, folds):
     """Also for scores below every bound of the energy, which bounds of searches reach."""
     tables = fold_tables(folds)
     scores = scores_worth_asking(data, folds)
-    expected = [
-        int(fold.calibration.count_at_least(scores[[k]])[0]) for k, fold in enumerate(folds)
-    ]
+    expected = [int(fold.calibration.count_at_least(scores[[k]])[0]) for k, fold in enumerate(folds)]
     counts = [_lookup_kernels.count_one(scores[k], k, *tables) for k in range(len(folds))]
     assert counts == expected
     more = data.draw(arrays(np.int64, len(folds), elements=st.integers(-9, 9)))

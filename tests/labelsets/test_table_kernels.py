@@ -33,16 +33,6 @@ def test_pair_sums_equal_reference(pairwise):
 
 
 @given(st.data())
-def test_add_cross_costs_equal_reference(data):
-    n_low, n_high = data.draw(st.integers(1, 5)), data.draw(st.integers(0, 5))
-    unary, cross = data.draw(costs(n_low)), data.draw(costs((n_low, n_high)))
-    high = data.draw(st.integers(0, 2**n_high - 1))
-    written = np.full(n_low, 99, dtype=np.int64)
-    _table_kernels.add_cross_costs(unary, cross, high, written)
-    assert written.tolist() == _reference.add_cross_costs(unary, cross, high)
-
-
-@given(st.data())
 def test_add_counts_equal_calibration(data):
     n_labels = data.draw(st.integers(1, 6))
     drawn = [data.draw(energies(1, n_labels)) for _ in range(data.draw(st.integers(1, 3)))]

@@ -38,4 +38,5 @@ def set_missing_seeds(estimator: BaseEstimator, seed: int) -> BaseEstimator:
         for name, value in params.items()
         if (name == "random_state" or name.endswith("__random_state")) and value is None
     }
-    return estimator.set_params(**missing)
+    estimator.set_params(**missing)  # scikit-learn's FrozenEstimator returns nothing here
+    return estimator

@@ -5,8 +5,8 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from sklearn.preprocessing import MinMaxScaler
-from threadpoolctl import threadpool_limits
 
+from labelsure._core.one_thread import one_thread
 from labelsure._core.threads import map_in_threads
 from labelsure._core.types import LabelMatrix
 from labelsure.cli._errors import CommandError
@@ -83,7 +83,7 @@ def measure_tables(datasets: Sequence[Dataset], *, n_seeds: int, n_jobs: int) ->
         {"single_predictions": {data.name: {} for data in datasets}, "regions": {data.name: {} for data in datasets}}
         for _ in range(n_seeds)
     ]
-    with threadpool_limits(limits=1):  # the runs are the threads
+    with one_thread():  # the runs are the threads
         figures = map_in_threads(measure_run, runs, n_jobs=n_jobs, description="learners, data sets and seeds")
         for run, (measures, regions) in zip(runs, figures, strict=True):
             table = tables[run.seed]
@@ -97,7 +97,7 @@ def measure_run(run: Run) -> RunFigures:
     """Fit the run's learner on the training part and compare what it says about the test part with the truth."""
     data = run.dataset
     # again in this thread: OpenMP counts per thread, and the last digits of sums depend on its number of threads
-    with threadpool_limits(limits=1):
+    with one_thread():
         model = make_learner(run.row, n_folds=DATASETS[data.name].n_folds, seed=run.seed)
         model.fit(data.X_train, data.Y_train)
         if run.row not in CONFORMAL_ROWS:

@@ -6,6 +6,7 @@ from sklearn import config_context, get_config
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
+from labelsure._core.one_thread import one_thread
 from labelsure._core.progress import progress_bar
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.threads import map_in_threads
@@ -14,7 +15,6 @@ from labelsure._core.validation import n_rows
 from labelsure.conformal._base import ConformalClassifier, resolve_empty
 from labelsure.conformal._calibrated import CalibratedMeasure, calibrate
 from labelsure.conformal._inside import fit_inside
-from labelsure.conformal._one_thread import one_thread
 from labelsure.conformal._splits import make_splits
 from labelsure.estimators import FittedBase, outputs_of
 from labelsure.labelsets import FoldEngine

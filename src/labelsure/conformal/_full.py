@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from labelsure._core.one_thread import one_thread
 from labelsure._core.progress import progress_bar
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
@@ -20,7 +21,6 @@ from labelsure._core.validation import check_count, n_rows
 from labelsure.conformal._base import ORDER_STREAM, ConformalClassifier, open_stream, resolve_empty
 from labelsure.conformal._calibrated import resolve_measure
 from labelsure.conformal._inside import fit_inside
-from labelsure.conformal._one_thread import one_thread
 from labelsure.estimators import outputs_of
 from labelsure.labelsets import StoredEngine, decode
 from labelsure.measures import Measure

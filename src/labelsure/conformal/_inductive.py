@@ -7,13 +7,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import _safe_indexing, check_random_state
 
+from labelsure._core.one_thread import one_thread
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import IntArray, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_number, n_rows
 from labelsure.conformal._base import ConformalClassifier, resolve_empty
 from labelsure.conformal._calibrated import calibrate
 from labelsure.conformal._inside import fit_inside
-from labelsure.conformal._one_thread import one_thread
 from labelsure.estimators import outputs_of
 from labelsure.labelsets import FoldEngine
 from labelsure.measures import Measure

@@ -7,8 +7,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import min_max_axis
-from threadpoolctl import threadpool_limits
 
+from labelsure._core.one_thread import one_thread
 from labelsure._core.progress import progress_bar
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, check_number
@@ -242,7 +242,7 @@ def _learn_cut(outputs: FloatArray, Y: LabelMatrix) -> tuple[FloatArray, float]:
 
     inputs = np.column_stack([outputs, np.ones(len(outputs))])
     # one thread: the last digits would depend on their number
-    with threadpool_limits(limits=1):
+    with one_thread():
         solution = np.linalg.lstsq(inputs, best_cuts(outputs, Y, CUT_MARGIN), rcond=None)[0]
     return np.asarray(solution[:-1], dtype=np.float64), float(solution[-1])
 

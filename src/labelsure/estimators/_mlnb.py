@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy.special import expit
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
+from labelsure._core.one_thread import one_thread
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, check_number
 from labelsure.estimators._base import MultiLabelClassifier, as_dense
@@ -120,7 +120,7 @@ class MLNBClassifier(MultiLabelClassifier):
         smoothing = check_number(self.smoothing, name="smoothing", above=0)
         X, Y = self._check_fit(X, Y)
         # one thread: the last digits would depend on their number, and with them the search
-        with threadpool_limits(limits=1):
+        with one_thread():
             components = self._fit_components(as_dense(X))
             self.selected_ = self._select(components, Y, smoothing)
             self.log_odds_ = fit_log_odds(components[:, self.selected_], Y, smoothing)

@@ -5,8 +5,8 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import gen_batches
-from threadpoolctl import threadpool_limits
 
+from labelsure._core.one_thread import one_thread
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, check_number
@@ -114,7 +114,7 @@ class MLRBFClassifier(MultiLabelClassifier):
         """
         X, Y = self._check_fit(X, Y)
         scaling = check_number(self.scaling, name="scaling", above=0)
-        with threadpool_limits(limits=1):
+        with one_thread():
             self.centres_: FloatArray = self._find_centres(X, Y)
             self.sigma_: float = scaling * _typical_distance(X, self.centres_)
             self.weights_: FloatArray = np.linalg.lstsq(self._hidden_layer(X), 2.0 * Y - 1.0, rcond=None)[0]

@@ -120,13 +120,13 @@ def best_first(
     step = np.zeros(n_folds, np.int64)  # what the last flip added
     marginal = np.empty((n_positions if has_pairs else 0, n_folds), np.int64)
     words = np.empty(n_words, np.uint64)
+    total_cost = np.zeros(n_positions, np.int64)
     cheapest = np.empty(n_positions + 1, np.int64)  # the least that a flip from there on adds to the total score
     cheapest[n_positions] = np.int64(1) << 60
     for t in range(n_positions - 1, -1, -1):
-        total = np.int64(0)
         for k in range(n_folds):
-            total += cost[t, k]
-        cheapest[t] = min(cheapest[t + 1], total)
+            total_cost[t] += cost[t, k]
+        cheapest[t] = min(cheapest[t + 1], total_cost[t])
 
     capacity = 64
     frontier = np.arange(capacity)  # a heap with the best on top; free rows follow
@@ -194,13 +194,13 @@ def best_first(
                     scores, following, penalty, at_least_weight, above_weight, buckets, values, counts, layout
                 )
             total = np.int64(0)
+            present_total = np.int64(0)
             if by_total:
-                least_total = cheapest[begin]
                 for k in range(n_folds):
                     total += final_score(scores[k] + following[k], penalty[k], layout[k, LINK])
-                    least_total += scores[k] + penalty[k]
+                    present_total += scores[k] + penalty[k]
                 if additive:
-                    total = max(total, least_total)
+                    total = max(total, present_total + cheapest[begin])
             if n_frontier == capacity:
                 capacity *= 2
                 frontier = np.arange(capacity)  # every row is in use, in an order that is a heap again after sorting
@@ -214,9 +214,10 @@ def best_first(
             for w in range(n_words):
                 entry_words[row, w] = words[w]
                 code[row, w] = words[w] if by_total else np.uint64(0)
-            if by_total:  # the lowest code that the entry may hold: undecided labels off
+            if by_total:  # the lowest code that the entry may hold at that total: what may still be flipped is off
                 for t in range(begin, n_positions):
-                    code[row, label[t] >> 6] &= ~(np.uint64(1) << np.uint64(label[t] & 63))
+                    if not additive or total_cost[t] <= total - present_total:
+                        code[row, label[t] >> 6] &= ~(np.uint64(1) << np.uint64(label[t] & 63))
             for k in range(n_folds):
                 entry_scores[row, k] = scores[k]
             entry_scores[row, n_folds] = begin

@@ -144,15 +144,17 @@ class CompactEngine(LabelsetEngine):
             if any(fold.energy.pairwise is not None for fold in one.folds):
                 whole: IntArray = self._engine(i, one.whole()).label_numerators()[0]
                 return whole
-            # With one of the others on, no labelset is empty
-            with_other = self._engine(i, _shifted(one), allow_empty=True)
-            numerators = np.empty((self.n_labels, 2), dtype=np.int64)
-            numerators[:, 0] = self._engine(i, one.folds).top(1).numerators[0]
-            numerators[:, 1] = with_other.top(1).numerators[0]
-            numerators[:, 0] = np.maximum(numerators[:, 0], numerators[:, 1])
-            numerators[one.labels] = np.maximum(
-                self._engine(i, one.folds).label_numerators()[0], with_other.label_numerators()[0]
-            )
+            alone = self._engine(i, one.folds)
+            others = np.delete(np.arange(self.n_labels), one.labels)
+            numerators = np.zeros((self.n_labels, 2), dtype=np.int64)
+            numerators[one.labels] = alone.label_numerators()[0]
+            numerators[others, 0] = alone.top(1).numerators[0]
+            if len(others):  # with one of the others on, no labelset is empty
+                with_other = self._engine(i, _shifted(one), allow_empty=True)
+                numerators[one.labels] = np.maximum(numerators[one.labels], with_other.label_numerators()[0])
+                numerators[others, 1] = with_other.top(1).numerators[0]
+            if len(others) > 1:  # one off, another on
+                numerators[others] = np.maximum(numerators[others], numerators[others, 1:])
             return numerators
 
         return np.array(self._map(answer), dtype=np.int64).reshape(-1, self.n_labels, 2)

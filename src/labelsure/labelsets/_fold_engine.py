@@ -130,7 +130,7 @@ class FoldEngine(TableEngine):
         _table_kernels.count_rows(
             np.stack([fold.energy.constant[objects] for fold in self.folds]),
             np.stack([fold.energy.unary[objects] for fold in self.folds]),
-            self._search.parts.pairs,
+            self._pair_rows,
             self._penalty_rows,
             *self._search.tables,
             int(strict),
@@ -139,6 +139,17 @@ class FoldEngine(TableEngine):
         if any(fold.energy.exceptions is not None for fold in self.folds):
             own, labelsets = self._search.exceptions_of(objects)
             rows[own, encode(labelsets)] = self._counts_of(labelsets, objects[own], strict=strict)
+        return rows
+
+    @cached_property
+    def _pair_rows(self) -> IntArray:
+        """The pairwise costs of every code in each fold, (K, 2^q), or (K, 0) where there are none."""
+        from labelsure.labelsets._table_kernels import pair_sums
+
+        pairs = self._search.parts.pairs
+        rows = np.empty((len(pairs), 2**self.n_labels if pairs.shape[1] else 0), dtype=np.int64)
+        for pairs_of_fold, row in zip(pairs if pairs.shape[1] else (), rows, strict=False):
+            pair_sums(pairs_of_fold, row)
         return rows
 
     @cached_property

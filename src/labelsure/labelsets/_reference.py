@@ -25,14 +25,6 @@ def pair_sums(pairwise: IntArray) -> list[int]:
     ]
 
 
-def add_cross_costs(unary: IntArray, cross: IntArray, high: int) -> list[int]:
-    """Return each low label's own cost plus those of its pairs with the high labels whose bits ``high`` has set."""
-    return [
-        int(own) + sum(int(cost) for r, cost in enumerate(costs) if high >> r & 1)
-        for own, costs in zip(unary, cross, strict=True)
-    ]
-
-
 def score(fold: Fold, i: int, labelset: Sequence[int]) -> int:
     """Return the score of one labelset for object ``i`` under one fold."""
     energy = fold.energy

@@ -30,7 +30,7 @@ BLOCK_BYTES = 2**22
 BLOCK_OBJECTS = 32
 """At most so many, so that an interrupt is heard soon."""
 
-LIST_BYTES = 2**32
+LIST_BYTES = 2**30
 """A list of a region's members may take so much memory; larger ones are iterated."""
 
 CHUNK = 4096

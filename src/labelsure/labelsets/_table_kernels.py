@@ -18,6 +18,9 @@ from labelsure.labelsets._lookup_kernels import (
     final_score,
 )
 
+LOW_LABELS = 9
+"""Their 2^9 sums stay in the first-level cache, and are enough to make the work per high part worth its start."""
+
 
 @kernel
 def subset_sums(start: Integer, costs: IntArray, sums: IntArray) -> None:
@@ -51,22 +54,6 @@ def pair_sums(pairs: IntArray, sums: IntArray) -> None:
                 if rest >> j & 1:
                     total += pairs[j, top]
             sums[(1 << top) + rest] = total
-
-
-@kernel
-def add_cross_costs(unary: IntArray, cross: IntArray, high: Integer, costs: IntArray) -> None:
-    """Write into ``costs`` what each low label adds when the labels of the high half with code ``high`` are on.
-
-    Reference : _reference.add_cross_costs
-    Requires : unary (p,), cross (p, r): costs of pairs of a low and a high label; costs (p,)
-    Cost : O(p r)
-    """
-    for j in range(unary.shape[0]):
-        total = unary[j]
-        for r in range(cross.shape[1]):
-            if high >> r & 1:
-                total += cross[j, r]
-        costs[j] = total
 
 
 @kernel
@@ -105,7 +92,7 @@ def add_counts(
 def count_rows(
     constant: IntArray,
     unary: IntArray,
-    pairs: IntArray,
+    pair_rows: IntArray,
     penalty_rows: IntArray,
     buckets: Int32Array,
     values: IntArray,
@@ -116,45 +103,45 @@ def count_rows(
 ) -> None:
     """Write, for each object and labelset code, #{calibration scores of all folds >= the labelset's score + strict}.
 
-    The labels are cut in two halves. Given the labels of the high half, the additive score of the low half is a table
-    of subset sums, so each score costs one addition.
+    The labels are cut in two parts. Given the labels of the high part, the additive scores of the low part are a table
+    of subset sums, so each score costs one addition; pairs cost one more.
 
     Reference : _reference.count_table, but for exceptions
-    Requires : constant (K, n), unary (K, n, q), pairs (K, q, q) or (K, 0, 0), penalty_rows (K, 2^q) or (K, 0), tables
-        as in FoldTables, rows (n, 2^q)
-    Cost : one addition and one look-up per object, labelset and fold; O(K 2^(q/2)) memory
+    Requires : constant (K, n), unary (K, n, q), pair_rows and penalty_rows (K, 2^q) or (K, 0), tables as in
+        FoldTables, rows (n, 2^q)
+    Cost : one addition and one look-up per object, labelset and fold; O(2^max(q - 9, 9)) memory
     """
     n_folds, n_objects, n_labels = unary.shape
-    n_low = (n_labels + 1) // 2
-    has_pairs = pairs.shape[1] > 0
-    low_sums = np.empty(1 << n_low, np.int64)
-    final = np.empty(1 << n_low, np.int64)
-    high_sums = np.empty(1 << (n_labels - n_low), np.int64)
-    low_pairs = np.zeros((n_folds, low_sums.shape[0]), np.int64)
-    high_pairs = np.zeros((n_folds, high_sums.shape[0]), np.int64)
-    low_costs = np.empty(n_low, np.int64)
-    if has_pairs:
-        for k in range(n_folds):
-            pair_sums(pairs[k, :n_low, :n_low], low_pairs[k])
-            pair_sums(pairs[k, n_low:, n_low:], high_pairs[k])
-    for i in range(n_objects):
-        rows[i] = 0
+    n_low = min(n_labels, LOW_LABELS)
+    n_codes = 1 << n_low
+    # Objects that share a fold's pairwise costs while these are in cache; else one at a time, to keep its row there
+    group = n_objects if pair_rows.shape[1] > 0 else 1
+    nothing = np.empty(0, np.int64)
+    sums = np.empty(n_codes, np.int64)
+    low_sums = np.empty((n_objects, n_codes), np.int64)
+    high_sums = np.empty((n_objects, 1 << (n_labels - n_low)), np.int64)
+    rows[:] = 0
+    for first in range(0, n_objects, group):
         for k in range(n_folds):
             plain = layout[k, LINK] < 0 and penalty_rows.shape[1] == 0
-            subset_sums(constant[k, i] + (strict if plain else 0), unary[k, i, n_low:], high_sums)
-            subset_sums(0, unary[k, i, :n_low], low_sums)
-            for high in range(high_sums.shape[0]):
-                if has_pairs:
-                    add_cross_costs(unary[k, i, :n_low], pairs[k, :n_low, n_low:], high, low_costs)
-                    subset_sums(0, low_costs, low_sums)
-                    low_sums += low_pairs[k]
-                base = high_sums[high] + high_pairs[k, high]
-                begin = high * low_sums.shape[0]
-                row = rows[i, begin : begin + low_sums.shape[0]]
-                if plain:
-                    add_counts(base, low_sums, k, buckets, values, counts, layout, row)
-                    continue
-                for code in range(low_sums.shape[0]):
-                    penalty = penalty_rows[k, begin + code] if penalty_rows.shape[1] > 0 else 0
-                    final[code] = final_score(base + low_sums[code], penalty, layout[k, LINK])
-                add_counts(strict, final, k, buckets, values, counts, layout, row)
+            for i in range(first, first + group):
+                subset_sums(constant[k, i] + (strict if plain else 0), unary[k, i, n_low:], high_sums[i])
+                subset_sums(0, unary[k, i, :n_low], low_sums[i])
+            for high in range(high_sums.shape[1]):
+                begin, end = high * n_codes, (high + 1) * n_codes
+                pairs = pair_rows[k, begin:end] if pair_rows.shape[1] > 0 else nothing
+                for i in range(first, first + group):
+                    base = high_sums[i, high]
+                    row = rows[i, begin:end]
+                    if plain and pairs.shape[0] == 0:
+                        add_counts(base, low_sums[i], k, buckets, values, counts, layout, row)
+                        continue
+                    for code in range(pairs.shape[0]):
+                        sums[code] = low_sums[i, code] + pairs[code]
+                    if not plain:
+                        for code in range(n_codes):
+                            additive = base + (sums[code] if pairs.shape[0] > 0 else low_sums[i, code])
+                            penalty = penalty_rows[k, begin + code] if penalty_rows.shape[1] > 0 else 0
+                            sums[code] = final_score(additive, penalty, layout[k, LINK])
+                        base = strict
+                    add_counts(base, sums, k, buckets, values, counts, layout, row)
