@@ -33,6 +33,9 @@ class SizeEstimate:
     at_least: int
     at_most: int
 
+    def __int__(self) -> int:
+        return self.value
+
     def __float__(self) -> float:
         return float(self.value)
 
