@@ -31,7 +31,7 @@ class Task(NamedTuple):
     n_undecided: int = 10
     n_folds: int = 10
     n_calibration: int = 1000
-    n_objects: int = 16
+    n_objects: int = 8
     sparse: bool = False
 
 

@@ -16,9 +16,9 @@ METHOD = (
     "Made-up outputs with 10 undecided labels; all other labels have the output 0 and cannot be in a region. Ten folds,"
     " 1000 calibration examples and 100 labels unless said otherwise, the paper's power score, the empty labelset no"
     " candidate, one thread. Milliseconds of the processor by object, the least of several runs: *best*, the best"
-    " labelset with confidence and credibility; *region size* at 90 %, about 750 labelsets; *labels*, those in every and"
-    " those in some labelset of that region; and all p-values where there are only 14 labels. Setting up the tables of"
-    " calibration scores is included."
+    " labelset with confidence and credibility; *region size* at 90 %, about 750 labelsets; *labels*, those in every"
+    " and those in some labelset of that region; and all p-values where there are only 14 labels. Setting up the tables"
+    " of calibration scores is included."
     " Outputs come as arrays or as sparse matrices, in which zeros are not stored."
     " Memory is by how much the process grew at its highest while giving"
     " the three answers for all objects, in a process of its own."
@@ -45,7 +45,7 @@ def measure() -> list[Figure | Picture]:
             "growth_labels", "More labels, ten of them undecided", "labels", milliseconds, N_LABELS,
             labels["array"] | labels["sparse"],
         ),
-        Picture("growth_memory", "Memory for 16 objects", "labels", "MiB", N_LABELS, memory),
+        Picture("growth_memory", f"Memory for {Task(0).n_objects} objects", "labels", "MiB", N_LABELS, memory),
         Picture("growth_folds", "More folds", "folds", milliseconds, N_FOLDS, _curves_and_table(fold_tasks)),
         Picture(
             "growth_calibration", "More calibration examples", "calibration examples", milliseconds, N_CALIBRATION,
@@ -86,9 +86,10 @@ def _curves(tasks: Sequence[Task], *, suffix: str = "") -> dict[str, list[float]
     """Return the milliseconds by object that each answer takes for each task."""
     curves: dict[str, list[float]] = {f"{name}{suffix}": [] for name in answers()}
     for task in tasks:
-        functions = {name: partial(_ask_afresh, predict(task), answer) for name, answer in answers().items()}
-        for function in functions.values():
-            function()  # compiles
+        predictions = predict(task)
+        for answer in answers().values():
+            answer(predictions[:1])  # compiles
+        functions = {name: partial(_ask_afresh, predictions, answer) for name, answer in answers().items()}
         seconds = fastest(functions, repeats=REPEATS, clock=time.process_time)
         for name, value in seconds.items():
             curves[f"{name}{suffix}"].append(1000 * value / task.n_objects)
@@ -100,8 +101,8 @@ def _curves_and_table(tasks: Sequence[Task]) -> dict[str, list[float]]:
     times = []
     for task in tasks:
         predictions = predict(task._replace(n_labels=N_TABLE_LABELS, n_undecided=N_TABLE_LABELS))
+        predictions[:1].p_values()  # compiles
         ask = partial(_ask_afresh, predictions, LabelsetPredictions.p_values)
-        ask()  # compiles
         seconds = fastest({"table": ask}, repeats=REPEATS, clock=time.process_time)
         times.append(1000 * seconds["table"] / task.n_objects)
     return _curves(tasks) | {f"table of {N_TABLE_LABELS} labels": times}

@@ -17,11 +17,11 @@ METHOD = (
     " never leave the first-level cache: look-ups alone at random places of a 32 KiB table, and what each entry of the"
     " table cannot do without, an addition, a shift, a look-up and an addition to the row."
     " The least seconds of the processor of several runs taking turns, by look-up; the share is that of the second"
-    " loop's speed. What is missing to 100 % has four reasons: scores above all calibration scores are clipped to the"
-    " last bucket; each look-up is tested for sharing a bucket with a calibration score, and the few that do are"
-    " compared with it, which the processor cannot foresee; an object's row of counts, 64 KiB, lies in the second-level"
-    " cache and is read and written once per fold; and with pairs (lambda=1) there is one more addition of a number"
-    " from there."
+    " loop's speed. What is missing to 100 %: a few look-ups share a bucket with a calibration score and are compared"
+    " with it, which the processor cannot foresee (given by itself, as the time without them); all others are tested"
+    " for that, and clipped to the last bucket if above all calibration scores; an object's row of counts, 64 KiB,"
+    " does not fit into the first-level cache beside the buckets and is read and written once per fold;"
+    " and with pairs (lambda=1) each entry takes one more number from the second-level cache."
 )
 PENALTIES = (0.0, 1.0)
 N_OBJECTS = 64
@@ -34,28 +34,40 @@ REPEATS = 7
 
 def measure() -> list[Figure]:
     """Return the time of the loops and of the table, and the share of the machine's speed that the table reaches."""
-    everyone = np.arange(N_OBJECTS)
-    engines = {penalty: FoldEngine(folds_of_yeast(penalty), allow_empty=False, n_jobs=1) for penalty in PENALTIES}
-    functions = {
-        **loops(N_CODES, LOOP_REPEATS),
-        **{f"lambda={p:g}": partial(engine._count_rows, everyone, strict=False) for p, engine in engines.items()},
-    }
+    tables = {f"lambda={penalty:g}: the table": _engine(penalty) for penalty in PENALTIES}
+    tables |= {f"{name}, no bucket shared": without_shared_buckets(engine) for name, engine in tables.items()}
+    functions = loops(N_CODES, LOOP_REPEATS) | {name: partial(fill, engine) for name, engine in tables.items()}
     for function in functions.values():
         function()  # compiles
     seconds = fastest(functions, repeats=REPEATS, clock=time.process_time)
-    n_table = N_OBJECTS * sum(2**engine.n_labels * len(engine.folds) for engine in engines.values()) / len(engines)
-    by_look_up = {
-        name: 1e9 * value / (n_table if name.startswith("lambda") else N_CODES * LOOP_REPEATS)
-        for name, value in seconds.items()
-    }
-    limit = by_look_up["add and look up"]
-    names = [f"lambda={penalty:g}" for penalty in PENALTIES]
+    n_look_ups = {name: N_OBJECTS * 2**engine.n_labels * len(engine.folds) for name, engine in tables.items()}
+    times = {name: 1e9 * value / n_look_ups.get(name, N_CODES * LOOP_REPEATS) for name, value in seconds.items()}
+    limit = times["add and look up"]
     return [
-        Figure("look-ups alone", by_look_up["look up"], "ns"),
-        Figure("add and look up", limit, "ns"),
-        *(Figure(f"{name}: the table", by_look_up[name], "ns") for name in names),
-        *(Figure(f"{name}: share of the machine's speed", 100 * limit / by_look_up[name], "%") for name in names),
+        *(Figure(name, value, "ns") for name, value in times.items()),
+        *(
+            Figure(f"lambda={penalty:g}: share of the machine's speed", 100 * limit / times[name], "%")
+            for penalty, name in zip(PENALTIES, tables, strict=False)
+        ),
     ]
+
+
+def _engine(penalty: float) -> FoldEngine:
+    return FoldEngine(folds_of_yeast(penalty), allow_empty=False, n_jobs=1).take(np.arange(N_OBJECTS))
+
+
+def fill(engine: FoldEngine) -> None:
+    """Count for all labelsets, as many objects at a time as the engine takes for its tables."""
+    for objects in engine._blocks():
+        engine._count_rows(objects, strict=False)
+
+
+def without_shared_buckets(engine: FoldEngine) -> FoldEngine:
+    """Return an engine that takes every bucket for one without a calibration score inside, and so counts wrongly."""
+    other = engine.take(np.arange(engine.n_objects))
+    tables = other._search.tables
+    other._search.tables = tables._replace(buckets=np.maximum(tables.buckets, 0))
+    return other
 
 
 def loops(n_codes: int, repeats: int) -> dict[str, partial[object]]:
@@ -65,6 +77,6 @@ def loops(n_codes: int, repeats: int) -> dict[str, partial[object]]:
     sums = rng.integers(0, N_BUCKETS << SHIFT, n_codes)
     row = np.zeros(n_codes, dtype=np.int32)
     return {
-        "look up": partial(look_up, (sums >> SHIFT).astype(np.uint64), buckets, repeats),
+        "look-ups alone": partial(look_up, (sums >> SHIFT).astype(np.uint64), buckets, repeats),
         "add and look up": partial(add_and_look_up, sums, 0, SHIFT, buckets, row, repeats),
     }

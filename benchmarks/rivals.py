@@ -1,5 +1,6 @@
 """How does the p-value table compare with other packages?"""
 
+import time
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
@@ -38,10 +39,15 @@ def measure() -> list[Figure]:
     """Return the others' time over labelsure's, how far p-values agree, and memory."""
     check_installed()
     task = inductive_yeast()
+    crepes_seconds, crepes_memory = in_new_process(_crepes_once, task)
     with threadpool_limits(limits=1):
-        figures = _speeds(task)
-    names = {"labelsure": "labelsure", "numpy": "numpy", "crepes": "crepes", "mulaconf": "mulaconf, its own setting"}
-    memory = {what: in_new_process(_memory, name, task) for name, what in names.items()}
+        figures = _speeds(task, crepes_seconds)
+    memory = {
+        "labelsure": in_new_process(_memory, labelsure_table, task),
+        "numpy": in_new_process(_memory, _numpy_in_chunks, task),
+        "mulaconf, its own setting": in_new_process(_memory, _mulaconf_once, task),
+        "crepes": crepes_memory,
+    }
     return [*figures, *(Figure(f"{what}: memory", value, "MiB") for what, value in memory.items())]
 
 
@@ -51,23 +57,21 @@ def check_installed() -> None:
         raise NotMeasuredError(f'{", ".join(missing)} not installed: pip install -e ".[rivals]".')
 
 
-def _speeds(task: InductiveTask) -> list[Figure]:
+def _speeds(task: InductiveTask, crepes_seconds: float) -> list[Figure]:
     ours = labelsure_table(task)
     n_numpy = _fastest_chunk(lambda n: partial(numpy_table, task, n))
     n_mulaconf = _fastest_chunk(partial(MulaconfTable, task))
-    crepes, mulaconf = CrepesTable(task), MulaconfTable(task)
+    if not np.array_equal(ours, numpy_table(task, n_numpy)):
+        raise RuntimeError("The tables of labelsure and numpy differ, so their speeds cannot be compared.")
+    mulaconf = MulaconfTable(task)
+    unequal, farthest = disagreement(ours, mulaconf())
     functions = {
         "labelsure": partial(labelsure_table, task),
         f"numpy, {n_numpy} objects at a time": partial(numpy_table, task, n_numpy),
         f"mulaconf, {n_mulaconf} objects at a time": MulaconfTable(task, n_mulaconf),
         "mulaconf, its own setting": mulaconf,
     }
-    crepes_seconds, crepes_table = _timed(crepes)
-    for theirs in (numpy_table(task, n_numpy), crepes_table):
-        if not np.array_equal(ours, theirs):
-            raise RuntimeError("The tables differ, so their speeds cannot be compared.")
     seconds = fastest(functions, repeats=REPEATS) | {"crepes, scores given": crepes_seconds}
-    unequal, farthest = disagreement(ours, mulaconf())
     own = seconds.pop("labelsure")
     return [
         Figure("labelsure", 1000 * own, "ms"),
@@ -85,27 +89,30 @@ def disagreement(ours: np.ndarray[Any, Any], mulaconf: np.ndarray[Any, Any]) -> 
 
 
 def _fastest_chunk(make: Callable[[int], Callable[[], Any]]) -> int:
-    functions = {str(n): make(n) for n in CHUNKS}
-    seconds = fastest(functions, repeats=2)
+    seconds = fastest({str(n): make(n) for n in CHUNKS}, repeats=1)
     return int(min(seconds, key=lambda n: seconds[n]))
 
 
-def _timed(function: Callable[[], Any]) -> tuple[float, Any]:
-    results: list[Any] = []
-    seconds = fastest({"only": lambda: results.append(function())}, repeats=1)
-    return seconds["only"], results[0]
+def _crepes_once(task: InductiveTask) -> tuple[float, float]:
+    """Return the seconds and MiB of crepes, which takes a minute, from one call."""
+    table = CrepesTable(task)
+    start = time.perf_counter()
+    theirs, growth = peak_growth(table)
+    seconds = time.perf_counter() - start
+    if not np.array_equal(labelsure_table(task), theirs):
+        raise RuntimeError("The tables of labelsure and crepes differ, so their speeds cannot be compared.")
+    return seconds, growth / 2**20
 
 
-def _memory(name: str, task: InductiveTask) -> float:
+def _numpy_in_chunks(task: InductiveTask) -> Any:
+    return numpy_table(task, 8)
+
+
+def _mulaconf_once(task: InductiveTask) -> Any:
+    return MulaconfTable(task)()
+
+
+def _memory(function: Callable[[InductiveTask], Any], task: InductiveTask) -> float:
     """Return by how many MiB one table makes a process grow, everything loaded and compiled beforehand."""
-    start = task._replace(test_outputs=task.test_outputs[:1])
-    if name == "labelsure":
-        warm, ask = partial(labelsure_table, start), partial(labelsure_table, task)
-    elif name == "numpy":
-        warm, ask = partial(numpy_table, start, 8), partial(numpy_table, task, 8)
-    elif name == "crepes":
-        warm, ask = CrepesTable(start), CrepesTable(task)
-    else:
-        warm, ask = MulaconfTable(start), MulaconfTable(task)
-    warm()
-    return peak_growth(ask)[1] / 2**20
+    function(task._replace(test_outputs=task.test_outputs[:1]))
+    return float(peak_growth(partial(function, task))[1] / 2**20)

@@ -18,7 +18,7 @@ from labelsure.labelsets import DRAW_UNIT, Fold, FoldEngine, _fold_engine
 from labelsure.predictions import LabelsetPredictions
 
 SPREADS = (0, 1, 3, 9, 1000, 2**42)
-"""Of costs: nothing but ties up to none; twelve labels have 79 costs, so scores stay below 2^50."""
+"""Of costs: nothing but ties up to none. Twelve labels have 79 costs, so scores stay below 2^50."""
 
 BY_SEARCH, BY_TABLE = 0, 24
 
@@ -47,8 +47,11 @@ class Case:
         return [rank_all(self.folds, i, allow_empty=self.allow_empty, draw=draw) for i, draw in enumerate(draws)]
 
 
-def random_case(seed, *, labels=(1, 12), folds=(1, 15), objects=(1, 3), smoothed=None):
-    """Return a case with these numbers of labels, folds and objects; few labels and few folds most of the time."""
+def random_case(seed, *, labels=(1, 12), folds=(1, 15), objects=(1, 3), smoothed=None, spreads=SPREADS):
+    """Return a case with these numbers of labels, folds and objects; few labels and few folds most of the time.
+
+    Calibration scores are far away from all others only where the spread of costs is.
+    """
     rng = np.random.default_rng(seed)
     n_labels = _few(rng, *labels)
     n_folds = _few(rng, *folds)
@@ -59,6 +62,7 @@ def random_case(seed, *, labels=(1, 12), folds=(1, 15), objects=(1, 3), smoothed
         "penalty": rng.choice(["none", "none", "cardinality", "distance", "both", "zero"]),
         "exceptions": bool(rng.integers(3) == 0),
         "same in all folds": bool(rng.integers(6) == 0),
+        "spreads": spreads,
     }
     energies = [random_energy(rng, n_objects, n_labels, style) for _ in range(n_folds)]
     if style["same in all folds"]:
@@ -66,7 +70,7 @@ def random_case(seed, *, labels=(1, 12), folds=(1, 15), objects=(1, 3), smoothed
     smoothed = rng.integers(3) == 0 if smoothed is None else smoothed
     draws = rng.choice([1, 2, DRAW_UNIT - 1, DRAW_UNIT, *rng.integers(1, DRAW_UNIT, size=4)], size=n_objects)
     return Case(
-        [Fold(random_calibration(rng, energy), energy) for energy in energies],
+        [Fold(random_calibration(rng, energy, far=32 * max(spreads)), energy) for energy in energies],
         allow_empty=bool(rng.integers(2)),
         draws=draws if smoothed else None,
     )
@@ -77,7 +81,7 @@ def _few(rng, lowest, highest):
 
 
 def random_energy(rng, n_objects, n_labels, style):
-    spread = int(rng.choice(SPREADS))
+    spread = int(rng.choice(style["spreads"]))
     constant = rng.integers(-spread, 3 * spread, endpoint=True, size=n_objects)
     unary = rng.integers(-spread, 2 * spread, endpoint=True, size=(n_objects, n_labels))
     pairwise = None
@@ -107,7 +111,7 @@ def random_exceptions(rng, n_objects, n_labels, spread):
     return Exceptions(begin, labelsets, rng.integers(-2 * spread, 3 * spread, endpoint=True, size=begin[-1]))
 
 
-def random_calibration(rng, energy):
+def random_calibration(rng, energy, *, far):
     """Return scores that tie with scores of labelsets, lie beside them, are all equal, or far away."""
     n_scores = int(rng.choice([1, 2, 5, 20, 60]))
     labelsets = rng.integers(0, 2, size=(n_scores, energy.n_labels))
@@ -117,9 +121,9 @@ def random_calibration(rng, energy):
     if kind == 0:
         scores[:] = scores[0]
     elif kind == 1:
-        scores[0] = rng.choice([-(2**49), 2**49])
+        scores[0] = rng.choice([-far, far])
     elif kind == 2:
-        scores += rng.choice([-(2**49), 2**49])
+        scores += rng.choice([-far, far])
     return Calibration.of(scores)
 
 
@@ -150,7 +154,8 @@ def assert_answers_equal_brute_force(case, seed):
             sizes = [len(ranked.members(smallest).codes) for ranked in everyone]
             assert list(engine.region_sizes(smallest)) == sizes
             assert_region(LabelsetPredictions(engine), level, [ranked.members(smallest) for ranked in everyone])
-    assert engine._search.count_members(smallest, 2**40) == sizes
+    objects = np.arange(engine.n_objects)
+    assert engine._search._count(objects, smallest, 2**40) == [(size, True) for size in sizes]
     numerators = [ranked.numerators[np.argsort(ranked.codes)] for ranked in everyone]
     assert np.array_equal(engine.p_value_table(), np.array(numerators) / engine.denominator)
 

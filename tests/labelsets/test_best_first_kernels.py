@@ -10,6 +10,8 @@ from brute_force import codes_of
 from fold_strategies import fold_lists
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
+from labelsure._core.link import SquareRoot
+from labelsure._core.penalty import Penalty
 from labelsure.labelsets import Fold, FoldEngine, _best_first_kernels
 from labelsure.labelsets._fold_arrays import FoldParts
 from labelsure.labelsets._problems import pose_problems
@@ -116,6 +118,29 @@ def test_best_has_the_lowest_total_where_all_p_values_tie(n_labels):
     expected = [[], [free[0]], [free[1]], free.tolist()]
     flipped = [np.flatnonzero(row != best.labelsets[0, 0]).tolist() for row in best.labelsets[0]]
     assert flipped == expected
+
+
+@pytest.mark.parametrize("kind", ["additive", "link", "pairs", "penalty"])
+def test_best_is_found_where_most_labels_tie_and_others_are_certain(kind):
+    """A hundred labels of output 0.5 below labels that are on: codes decide, and they must not be listed."""
+    n_labels = 159
+    unary = np.zeros((1, n_labels), dtype=np.int64)
+    unary[0, 100:] = np.where(np.arange(59) % 3, 900, -1000)
+    pairwise = np.zeros((n_labels, n_labels), dtype=np.int64)
+    pairwise[:100, 100:] = 5 * (np.arange(59) % 3 > 0)  # with labels that are off
+    energy = Energy(
+        np.array([50_000]),
+        unary,
+        pairwise if kind == "pairs" else None,
+        SquareRoot(12) if kind == "link" else None,
+        Penalty(np.arange(160) // 22) if kind == "penalty" else None,  # two labels more than are certain cost nothing
+    )
+    engine = FoldEngine([Fold(Calibration.of(np.array([10**9])), energy)] * 3, allow_empty=False)
+    best = engine.top(3)
+    certain = np.flatnonzero(unary[0] < 0).tolist()
+    assert len(certain) == 20
+    assert [np.flatnonzero(row).tolist() for row in best.labelsets[0]] == [certain, [0, *certain], [1, *certain]]
+    assert best.numerators.tolist() == [[4] * 3]
 
 
 def test_top_may_ask_for_more_than_there_is():

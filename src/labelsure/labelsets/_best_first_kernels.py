@@ -72,6 +72,7 @@ def best_first(
     sign: IntArray,
     base: IntArray,
     cost: IntArray,
+    least: IntArray,
     nearest: IntArray,
     mode: Words,
     forced: Integer,
@@ -214,9 +215,12 @@ def best_first(
             for w in range(n_words):
                 entry_words[row, w] = words[w]
                 code[row, w] = words[w] if by_total else np.uint64(0)
-            if by_total:  # the lowest code that the entry may hold at that total: what may still be flipped is off
+            if by_total:  # the lowest code that the entry may hold: what may be flipped is off
+                tied = n_found == n_best and value == found_rank[found[0], NUMERATOR]
+                tied &= total == found_rank[found[0], TOTAL]  # so that codes decide
                 for t in range(begin, n_positions):
-                    if not additive or total_cost[t] <= total - present_total:
+                    within = not tied or (additive and total_cost[t] <= total - present_total)
+                    if within or (not additive and least_total(t, scores, following, least, penalty, layout) <= total):
                         code[row, label[t] >> 6] &= ~(np.uint64(1) << np.uint64(label[t] & 63))
             for k in range(n_folds):
                 entry_scores[row, k] = scores[k]
@@ -247,6 +251,23 @@ def best_first(
         found[0], found[place] = found[place], found[0]
         sift(found, place, zero, worst, found_rank, found_words)
     return n_found
+
+
+@kernel
+def least_total(
+    t: Integer, scores: IntArray, following: IntArray, least: IntArray, penalty: IntArray, layout: IntArray
+) -> Integer:
+    """Return a lower bound of the total score of labelsets with position t flipped, among those of an entry.
+
+    Reference : the minimum over all sets of flips
+    Requires : following (K,), a lower bound of what flips add, at least one flip; least (p, K)
+    Cost : O(K)
+    """
+    total = np.int64(0)
+    for k in range(scores.shape[0]):
+        added = min(following[k], 0) + max(least[t, k], 0)
+        total += final_score(scores[k] + added, penalty[k], layout[k, LINK])
+    return total
 
 
 @kernel

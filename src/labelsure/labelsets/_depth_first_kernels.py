@@ -122,6 +122,7 @@ def search(
     do, undo = np.int64(1), np.int64(-1)  # with a type: numba would compile toggle again for each constant
     n_flips, n_folds = cost.shape
     has_pairs = pairs.shape[1] > 0
+    eager = has_pairs or penalised  # whether a bound needs the flip it is about to be made already
     counting = found_numerators.shape[0] == 0
     penalty = np.zeros(n_folds, np.int64)
     nothing = np.zeros(n_folds, np.int64)
@@ -162,7 +163,11 @@ def search(
         t = position[level]
         if t >= n_flips:
             if level > 0:
-                toggle(flipped[level], undo, label, sign, pairs, marginal, words)
+                last = label[flipped[level]]
+                if has_pairs:
+                    toggle(flipped[level], undo, label, sign, pairs, marginal, words)
+                else:
+                    words[last >> 6] ^= np.uint64(1) << np.uint64(last & 63)
             level -= 1
             continue
         if numbers[NODES] >= last_node:
@@ -171,7 +176,8 @@ def search(
         for k in range(n_folds):
             scores[level + 1, k] = scores[level, k] + marginal[t, k]
         position[level] = t + 1
-        toggle(t, do, label, sign, pairs, marginal, words)
+        if eager:
+            toggle(t, do, label, sign, pairs, marginal, words)
         exact = t + 1 >= n_hard and not penalised  # nothing below can be better than the node itself
         below = rest[t + 1]
         if has_pairs and not exact:
@@ -187,12 +193,15 @@ def search(
             )
         numbers[NODES] += 1
         if value >= smallest:
+            if not eager:
+                words[label[t] >> 6] ^= np.uint64(1) << np.uint64(label[t] & 63)
             level += 1
             position[level] = t + 1
             flipped[level] = t
             arrived = True
             continue
-        toggle(t, undo, label, sign, pairs, marginal, words)
+        if eager:
+            toggle(t, undo, label, sign, pairs, marginal, words)
         if t + 1 >= n_flips:
             continue
         following = nearest[t + 1]

@@ -271,6 +271,7 @@ class FoldSearch:
             problems.sign[row],
             problems.base[row],
             problems.cost[row],
+            problems.least[row],
             problems.nearest[row],
             problems.mode[row],
             forced,

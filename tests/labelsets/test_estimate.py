@@ -1,0 +1,253 @@
+"""Sizes of regions too large to be counted, against enumeration and exact counts in Python's integers.
+
+Certified bounds must hold always. An interval of confidence 99 % may miss the truth once in a hundred times; the draws
+are fixed, so a test that passes once passes for ever. By the bound of its error the intervals are far wider than
+needed: none of the cases here misses.
+"""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from brute_force import rank_all, scores_of_all
+from labelsure._core.calibration import Calibration
+from labelsure._core.energy import Energy
+from labelsure._core.exceptions import Exceptions
+from labelsure._core.link import SquareRoot
+from labelsure._core.penalty import Penalty
+from labelsure.labelsets import DRAW_UNIT, Fold, FoldEngine, SizeEstimate, _estimate, decode
+from labelsure.labelsets._estimate import estimate_size
+
+
+def assert_holds(size, truth):
+    """The truth lies within the certified bounds and within the interval; the estimate too."""
+    assert isinstance(size, SizeEstimate)
+    assert size.at_least <= truth <= size.at_most
+    assert size.low <= truth <= size.high
+    assert size.at_least <= size.low <= size.value <= size.high <= size.at_most
+    assert size.confidence == 0.99
+
+
+def subset_sum_counts(costs):
+    """Return how many subsets of ``costs`` have each sum, in Python's integers."""
+    counts = [1]
+    for cost in costs:
+        longer = counts + [0] * cost
+        for total, count in enumerate(counts):
+            longer[total + cost] += count
+        counts = longer
+    return counts
+
+
+def inductive_engine(n_labels, seed, largest_cost, n_folds=1):
+    """Return an engine with small whole costs, calibrated at every score from 0 on, and the exact size of each region.
+
+    The numerator of a labelset whose flips cost s is l + 1 - s in each of the equal folds' shares.
+    """
+    rng = np.random.default_rng([seed, n_labels])
+    costs = rng.integers(0, largest_cost, endpoint=True, size=n_labels)
+    on = rng.integers(0, 2, size=n_labels).astype(bool)
+    energy = Energy(np.array([costs[on].sum()]), np.where(on, -costs, costs)[None])
+    scores = np.arange(1 + costs.sum())
+    engine = FoldEngine([Fold(Calibration.of(scores), energy)] * n_folds, allow_empty=True)
+    cumulated = np.cumsum(np.array(subset_sum_counts(costs.tolist()), dtype=object))
+    return engine, lambda budget: (int(cumulated[budget]), n_folds * (len(scores) - budget) + 1)
+
+
+@pytest.mark.parametrize("n_folds", [1, 3])
+@pytest.mark.parametrize("n_labels", [30, 64, 65, 128, 200])
+def test_counts_equal_subset_sums(n_labels, n_folds):
+    for seed in range(3):
+        engine, exact = inductive_engine(n_labels, seed, largest_cost=9, n_folds=n_folds)
+        budgets = [budget for budget in range(9) if exact(budget)[0] < 40_000]
+        for budget in budgets:
+            truth, smallest = exact(budget)
+            assert engine.region_sizes(smallest) == [truth]
+        assert truth > 50
+
+
+@pytest.mark.parametrize("n_folds", [1, 3])
+@pytest.mark.parametrize("n_labels", [30, 64, 65, 128, 200])
+def test_estimates_hold_subset_sums(n_labels, n_folds):
+    """30 intervals per setting; the exact counts go up to 2^200."""
+    for seed in range(3):
+        engine, exact = inductive_engine(n_labels, seed, largest_cost=9, n_folds=n_folds)
+        top = len(engine.folds[0].calibration) - 1
+        for budget in {int(budget) for budget in np.linspace(9, top, 10)}:
+            truth, smallest = exact(budget)
+            (size,) = engine._search.region_sizes(smallest, 2000)
+            if isinstance(size, int):
+                assert size == truth
+            else:
+                assert_holds(size, truth)
+                assert size.at_most < 8 * n_folds * truth  # with one fold the cover is the region but for the grid
+                assert size.high < 1.5 * size.low
+
+
+def test_estimates_of_one_fold_with_few_costs_are_nearly_exact():
+    engine, exact = inductive_engine(200, seed=0, largest_cost=3)
+    truth, smallest = exact(100)
+    assert truth > 2**150
+    (size,) = engine._search.region_sizes(smallest, 1000)
+    assert_holds(size, truth)
+    assert abs(size.value / truth - 1) < 0.02
+
+
+def energy_of(kind, rng, n_labels):
+    spread = 2**20
+    unary = rng.integers(-spread, 2 * spread, size=(1, n_labels))
+    constant = np.array([-int(np.minimum(unary, 0).sum())])
+    pairwise = link = penalty = exceptions = None
+    if "pairs" in kind:
+        pairwise = rng.integers(-spread // 8, spread // 8, size=(n_labels, n_labels))
+    if "link" in kind:
+        link = SquareRoot(12)
+    if "penalty" in kind:
+        unit = 2**14 if link else spread
+        anchors = rng.integers(0, 2, size=(5, n_labels)).astype(np.int8)
+        penalty = Penalty(rng.integers(0, unit, size=n_labels + 1), anchors, unit // 8)
+    if "exceptions" in kind:
+        codes = rng.choice(2**n_labels, size=40, replace=False)
+        scores = rng.integers(0, 2 * spread if link is None else 2**16, size=40)
+        exceptions = Exceptions(np.array([0, 40]), decode(codes, n_labels), scores)
+    return Energy(constant, unary, pairwise, link, penalty, exceptions)
+
+
+def cross_engine(kind, seed, n_labels, n_folds):
+    """Return an engine of folds that agree roughly, with calibration scores as those of likely labelsets."""
+    rng = np.random.default_rng([seed, len(kind), n_folds])
+    first = energy_of(kind, rng, n_labels)
+    folds = []
+    for _ in range(n_folds):
+        noise = rng.integers(-(2**18), 2**18, size=first.unary.shape)
+        energy = Energy(
+            first.constant, first.unary + noise, first.pairwise, first.link, first.penalty, first.exceptions
+        )
+        likely = (rng.random((50, n_labels)) < 0.9 * (energy.unary < 0) + 0.05).astype(np.int8)
+        scores = energy.scores(likely, objects=np.zeros(50, dtype=np.int64))
+        folds.append(Fold(Calibration.of(scores[: rng.integers(20, 51)]), energy))
+    draws = rng.integers(1, DRAW_UNIT, size=1) if "smoothed" in kind else None
+    return FoldEngine(folds, allow_empty=bool(seed % 2), draws=draws)
+
+
+KINDS = ["plain", "smoothed", "pairs", "link", "penalty", "exceptions", "link pairs penalty exceptions smoothed"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n_folds", [1, 5])
+def test_estimates_hold_enumerated_sizes(kind, n_folds):
+    """Two levels of each of four problems of 13 labels: 112 intervals of confidence 99 % in all."""
+    for seed in range(4):
+        engine = cross_engine(kind, seed, 13, n_folds)
+        ranked = rank_all(
+            engine.folds, 0, allow_empty=engine.allow_empty, draw=None if engine.draws is None else engine.draws[0]
+        )
+        for level in (0.05, 0.3):
+            smallest = int(level * engine.denominator) + 1
+            truth = len(ranked.members(smallest).codes)
+            ((found, finished),) = engine._search._count(np.arange(1), smallest, 20)
+            assert not finished
+            assert_holds(estimate_size(engine, 0, smallest, at_least=found), truth)
+
+
+@pytest.mark.validity
+@pytest.mark.parametrize("kind", KINDS)
+def test_intervals_miss_no_more_often_than_they_say(kind):
+    """100 regions of 20 labels a kind: more than 5 misses at 1 % each have a probability below 0.001."""
+    n_missed = n_estimates = 0
+    for seed in range(100):
+        engine = cross_engine(kind, seed, 20, 1 + seed % 10)
+        smallest = int((0.05, 0.1, 0.2, 0.5)[seed % 4] * engine.denominator) + 1
+        (truth,) = super(FoldEngine, engine).region_sizes(smallest)
+        (size,) = engine._search.region_sizes(smallest, 500)
+        if isinstance(size, int):
+            assert size == truth
+        else:
+            n_estimates += 1
+            assert size.at_least <= truth <= size.at_most
+            n_missed += not size.low <= truth <= size.high
+    assert n_estimates > 60
+    assert n_missed <= 5
+
+
+@pytest.mark.parametrize("draw", [1, DRAW_UNIT // 3, DRAW_UNIT])
+def test_estimates_hold_where_one_calibration_score_decides(draw):
+    """Just above the numerator of labelsets stranger than all calibration examples: one score >= makes a member."""
+    rng = np.random.default_rng(draw)
+    energies = [Energy(np.array([9]), rng.integers(-3, 9, size=(1, 12))) for _ in range(3)]
+    folds = [Fold(Calibration.of(rng.integers(5, 40, size=9)), energy) for energy in energies]
+    engine = FoldEngine(folds, allow_empty=True, draws=np.array([draw]))
+    ranked = rank_all(folds, 0, allow_empty=True, draw=draw)
+    for smallest in (draw + 1, min(draw + DRAW_UNIT // 2, DRAW_UNIT), DRAW_UNIT, DRAW_UNIT + draw + 1):
+        if smallest > draw:
+            truth = len(ranked.members(smallest).codes)
+            assert_holds(estimate_size(engine, 0, smallest, at_least=0), truth)
+
+
+def test_estimates_hold_where_penalties_are_far_above_roots():
+    """Calibration scores whose square is beyond 2^63."""
+    rng = np.random.default_rng(0)
+    penalty = Penalty(np.arange(13)[::-1] * 2**36)
+    energy = Energy(np.array([2**40]), rng.integers(-(2**36), 2**36, size=(1, 12)), link=SquareRoot(12), penalty=penalty)
+    fold = Fold(Calibration.of(rng.choice(scores_of_all(Fold(None, energy), 0), size=60)), energy)
+    engine = FoldEngine([fold], allow_empty=True)
+    ranked = rank_all([fold], 0, allow_empty=True)
+    for smallest in (5, 20, 50):
+        assert_holds(estimate_size(engine, 0, smallest, at_least=0), len(ranked.members(smallest).codes))
+
+
+def test_estimates_reach_beyond_floats():
+    """2^3000 labelsets: no float holds their number."""
+    energy = Energy(np.array([1500]), np.where(np.arange(3000) % 2, -1, 1)[None])
+    engine = FoldEngine([Fold(Calibration.of(np.arange(3001)), energy)], allow_empty=True)
+    (size,) = engine._search.region_sizes(1502, 1000)  # up to 1500 flips: half of all labelsets, and a few
+    assert 2**2999 < size.value < 2**2999 * 1.1
+    assert str(size) == "2^2999.0 (+-0.1)"
+    half = 2**2999
+    assert size.at_least <= half <= size.at_most
+    assert size.low <= half * 1.02
+    assert size.high >= half
+
+
+def test_estimates_take_memory_for_undecided_labels_only():
+    """Ten thousand labels of which twelve are undecided, and draws checked in parts."""
+    unary = np.full((1, 10_000), 2**36)
+    unary[0, ::800] = 2**10
+    engine = FoldEngine([Fold(Calibration.of(np.full(20, 10 * 2**10)), Energy(np.array([0]), unary))], allow_empty=True)
+    tracemalloc.start()
+    size = estimate_size(engine, 0, 5, at_least=0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    truth = 2**13 - 13 - 78 - 1  # all sets of up to ten of thirteen flips
+    assert_holds(size, truth + 0)
+    assert peak < 400 * 2**20
+
+
+@pytest.mark.parametrize("budget", [0, 1, 5, 13])
+def test_knapsack_draws_uniformly_from_the_sets_that_fit(budget):
+    """Each of m sets is drawn n / m times within 6 standard deviations: a false alarm in 10^8."""
+    rng = np.random.default_rng(budget)
+    mode = np.array([True, False, False, True, False])
+    knapsack = _estimate.Knapsack(mode, np.array([0, 1, 3, 4]), np.array([0, 2, 3, 5]), budget)
+    rows, exponent = knapsack.tables()
+    n_draws = 20_000
+    drawn = knapsack.draw(rows, n_draws, rng)
+    flips = decode(np.arange(2**5), 5).astype(bool)
+    costs = flips @ np.array([0, 2, 10**6, 3, 5])
+    fitting = (flips ^ mode)[costs <= budget]
+    assert exponent == 0
+    assert rows[-1, -1] == len(fitting)
+    assert knapsack.holds((flips ^ mode).astype(np.int8)).tolist() == (costs <= budget).tolist()
+    _, counts = np.unique(drawn, axis=0, return_counts=True)
+    assert {row.tobytes() for row in drawn} == {row.astype(np.int8).tobytes() for row in fitting}
+    share = 1 / len(fitting)
+    assert np.abs(counts - n_draws * share).max() <= 6 * np.sqrt(n_draws * share * (1 - share))
+
+
+def test_knapsacks_keep_counts_beyond_floats():
+    knapsack = _estimate.Knapsack(np.zeros(2500, dtype=bool), np.arange(2500), np.zeros(2500, dtype=np.int64), 0)
+    rows, exponent = knapsack.tables()
+    assert np.log2(rows[-1, -1]) + exponent == 2500
+    drawn = knapsack.draw(rows, 400, np.random.default_rng(0))
+    assert abs(drawn.mean() - 0.5) < 0.01  # 6 standard deviations are 0.003
