@@ -60,7 +60,7 @@ def test_toggle_keeps_what_flips_add(folds, data):
     assert np.array_equal(walk.marginal, costs)
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(FOLDS.filter(lambda folds: any(fold.energy.pairwise is not None for fold in folds)), st.data())
 def test_bound_rest_is_below_every_set_of_later_flips(folds, data):
     walk = Walk(folds)

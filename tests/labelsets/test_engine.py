@@ -61,7 +61,7 @@ def as_stored(folds, **options):
 
 
 @pytest.mark.parametrize("make", [FoldEngine, as_stored])
-@settings(max_examples=120)
+@settings(max_examples=80)
 @given(st.data(), fold_lists(), st.booleans())
 def test_p_value_table_equals_definition(make, data, folds, allow_empty):
     draws = data.draw(smoothing(folds[0].energy.n_objects))
@@ -93,6 +93,7 @@ def test_numerators_of_single_labelsets_equal_the_table(make, data, folds, allow
 
 
 @pytest.mark.parametrize("make", [FoldEngine, as_stored])
+@settings(max_examples=40)
 @given(st.data(), fold_lists(labels=(1, 4), kind=full_energies), st.booleans(), st.integers(1, 20))
 def test_best_equals_brute_force(make, data, folds, allow_empty, n_best):
     draws = data.draw(smoothing(folds[0].energy.n_objects))
@@ -106,6 +107,7 @@ def test_best_equals_brute_force(make, data, folds, allow_empty, n_best):
 
 
 @pytest.mark.parametrize("make", [FoldEngine, as_stored])
+@settings(max_examples=40)
 @given(st.data(), fold_lists(labels=(1, 4), kind=full_energies), st.booleans())
 def test_answers_about_labels_and_members_equal_brute_force(make, data, folds, allow_empty):
     draws = data.draw(smoothing(folds[0].energy.n_objects))
@@ -129,6 +131,7 @@ def test_answers_about_labels_and_members_equal_brute_force(make, data, folds, a
 
 
 @pytest.mark.parametrize("make", [FoldEngine, as_stored])
+@settings(max_examples=40)
 @given(st.data(), fold_lists(labels=(1, 4)), st.booleans())
 def test_label_masses_are_shares_of_all_p_values(make, data, folds, allow_empty):
     draws = data.draw(smoothing(folds[0].energy.n_objects))
@@ -161,6 +164,7 @@ def test_answers_leave_the_engine_as_it_was(make, draws):
     assert np.array_equal(engine.p_value_table(), before)
 
 
+@settings(max_examples=40)
 @given(st.data(), fold_lists(labels=(1, 4), objects=(1, 4), kind=full_energies))
 def test_take_keeps_the_answers_of_the_objects(data, folds):
     n_objects = folds[0].energy.n_objects

@@ -109,6 +109,7 @@ def plain_part(energy):
     return type(energy)(energy.constant, energy.unary, energy.pairwise)
 
 
+@settings(max_examples=20)
 @given(fold_lists(labels=(1, 3), folds=(1, 5), objects=(1, 1), kind=full_energies))
 def test_fold_tables_say_which_folds_have_links(folds):
     tables = fold_tables(folds)

@@ -52,6 +52,7 @@ def test_costs_are_differences_of_scores(folds):
         assert problems.cost[i].tolist() == (additive_scores(folds, i, flips) - base).tolist()
 
 
+@settings(max_examples=50)
 @given(FOLDS)
 def test_hard_positions_come_first_then_cheap_ones(folds):
     problems = posed(folds)

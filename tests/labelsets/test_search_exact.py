@@ -49,9 +49,7 @@ def test_brute_force_equals_reference(seed):
     n_labels = case.folds[0].energy.n_labels
     for i, ranked in enumerate(case.ranked()):
         weights = (1, 0) if case.draws is None else (int(case.draws[i]), DRAW_UNIT - int(case.draws[i]))
-        expected = _reference.ranked(
-            case.folds, i, allow_empty=case.allow_empty, at_least=weights[0], above=weights[1]
-        )
+        expected = _reference.ranked(case.folds, i, allow_empty=case.allow_empty, at_least=weights[0], above=weights[1])
         assert list(zip(*(part.tolist() for part in ranked), strict=True)) == expected
         assert highest_by_label(ranked, n_labels) == _reference.label_numerators(expected, n_labels)
 

@@ -47,6 +47,7 @@ def test_add_counts_equal_calibration(data):
         assert row.tolist() == expected.tolist()
 
 
+@settings(max_examples=50)
 @given(fold_lists(labels=(1, 6), folds=(1, 3), objects=(1, 1), kind=full_energies))
 def test_penalty_rows_equal_reference(folds):
     n_labels = folds[0].energy.n_labels
@@ -60,7 +61,7 @@ def test_penalty_rows_equal_reference(folds):
         assert row == [0 if penalty is None else _reference.penalty_cost(penalty, one) for one in labelsets]
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(fold_lists() | fold_lists(kind=full_energies), st.booleans())
 def test_count_rows_equal_reference(folds, strict):
     engine = FoldEngine(folds, allow_empty=True)

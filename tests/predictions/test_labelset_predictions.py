@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -71,6 +71,7 @@ def test_smoothed_p_values_follow_their_formula_between_the_extremes(data, folds
     assert (table > above / denominator).all()
 
 
+@settings(max_examples=40)
 @given(st.data(), fold_lists(labels=(1, 4), folds=(1, 3), kind=full_energies), st.booleans(), st.integers(1, 9))
 def test_top_holds_the_first_of_all_members(data, folds, allow_empty, k):
     pred, _ = predictions_of(data, folds, allow_empty)
@@ -84,6 +85,7 @@ def test_top_holds_the_first_of_all_members(data, folds, allow_empty, k):
         assert top.labelsets[i, 0].tolist() == pred.labelsets[i].tolist()
 
 
+@settings(max_examples=40)
 @given(st.data(), fold_lists(labels=(1, 4), folds=(1, 3), kind=full_energies), st.booleans())
 def test_label_p_values_and_ranks_equal_brute_force(data, folds, allow_empty):
     pred, _ = predictions_of(data, folds, allow_empty)

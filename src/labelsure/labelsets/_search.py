@@ -127,25 +127,37 @@ class FoldSearch:
     def region_members(self, i: int, smallest: int, limit: int | None) -> tuple[LabelMatrix, IntArray]:
         """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""
         engine = self.engine
-        if limit is not None:
-            best = engine.take(np.array([i])).top(max(limit, 1))
-            members = np.flatnonzero(best.numerators[0, :limit] >= smallest)
-            return best.labelsets[0, members], best.numerators[0, members]
-        found, n_found = [], 0
         most = LIST_BYTES // (engine.n_labels + 24)
+        if limit is not None and limit <= CHUNK:
+            return self._best_members(i, smallest, limit)
+        listed = self._list_members(i, smallest, most if limit is None else min(limit, most))
+        if listed is None and limit is not None and limit <= most:
+            return self._best_members(i, smallest, limit)
+        if listed is None:
+            raise ValueError(
+                f"This region has more than {most} labelsets, too many for a list of them all."
+                " Pass limit= for the most plausible ones, or iterate over the region."
+            )
+        labelsets, numerators = listed
+        totals = engine.total_scores(labelsets, np.full(len(labelsets), i))
+        order = np.lexsort((*pack(labelsets).T, totals, -numerators))
+        return labelsets[order], numerators[order]
+
+    def _best_members(self, i: int, smallest: int, limit: int) -> tuple[LabelMatrix, IntArray]:
+        """Return the ``limit`` most plausible of the labelsets with a numerator of at least ``smallest``."""
+        best = self.engine.take(np.array([i])).top(max(limit, 1))
+        members = np.flatnonzero(best.numerators[0, :limit] >= smallest)
+        return best.labelsets[0, members], best.numerators[0, members]
+
+    def _list_members(self, i: int, smallest: int, most: int) -> tuple[LabelMatrix, IntArray] | None:
+        """Return all labelsets with a numerator of at least ``smallest``, or None where there are more than ``most``."""
+        found, n_found = [], 0
         for labelsets, numerators in self.iterate_members(i, smallest):
             found.append((labelsets, numerators))
             n_found += len(numerators)
             if n_found > most:
-                raise ValueError(
-                    f"This region has more than {most} labelsets, too many for a list of them all."
-                    " Pass limit= for the most plausible ones, or iterate over the region."
-                )
-        labelsets = np.concatenate([part for part, _ in found])
-        numerators = np.concatenate([part for _, part in found])
-        totals = engine.total_scores(labelsets, np.full(len(labelsets), i))
-        order = np.lexsort((*pack(labelsets).T, totals, -numerators))
-        return labelsets[order], numerators[order]
+                return None
+        return np.concatenate([part for part, _ in found]), np.concatenate([part for _, part in found])
 
     def iterate_members(self, i: int, smallest: int) -> Iterator[tuple[LabelMatrix, IntArray]]:
         """Yield labelsets with a numerator of at least ``smallest``, exceptional ones first, then depth first."""

@@ -1,0 +1,181 @@
+"""Regions of far more labelsets than memory has bytes: iterated, limited, sized, never listed."""
+
+import tracemalloc
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from labelsure import calibrate_outputs
+from labelsure._core.calibration import Calibration
+from labelsure._core.energy import Energy
+from labelsure.labelsets import Fold, FoldEngine, _fold_engine, _search
+from labelsure.predictions import LabelsetPredictions, SizeEstimate
+
+
+def predictions_by_distance(n_labels, n_objects=2, *, n_folds=1, allow_empty=True, **options):
+    """Return predictions whose scores are the numbers of labels that differ from a labelset, and that labelset.
+
+    Calibration scores are 0, 1, ..., so the p-value of h differing labels is 1 - h / (l + 1) with one fold.
+    """
+    best = np.random.default_rng(n_labels).integers(0, 2, size=(n_objects, n_labels))
+    energy = Energy(best.sum(axis=1), np.where(best, -1, 1))
+    folds = [Fold(Calibration.of(np.arange(n_labels)), energy)] * n_folds
+    return LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, **options)), best
+
+
+@pytest.mark.parametrize("n_folds", [1, 10])
+def test_huge_regions_are_iterated_lazily(n_folds):
+    """Of the 2^100 labelsets, all but a few are members; ten are asked for."""
+    pred, best = predictions_by_distance(100, n_folds=n_folds)
+    region = pred.region(0.05)
+    first = np.array(list(islice(region[1], 10)))
+    assert first.shape == (10, 100)
+    assert len({labelset.tobytes() for labelset in first}) == 10
+    assert all(labelset in region[1] for labelset in first)
+    assert first[0].tolist() == best[1].tolist()
+
+
+def test_iteration_takes_no_more_memory_for_more_members():
+    pred, _ = predictions_by_distance(100)
+    members = iter(pred.region(0.05)[0])
+    next(members)
+    tracemalloc.start()
+    seen = sum(1 for _ in islice(members, 40_000))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert seen == 40_000
+    assert peak < 4 * 2**20  # 40 000 labelsets would take 4 MB in one-byte numbers alone, and more on their way
+
+
+def test_iteration_gives_every_member_once():
+    """More members than are handed over at a time."""
+    pred, best = predictions_by_distance(40)
+    region = pred.region(1 - 3.5 / 41)  # up to three labels differ
+    n_members = 1 + 40 + 40 * 39 // 2 + 40 * 39 * 38 // 6
+    assert n_members > 2 * _search.CHUNK
+    members = np.array(list(region[0]))
+    assert len({labelset.tobytes() for labelset in members}) == len(members) == n_members
+    assert (members != best[0]).sum(axis=1).max() == 3
+    assert region[0].size == region.sizes[0] == n_members
+    assert np.array_equal(np.unique(members, axis=0), np.unique(region[0].labelsets(), axis=0))
+
+
+def test_lists_too_long_for_memory_are_refused(monkeypatch):
+    pred, best = predictions_by_distance(100)
+    monkeypatch.setattr(_search, "LIST_BYTES", 124 * 1000)
+    for region in (pred.region(0.05), pred.region(1 - 2.5 / 101)):  # 2^100 members, and 5051
+        with pytest.raises(ValueError, match=r"more than 1000 labelsets, too many.*limit=.*iterate over the region"):
+            region[0].labelsets()
+        with pytest.raises(ValueError, match="more than 1000 labelsets"):
+            region[0].p_values()
+        listed = region[0].labelsets(limit=5)
+        assert listed[0].tolist() == best[0].tolist()
+        assert (listed != best[0]).sum(axis=1).tolist() == [0, 1, 1, 1, 1]
+        assert region[0].p_values(limit=5).tolist() == pytest.approx([1.0] + [100 / 101] * 4)
+    assert len(pred.region(1 - 1.5 / 101)[0].labelsets()) == 101
+
+
+def test_limits_far_above_the_size_of_a_region_cost_nothing(monkeypatch):
+    pred, _ = predictions_by_distance(100)
+    region = pred.region(1 - 1.5 / 101)[0]  # 101 members
+    assert np.array_equal(region.labelsets(limit=10**15), region.labelsets())
+    assert np.array_equal(region.p_values(limit=10**15), region.p_values())
+    large = pred.region(1 - 3.5 / 101)[0]  # 166 751 members
+    assert np.array_equal(large.labelsets(limit=5000), large.labelsets()[:5000])
+    monkeypatch.setattr(_search, "LIST_BYTES", 124 * 10_000)
+    with pytest.raises(ValueError, match="more than 10000 labelsets"):
+        large.labelsets(limit=10**15)
+
+
+def test_sizes_are_whole_numbers_or_estimates(monkeypatch):
+    pred, _ = predictions_by_distance(100)
+    counted = pred.region(1 - 2.5 / 101)
+    assert counted.sizes.dtype == np.int64
+    assert counted.sizes.tolist() == [1 + 100 + 100 * 99 // 2] * 2
+    assert type(counted[0].size) is int
+    monkeypatch.setattr(_fold_engine, "SEARCH_BUDGET", 1000)
+    estimated = pred.region(0.5)
+    assert estimated.sizes.dtype == object
+    assert estimated.sizes.shape == (2,)
+    for size in (*estimated.sizes, estimated[1].size):
+        assert isinstance(size, SizeEstimate)
+        assert size.at_least <= size.low <= 2**99 * 1.1
+        assert size.high >= 2**99 * 0.9
+        assert str(size) == "2^99.1 (+-0.1)"  # half of all labelsets and those with 50 flips
+    forced = pred.region(0.5, force_nonempty=True)
+    assert [str(size) for size in forced.sizes] == ["2^99.1 (+-0.1)"] * 2
+
+
+def test_estimates_do_not_depend_on_threads_or_other_objects(monkeypatch):
+    monkeypatch.setattr(_fold_engine, "SEARCH_BUDGET", 1000)
+    monkeypatch.setattr(_search, "BLOCK_OBJECTS", 2)
+    one, two, all_cores = (predictions_by_distance(60, 5, n_folds=2, n_jobs=jobs)[0] for jobs in (1, 2, -1))
+    sizes = one.region(0.3).sizes
+    assert isinstance(sizes[0], SizeEstimate)
+    assert sizes.tolist() == two.region(0.3).sizes.tolist() == all_cores.region(0.3).sizes.tolist()
+    assert one[[3]].region(0.3).sizes.tolist() == sizes[[3]].tolist()
+
+
+@pytest.mark.parametrize("n_labels", [40, 64, 159])
+def test_answers_do_not_depend_on_threads_for_many_labels(n_labels, monkeypatch):
+    monkeypatch.setattr(_search, "BLOCK_OBJECTS", 3)
+    one, two, all_cores = (predictions_by_distance(n_labels, 10, n_jobs=jobs)[0] for jobs in (1, 2, -1))
+    level = 1 - 1.5 / (n_labels + 1)
+    for other in (two, all_cores):
+        assert np.array_equal(one.labelsets, other.labelsets)
+        assert np.array_equal(one.confidence, other.confidence)
+        assert np.array_equal(one.label_p_values, other.label_p_values)
+        assert np.array_equal(one.region(level).sizes, other.region(level).sizes)
+        assert np.array_equal(one.top(7).labelsets, other.top(7).labelsets)
+
+
+def test_levels_below_the_lowest_p_value_hold_everything():
+    pred, _ = predictions_by_distance(100, allow_empty=False)
+    region = pred.region(0.009)  # 1 / 101 is the lowest p-value
+    assert region.sizes.tolist() == [2**100 - 1] * 2
+    assert region.contains(np.zeros((2, 100))).tolist() == [False, False]
+    assert region.contains(np.ones((2, 100))).tolist() == [True, True]
+    assert next(iter(region[0])).shape == (100,)
+
+
+@pytest.mark.parametrize("n_labels", [5, 70])
+def test_empty_regions_of_any_number_of_labels(n_labels):
+    best = np.random.default_rng(n_labels).integers(0, 2, size=(2, n_labels))
+    energy = Energy(best.sum(axis=1) + 100, np.where(best, -1, 1))
+    engine = FoldEngine([Fold(Calibration.of(np.arange(9)), energy)], allow_empty=True)
+    pred = LabelsetPredictions(engine)
+    region = pred.region(0.5)
+    assert region.sizes.tolist() == [0, 0]
+    assert list(region[0]) == []
+    assert region[0].labelsets().shape == region[0].labelsets(limit=3).shape == (0, n_labels)
+    assert region[0].p_values().shape == (0,)
+    assert not region.inner.any()
+    assert not region.outer.any()
+    forced = pred.region(0.5, force_nonempty=True)
+    assert forced.sizes.tolist() == [1, 1]
+    assert [labelset.tolist() for labelset in forced[1]] == [best[1].tolist()]
+    assert forced[1].labelsets().tolist() == forced[1].labelsets(limit=3).tolist() == [best[1].tolist()]
+    assert forced[1].labelsets(limit=0).shape == (0, n_labels)
+    assert forced[1].p_values().tolist() == [0.1]
+    assert np.array_equal(forced.inner, best == 1)
+    assert np.array_equal(forced.outer, best == 1)
+    assert forced.contains(best).all()
+
+
+def test_constant_outputs_of_many_labels():
+    """A learner that knows nothing: every labelset of an object is as plausible as any other."""
+    rng = np.random.default_rng(0)
+    outputs = np.full((30, 159), 0.5)
+    predictor = calibrate_outputs(outputs, rng.integers(0, 2, size=(30, 159)), empty="allow")
+    pred = predictor.predict_labelsets(outputs[:2])
+    assert not pred.labelsets.any()
+    assert pred.credibility.tolist() == [1.0, 1.0]
+    assert pred.confidence.tolist() == [0.0, 0.0]
+    assert (pred.label_p_values == 1).all()
+    assert not pred.rank_labels().any()
+    assert pred.top(3).labelsets.sum(axis=2).tolist() == [[0, 1, 1]] * 2
+    for level in (0.05, 0.001):
+        sizes = pred.region(level).sizes
+        assert [float(size) for size in sizes] == pytest.approx([2.0**159] * 2, rel=1e-6)
+    assert pred.region(0.001).sizes.tolist() == [2**159] * 2  # below the lowest p-value: counted

@@ -1,0 +1,182 @@
+"""The benchmarks measure what they say: their small parts work on small inputs. Nothing here is timed."""
+
+import json
+
+import numpy as np
+import pytest
+from benchmarks import __main__ as command
+from benchmarks import choice, growth, limit, rivals, search
+from benchmarks._answers import NotMeasuredError, Picture, Table, shown, table_lines
+from benchmarks._figures import Figure
+from benchmarks._inductive import InductiveTask
+from benchmarks._logistic import Outputs
+from benchmarks._page import write_page
+from benchmarks._rivals import all_labelsets, labelsure_table, numpy_table, reversed_bits
+from benchmarks._scores import SCORES, engine_of, log_loss_energy
+from benchmarks._undecided import Task, predict, spread
+
+from labelsure.labelsets import _search, decode
+
+PICTURE = Picture("growth", "More", "labels", "ms", [1, 10, 100], {"best": [2.0, 3.0, 6.0]})
+
+
+@pytest.fixture
+def outputs():
+    rng = np.random.default_rng(0)
+    calibration = rng.random((40, 10))
+    Y = (rng.random((40, 10)) < calibration).astype(np.int8)
+    return Outputs(np.arange(40) % 4, calibration, Y, rng.random((4, 3, 10)))
+
+
+@pytest.fixture
+def inductive_task(outputs):
+    return InductiveTask(
+        outputs.calibration, outputs.Y, outputs.calibration[:, :4], outputs.Y[:, :4], outputs.test[0, :, :4]
+    )
+
+
+@pytest.mark.parametrize("name", command.QUESTIONS)
+def test_question_says_what_it_asks(name):
+    question = command.QUESTIONS[name]
+    assert question.__doc__ and question.TITLE and question.METHOD
+    assert callable(question.measure)
+
+
+def test_question_that_cannot_be_asked_keeps_the_results(tmp_path, monkeypatch, capsys):
+    def refuse():
+        raise NotMeasuredError("no such data")
+
+    monkeypatch.setattr(command, "HERE", tmp_path)
+    monkeypatch.setattr(rivals, "measure", refuse)
+    (tmp_path / "results").mkdir()
+    kept = tmp_path / "results" / "rivals.json"
+    kept.write_text("kept")
+    command._measure(["rivals"])
+    assert kept.read_text() == "kept"
+    assert "no such data" in capsys.readouterr().out
+
+
+def test_answers_are_kept_and_shown(tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "HERE", tmp_path)
+    table = Table("By set", ["set", "ns"], [["yeast", 1234.5]])
+    monkeypatch.setattr(limit, "measure", lambda: [Figure("time", 1.5, "ms", at_most=1), table, PICTURE])
+    (tmp_path / "results").mkdir()
+    command._measure(["limit"])
+    kept = json.loads((tmp_path / "results" / "limit.json").read_text())
+    page = write_page([kept])
+    assert "| time | 1.50 ms | at most 1 ms | missed |" in page
+    assert "| yeast | 1 234 |" in page
+    assert "(figures/growth.png)" in page
+    assert Picture(**kept["pictures"][0]) == PICTURE
+
+
+def test_numbers_are_shown_to_three_digits():
+    assert [shown(cell) for cell in ("a", 7, 0.123, 45.67, 98765.4)] == ["a", "7", "0.12", "45.7", "98 765"]
+
+
+def test_table_columns_of_numbers_are_flush_right():
+    assert table_lines(Table("", ["set", "n"], [["a", 1]])) == ["| set | n |", "| --- | ---: |", "| a | 1 |"]
+
+
+def test_pictures_are_drawn(tmp_path):
+    pytest.importorskip("matplotlib", reason="pictures need the extra docs")
+    from benchmarks._pictures import draw
+
+    (path,) = draw([PICTURE], tmp_path)
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_last_step_is_from_a_tenth_to_the_end():
+    (figure,) = growth.last_steps(PICTURE)
+    assert figure.value == 2.0
+    assert "10 to 100 labels: best" in figure.what
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_effort_counts_the_regions(outputs, score):
+    engine = engine_of(outputs, score)
+    kernel = _search.search
+    effort = search.effort_of(engine, 0.2, budget=10_000, repeats=1)
+    table = engine.p_value_table()
+    assert effort.sizes == (table > 0.2).sum(axis=1).tolist()
+    assert effort.finished == 1
+    assert effort.nodes >= sum(effort.sizes) > 0
+    assert _search.search is kernel
+
+
+def test_log_loss_is_minus_the_log_of_the_probabilities():
+    energy = log_loss_energy(np.array([[0.25, 0.0]]))
+    scores = energy.scores(np.array([[1, 0], [0, 1]]), objects=np.array([0, 0]))
+    off = log_loss_energy(np.array([[0.5, 0.5]])).scores(np.array([[0, 0]]))[0]  # 2 log 2
+    assert scores / off * 2 * np.log(2) == pytest.approx([np.log(4), -np.log(0.75) - np.log(1e-12)], rel=1e-9)
+
+
+def test_choice_and_table_count_the_same(outputs):
+    assert choice.speed_of_choice(engine_of(outputs, "power"), 0.2, repeats=1) > 0
+
+
+def test_undecided_labels_decide_alone():
+    few, many = (predict(Task(n, n_calibration=200, n_objects=3)) for n in (12, 200))
+    as_sparse = predict(Task(200, n_calibration=200, n_objects=3, sparse=True))
+    for answer in growth.answers():
+        question = growth.answers()[answer]
+        assert np.sum(question(few)) == np.sum(question(many)) == np.sum(question(as_sparse))
+
+
+def test_values_are_spread_over_columns():
+    values, columns = np.array([[0.1, 0.2], [0.3, 0.4]]), np.array([1, 3])
+    dense = spread(values, columns, 5, as_sparse=False)
+    assert dense.tolist() == [[0, 0.1, 0, 0.2, 0], [0, 0.3, 0, 0.4, 0]]
+    assert np.array_equal(spread(values, columns, 5, as_sparse=True).toarray(), dense)
+
+
+def test_loops_add_and_look_up():
+    loops = limit.loops(32, 3)
+    positions, buckets, _ = loops["look-ups alone"].args
+    assert loops["look-ups alone"]() == 3 * buckets[positions].sum()
+    row = loops["add and look up"].args[4]
+    loops["add and look up"]()
+    assert row.tolist() == (3 * buckets[positions]).tolist()
+
+
+def test_table_without_shared_buckets_differs_only_there(outputs):
+    engine = engine_of(outputs, "power")
+    counts = limit.without_shared_buckets(engine)._count_rows(np.arange(3), strict=False)
+    right = engine._count_rows(np.arange(3), strict=False)
+    assert (counts <= right).all()
+    assert (counts == right).mean() > 0.8
+
+
+def test_rivals_that_are_missing_are_named(monkeypatch):
+    monkeypatch.setattr(rivals, "find_spec", lambda name: None if name == "crepes" else object())
+    with pytest.raises(NotMeasuredError, match="crepes not installed"):
+        rivals.check_installed()
+
+
+def test_numpy_and_labelsure_agree(inductive_task):
+    assert np.array_equal(labelsure_table(inductive_task), numpy_table(inductive_task, 2))
+    assert all_labelsets(inductive_task).shape == (16, 4)
+
+
+def test_disagreement_knows_the_other_order_of_labelsets():
+    assert decode(reversed_bits(3), 3).tolist() == decode(np.arange(8), 3)[:, ::-1].tolist()
+    ours = np.linspace(0, 1, 16).reshape(2, 8)
+    theirs = ours[:, reversed_bits(3)].astype(np.float32)
+    assert rivals.disagreement(ours, theirs)[0] == 0
+    theirs[0, 0] += 0.5
+    assert rivals.disagreement(ours, theirs) == pytest.approx((1 / 16, 0.5))
+
+
+@pytest.mark.parametrize("package", ["crepes", "mulaconf"])
+def test_rivals_agree_with_labelsure(package, inductive_task):
+    pytest.importorskip(package, reason="needs the extra rivals")
+    from benchmarks._rivals import CrepesTable, MulaconfTable
+
+    ours = labelsure_table(inductive_task)
+    if package == "crepes":
+        assert np.array_equal(CrepesTable(inductive_task)(), ours)
+    else:
+        task = inductive_task._replace(
+            training_outputs=inductive_task.calibration_outputs, training_labels=inductive_task.calibration_labels
+        )
+        assert rivals.disagreement(ours, MulaconfTable(task)())[0] < 0.02
