@@ -24,7 +24,7 @@ METHOD = (
     ' measure "norm", which is the square root of that score and so ranks labelsets alike) start from the outputs;'
     " crepes (`ConformalClassifier.predict_p`, not smoothed) knows nothing of labelsets and gets all their scores ready"
     " made, not counted here. numpy and mulaconf work on as many objects at a time as is fastest, mulaconf also with"
-    " its own setting. Wall time, the least of several calls taking turns, of crepes a single call."
+    " its own setting. Seconds of the processor, the least of several calls taking turns, of crepes a single call."
     " The p-values of labelsure, numpy and crepes are equal to the last bit. mulaconf computes with 32-bit floats, so"
     " scores closer than that to a calibration score are counted on the wrong side: the share of such p-values and the"
     " largest difference are given. labelsure's other scores have no counterpart to compare with: mulaconf has no"
@@ -71,7 +71,7 @@ def _speeds(task: InductiveTask, crepes_seconds: float) -> list[Figure]:
         f"mulaconf, {n_mulaconf} objects at a time": MulaconfTable(task, n_mulaconf),
         "mulaconf, its own setting": mulaconf,
     }
-    seconds = fastest(functions, repeats=REPEATS) | {"crepes, scores given": crepes_seconds}
+    seconds = fastest(functions, repeats=REPEATS, clock=time.process_time) | {"crepes, scores given": crepes_seconds}
     own = seconds.pop("labelsure")
     return [
         Figure("labelsure", 1000 * own, "ms"),
@@ -89,16 +89,16 @@ def disagreement(ours: np.ndarray[Any, Any], mulaconf: np.ndarray[Any, Any]) -> 
 
 
 def _fastest_chunk(make: Callable[[int], Callable[[], Any]]) -> int:
-    seconds = fastest({str(n): make(n) for n in CHUNKS}, repeats=1)
+    seconds = fastest({str(n): make(n) for n in CHUNKS}, repeats=1, clock=time.process_time)
     return int(min(seconds, key=lambda n: seconds[n]))
 
 
 def _crepes_once(task: InductiveTask) -> tuple[float, float]:
     """Return the seconds and MiB of crepes, which takes a minute, from one call."""
     table = CrepesTable(task)
-    start = time.perf_counter()
+    start = time.process_time()
     theirs, growth = peak_growth(table)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     if not np.array_equal(labelsure_table(task), theirs):
         raise RuntimeError("The tables of labelsure and crepes differ, so their speeds cannot be compared.")
     return seconds, growth / 2**20

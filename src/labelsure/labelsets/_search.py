@@ -150,7 +150,7 @@ class FoldSearch:
         return best.labelsets[0, members], best.numerators[0, members]
 
     def _list_members(self, i: int, smallest: int, most: int) -> tuple[LabelMatrix, IntArray] | None:
-        """Return all labelsets with a numerator of at least ``smallest``, or None where there are more than ``most``."""
+        """Return all labelsets with a numerator of at least ``smallest``; None where there are more than ``most``."""
         found, n_found = [], 0
         for labelsets, numerators in self.iterate_members(i, smallest):
             found.append((labelsets, numerators))
