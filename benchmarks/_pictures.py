@@ -1,6 +1,7 @@
 """Growth curves as pictures of the documentation."""
 
 from collections.abc import Iterable
+from itertools import cycle
 from pathlib import Path
 
 from benchmarks._answers import Picture
@@ -18,7 +19,7 @@ def draw(pictures: Iterable[Picture], folder: Path) -> list[Path]:
     paths = []
     for picture in pictures:
         figure, axes = plt.subplots(figsize=(6, 3.2), layout="constrained")
-        for marker, (name, values) in zip(MARKERS, picture.curves.items(), strict=False):
+        for marker, (name, values) in zip(cycle(MARKERS), picture.curves.items(), strict=False):
             axes.plot(picture.x, values, marker=marker, markersize=4, linewidth=1.2, label=name)
         axes.set(xscale="log", yscale="log", xlabel=picture.x_label, ylabel=picture.y_label)
         axes.set_title(picture.title, fontsize=10, loc="left")

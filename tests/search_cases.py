@@ -47,7 +47,7 @@ class Case:
         return [rank_all(self.folds, i, allow_empty=self.allow_empty, draw=draw) for i, draw in enumerate(draws)]
 
 
-def random_case(seed, *, labels=(1, 12), folds=(1, 15), objects=(1, 3), smoothed=None, spreads=SPREADS):
+def random_case(seed, *, labels=(1, 12), folds=(1, 15), objects=(1, 2), smoothed=None, spreads=SPREADS):
     """Return a case with these numbers of labels, folds and objects; few labels and few folds most of the time.
 
     Calibration scores are far away from all others only where the spread of costs is.
@@ -153,7 +153,8 @@ def assert_answers_equal_brute_force(case, seed):
             smallest = engine.smallest_member(level)
             sizes = [len(ranked.members(smallest).codes) for ranked in everyone]
             assert list(engine.region_sizes(smallest)) == sizes
-            assert_region(LabelsetPredictions(engine), level, [ranked.members(smallest) for ranked in everyone])
+            if n_table_labels == BY_SEARCH:
+                assert_region(LabelsetPredictions(engine), level, [ranked.members(smallest) for ranked in everyone])
     objects = np.arange(engine.n_objects)
     assert engine._search._count(objects, smallest, 2**40) == [(size, True) for size in sizes]
     numerators = [ranked.numerators[np.argsort(ranked.codes)] for ranked in everyone]

@@ -228,7 +228,10 @@ class FoldSearch:
                 *self._look_up(i),
                 by_flip,
             )
-        for t, flipped in zip(*np.nonzero(self._need_search(problems, row, additive)), strict=True):
+        need_search = self._need_search(problems, row, additive)
+        if need_search.any() and not len(exceptions.labelsets):  # the best of all is the best with its own labels
+            self._fill_in_best(problems, row, i, by_flip, need_search)
+        for t, flipped in zip(*np.nonzero(need_search), strict=True):
             part, part_row = (force_flip(problems, row, t, self.parts.pairs), 0) if flipped else (problems, row)
             by_flip[t, flipped] = self._highest(part, part_row, i, int(t), exceptions)
         on = problems.sign[row] < 0
@@ -238,6 +241,15 @@ class FoldSearch:
             own = numerators[np.arange(len(labelset)), labelset]
             numerators[np.arange(len(labelset)), labelset] = np.maximum(own, numerator)
         return numerators
+
+    def _fill_in_best(self, problems: Problems, row: int, i: int, by_flip: IntArray, need_search: BoolArray) -> None:
+        """Write the numerator of the best labelset for what it flips and what not, which then need no search."""
+        words, rank = self._best_first(problems, row, i, 1)
+        if len(words):
+            flips = unpack(words ^ problems.mode[row], self.engine.n_labels)[0, problems.label[row]]
+            places = np.arange(len(flips)), flips
+            by_flip[places] = np.where(need_search[places], rank[0, NUMERATOR], by_flip[places])
+            need_search[places] = False
 
     def _need_search(self, problems: Problems, row: int, additive: bool) -> BoolArray:
         """Tell for each position, left alone and flipped, whether only a search finds the best labelset, (p, 2).
