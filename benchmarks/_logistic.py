@@ -10,9 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.multiclass import OneVsRestClassifier
 
-from benchmarks._answers import NotMeasuredError
-from labelsure import load_dataset
-from labelsure.datasets import Dataset, DatasetError
+from benchmarks._data import load_if_there
 from labelsure.estimators import fit_base, outputs_of
 
 Array = np.ndarray[Any, Any]
@@ -56,14 +54,6 @@ def logistic_outputs(name: str) -> Outputs:
     for k, ((_, held_out), (own, _)) in enumerate(zip(splits, parts, strict=True)):
         fold_of[held_out], calibration[held_out] = k, own
     return Outputs(fold_of, calibration, data.Y_train, np.stack([new for _, new in parts]))
-
-
-def load_if_there(name: str) -> Dataset:
-    """Return a data set that is in LABELSURE_DATA or in the cache: a benchmark downloads nothing."""
-    try:
-        return load_dataset(name, download=False)
-    except DatasetError as error:
-        raise NotMeasuredError(f"{error} LABELSURE_DATA names the folder to look in.") from error
 
 
 def _fit_and_say(X: Array, Y: Array, objects: list[Array], n_labels: int) -> list[Array]:

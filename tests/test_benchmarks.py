@@ -7,6 +7,7 @@ import pytest
 from benchmarks import __main__ as command
 from benchmarks import choice, growth, limit, rivals, search
 from benchmarks._answers import NotMeasuredError, Picture, Table, shown, table_lines
+from benchmarks._data import load_if_there
 from benchmarks._figures import Figure
 from benchmarks._inductive import InductiveTask
 from benchmarks._logistic import Outputs
@@ -145,6 +146,12 @@ def test_table_without_shared_buckets_differs_only_there(outputs):
     right = engine._count_rows(np.arange(3), strict=False)
     assert (counts <= right).all()
     assert (counts == right).mean() > 0.8
+
+
+def test_data_set_that_is_not_at_hand_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("LABELSURE_DATA", str(tmp_path))
+    with pytest.raises(NotMeasuredError, match="no-such-set"):
+        load_if_there("no-such-set")
 
 
 def test_rivals_that_are_missing_are_named(monkeypatch):

@@ -150,10 +150,10 @@ def test_estimates_hold_enumerated_sizes(kind, n_folds):
 @pytest.mark.validity
 @pytest.mark.parametrize("kind", KINDS)
 def test_intervals_miss_no_more_often_than_they_say(kind):
-    """100 regions of 20 labels a kind: more than 5 misses at 1 % each have a probability below 0.001."""
+    """100 regions of 17 labels a kind: more than 5 misses at 1 % each have a probability below 0.001."""
     n_missed = n_estimates = 0
     for seed in range(100):
-        engine = cross_engine(kind, seed, 20, 1 + seed % 10)
+        engine = cross_engine(kind, seed, 17, 1 + seed % 10)
         smallest = int((0.05, 0.1, 0.2, 0.5)[seed % 4] * engine.denominator) + 1
         (truth,) = super(FoldEngine, engine).region_sizes(smallest)
         (size,) = engine._search.region_sizes(smallest, 500)
@@ -163,7 +163,7 @@ def test_intervals_miss_no_more_often_than_they_say(kind):
             n_estimates += 1
             assert size.at_least <= truth <= size.at_most
             n_missed += not size.low <= truth <= size.high
-    assert n_estimates > 60
+    assert n_estimates > 50
     assert n_missed <= 5
 
 
