@@ -5,7 +5,7 @@ SHARED_DATA := ../shared/datasets
 export LABELSURE_DATA ?= $(if $(wildcard $(SHARED_DATA)),$(abspath $(SHARED_DATA)),)
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba
 
-.PHONY: demo test lint types layers tests validity bench clean
+.PHONY: demo test lint types layers tests coverage validity bench clean
 
 demo: .venv/ready  ## reproduce the paper's tables on yeast (needs only the package index)
 	$(BIN)/labelsure reproduce yeast
@@ -23,7 +23,10 @@ layers: .venv/ready
 	$(BIN)/lint-imports --no-cache
 
 tests: .venv/ready
-	$(BIN)/pytest -n auto -m "not validity" --cov --cov-report=term:skip-covered
+	$(BIN)/pytest -n auto -m "not validity"
+
+coverage: .venv/ready  ## the same tests, with the lines and branches that they miss
+	$(BIN)/pytest -n auto -m "not validity" --cov --cov-report=term-missing:skip-covered
 
 validity: .venv/ready  ## slow statistical checks
 	$(BIN)/pytest -m validity -n auto

@@ -71,6 +71,20 @@ def test_sparse_outputs_answer_like_dense_ones(seed, smoothed, empty, pair_penal
             assert sorted(map(tuple, region[i])) == sorted(map(tuple, wanted[i]))
 
 
+@pytest.mark.parametrize("n_missing", [0, 1, 2])
+def test_label_p_values_where_few_labels_lack_outputs(n_missing):
+    """Where the empty labelset is excluded, a label without an output can be the only one that is on."""
+    outputs = np.array([[0.25, 0.125, 0.0][: 3 - n_missing] + [0.375] * n_missing])
+    stored = np.arange(3)[None] < 3 - n_missing
+    matrix = sparse.csr_matrix((outputs[stored], np.nonzero(stored)), shape=(1, 3))
+    calibration = np.random.default_rng(0).random((40, 3)) / 2
+    Y = np.eye(3, dtype=int)[np.arange(40) % 3]
+    predictor = calibrate_outputs(calibration, Y, empty="exclude", default_output=0.375)
+    sparse_values, dense_values = (predictor.predict_labelsets(held).label_p_values for held in (matrix, outputs))
+    assert len(np.unique(dense_values)) > 1
+    assert np.array_equal(sparse_values, dense_values)
+
+
 def test_ten_thousand_labels_are_answered_from_those_with_outputs():
     rng = np.random.default_rng(0)
     n_labels = 10_000

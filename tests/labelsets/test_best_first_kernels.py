@@ -1,5 +1,7 @@
 """Best-first search: heaps against sorting, and answers where almost everything ties."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,8 +14,8 @@ from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.link import SquareRoot
 from labelsure._core.penalty import Penalty
-from labelsure.labelsets import Fold, FoldEngine, _best_first_kernels
-from labelsure.labelsets._fold_arrays import FoldParts
+from labelsure.labelsets import Fold, FoldEngine, _best_first_kernels, decode
+from labelsure.labelsets._fold_arrays import FoldParts, fold_tables
 from labelsure.labelsets._problems import pose_problems
 from labelsure.labelsets._words import unpack
 from search_cases import random_case
@@ -86,6 +88,33 @@ def test_present_costs_are_differences_of_scores(folds, data):
     for k, fold in enumerate(folds):
         added = fold.energy.scores(beside, objects=np.zeros(n_labels, dtype=np.int64)) - fold.energy.scores(labelset)
         assert marginal[end:, k].tolist() == added[end:].tolist()
+
+
+@given(fold_lists(labels=(1, 5), folds=(1, 3), objects=(1, 1)), st.data())
+def test_least_total_is_below_every_total_with_the_flip(folds, data):
+    """From the mode on, with the bound that a search takes where there are no flips yet."""
+    link = data.draw(st.none() | st.integers(0, 12).map(SquareRoot))
+    linked = [Fold(fold.calibration, replace(fold.energy, link=link)) for fold in folds]
+    problems = pose_problems(folds, FoldParts(folds), np.arange(1))
+    n_labels = folds[0].energy.n_labels
+    penalty = data.draw(arrays(np.int64, len(folds), elements=st.integers(0, 9)))
+    labelsets = decode(np.arange(2**n_labels), n_labels)
+    totals = sum(fold.energy.scores(labelsets, objects=np.zeros(2**n_labels, dtype=np.int64)) for fold in linked)
+    for t, j in enumerate(problems.label[0]):
+        bound = _best_first_kernels.least_total(
+            t, problems.base[0], problems.nearest[0, 0], problems.least[0], penalty, fold_tables(linked).layout
+        )
+        flipped = labelsets[:, j] == (problems.sign[0, t] > 0)
+        assert bound <= totals[flipped].min() + penalty.sum()
+
+
+@given(st.tuples(st.integers(1, 5), st.integers(1, 3)).flatmap(lambda shape: arrays(np.int64, shape)))
+def test_more_rows_keep_the_rows(rows):
+    more = _best_first_kernels.more_rows(rows)
+    words = _best_first_kernels.more_words(rows.view(np.uint64))
+    assert more.shape == words.shape == (2 * len(rows), rows.shape[1])
+    assert np.array_equal(more[: len(rows)], rows)
+    assert np.array_equal(words[: len(rows)], rows.view(np.uint64))
 
 
 @pytest.mark.parametrize("n_labels", [159, 1000])

@@ -16,6 +16,9 @@ from labelsure._core.types import IntArray
 BUCKET_BITS = 13
 """2^13 four-byte buckets are 32 KiB: the first-level cache of today's processors, so look-ups do not wait."""
 
+MAX_BUCKET_BITS = 17
+"""Many calibration scores would share so few buckets; up to 2^17 of them still are in the second-level cache."""
+
 
 @dataclass(frozen=True, eq=False)
 class ScoreIndex:
@@ -75,7 +78,8 @@ def _index_one(
     counts = np.append(np.cumsum(multiplicity[::-1])[::-1], 0).astype(np.int64)
     origin = min(int(values[0]), lowest_score)
     span = int(values[-1]) - origin
-    shift = max(0, span.bit_length() - BUCKET_BITS)
+    bits = min(max(BUCKET_BITS, (16 * len(values)).bit_length()), MAX_BUCKET_BITS)
+    shift = max(0, span.bit_length() - bits)
     n_buckets = (span >> shift) + 2  # the last one: above every calibration score
     occupied = (values - origin) >> shift
     first_value = np.searchsorted(occupied, np.arange(n_buckets))

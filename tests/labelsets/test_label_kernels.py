@@ -1,0 +1,47 @@
+"""P-values of single labels for additive scores, against the reference."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from fold_strategies import COSTS, fold_lists
+from labelsure._core.energy import Energy
+from labelsure._core.link import SquareRoot
+from labelsure.labelsets import DRAW_UNIT, _label_kernels, _reference
+from labelsure.labelsets._fold_arrays import FoldParts, fold_tables
+from labelsure.labelsets._problems import pose_problems
+
+
+@st.composite
+def additive_energies(draw, n_objects, n_labels):
+    """An energy without pairs, penalty and exceptions."""
+    constant = draw(arrays(np.int64, n_objects, elements=draw(COSTS)))
+    unary = draw(arrays(np.int64, (n_objects, n_labels), elements=draw(COSTS)))
+    return Energy(constant, unary, link=draw(st.none() | st.integers(0, 12).map(SquareRoot)))
+
+
+@settings(max_examples=80)
+@given(
+    fold_lists(labels=(1, 5), folds=(1, 4), objects=(1, 1), kind=additive_energies),
+    st.sampled_from([None, 1, DRAW_UNIT // 3, DRAW_UNIT]),
+)
+def test_label_numerators_equal_reference(folds, draw):
+    n_labels = folds[0].energy.n_labels
+    weights = (1, 0) if draw is None else (draw, DRAW_UNIT - draw)
+    problems = pose_problems(folds, FoldParts(folds), np.arange(1))
+    by_flip = np.full((n_labels, 2), -1)
+    _label_kernels.label_numerators(
+        int(problems.n_hard[0]),
+        problems.base[0],
+        problems.cost[0],
+        problems.rest[0],
+        *weights,
+        *fold_tables(folds),
+        by_flip,
+    )
+    ranked = _reference.ranked(folds, 0, allow_empty=True, at_least=weights[0], above=weights[1])
+    expected = _reference.label_numerators(ranked, n_labels)
+    for t, j in enumerate(problems.label[0]):
+        is_on = int(problems.sign[0, t] < 0)
+        assert by_flip[t].tolist() == [expected[j][is_on], expected[j][1 - is_on]]
