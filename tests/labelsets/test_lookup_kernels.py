@@ -78,7 +78,7 @@ def test_counts_equal_calibrations(data, folds):
 @settings(max_examples=60)
 @given(st.data(), fold_lists(labels=(1, 4), folds=(1, 5), objects=(1, 1), kind=full_energies))
 def test_weigh_equals_reference(data, folds):
-    general = [type(fold)(fold.calibration, fold.energy.without_exceptions()) for fold in folds]
+    general = [type(fold)(fold.calibration, fold.energy.general_form()) for fold in folds]
     tables = fold_tables(general)
     n_labels = folds[0].energy.n_labels
     labelset = decode(np.array([data.draw(st.integers(0, 2**n_labels - 1))]), n_labels)

@@ -1,13 +1,17 @@
 """The one idea: every nonconformity measure is an energy over labelsets."""
 
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
+from labelsure._core.discounts import Discounts
 from labelsure._core.exceptions import Exceptions
 from labelsure._core.link import SquareRoot
 from labelsure._core.penalty import Penalty
 from labelsure._core.types import IntArray, LabelMatrix
+
+Part = TypeVar("Part", IntArray, Penalty, Discounts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,7 +20,7 @@ class Energy:
 
     The score of the labelset psi with indicator t in {0, 1}^q for object i is::
 
-        link(constant_i + sum_j unary_ij t_j + sum_{j<r} pairwise_jr t_j t_r) + penalty(psi)
+        link(constant_i + sum_j unary_ij t_j + sum_{j<r} pairwise_jr t_j t_r) + penalty(psi) - discount(psi)
 
     but for the labelsets among object i's exceptions, which have scores of their own.
 
@@ -26,14 +30,17 @@ class Energy:
         The additive part of the empty labelset.
     unary : int64 array of shape (n, q)
         What switching label j on adds; of any sign.
-    pairwise : int64 array of shape (q, q) or None
-        What labels j < r add when both are on, the same for all objects; only entries above the diagonal count.
+    pairwise : int64 array of shape (q, q) or (n, q, q), or None
+        What labels j < r add when both are on, the same for all objects or one matrix for each; only entries above
+        the diagonal count.
     link : SquareRoot or None
         A monotone map of the additive part; None is the identity.
     penalty : Penalty or None
         Not negative, the same for all objects.
     exceptions : Exceptions or None
         Labelsets with scores of their own.
+    discounts : Discounts or None
+        What a list of labelsets is spared, the same for all objects.
 
     Examples
     --------
@@ -49,6 +56,7 @@ class Energy:
     link: SquareRoot | None = None
     penalty: Penalty | None = None
     exceptions: Exceptions | None = None
+    discounts: Discounts | None = None
 
     @property
     def n_objects(self) -> int:
@@ -72,34 +80,98 @@ class Energy:
         """
         objects = np.arange(self.n_objects) if objects is None else objects
         on = np.asarray(Y, dtype=np.int64)
-        if len(objects) > 1 and (objects == objects[0]).all():  # many labelsets of one object
+        one_object = len(objects) > 1 and bool((objects == objects[0]).all())
+        if one_object:
             scores: IntArray = self.constant[objects] + on @ self.unary[objects[0]]
         else:
             scores = self.constant[objects] + np.einsum("ij,ij->i", self.unary[objects], on)
         if self.pairwise is not None:
-            scores += np.einsum("ij,ij->i", on @ np.triu(self.pairwise, 1), on)
+            scores += self._pair_sums(on, objects, one_object=one_object)
         if self.link is not None:
             scores = self.link(scores)
         if self.penalty is not None:
             scores = scores + self.penalty.costs(on)
+        if self.discounts is not None:
+            scores = scores - self.discounts.of(on)
         if self.exceptions is not None:
             scores = self.exceptions.override(scores, on, objects)
         return scores
 
+    def _pair_sums(self, on: IntArray, objects: IntArray, *, one_object: bool) -> IntArray:
+        """Return what the pairs of labels in each row of ``on`` add."""
+        assert self.pairwise is not None
+        upper = np.triu(self.pairwise, 1)
+        if upper.ndim == 2 or one_object:
+            shared = upper if upper.ndim == 2 else upper[objects[0]]
+            sums: IntArray = np.einsum("ij,ij->i", on @ shared, on)
+            return sums
+        return np.array([row @ upper[i] @ row for row, i in zip(on, objects, strict=True)], dtype=np.int64)
+
     def lower_bound(self) -> int:
-        """Return a number that no score outside the exceptions falls below (0 objects: 0)."""
+        """Return a number that no score outside discounts and exceptions falls below (0 objects: 0)."""
         if self.n_objects == 0:
             return 0
-        pairs = 0 if self.pairwise is None else int(np.minimum(np.triu(self.pairwise, 1), 0).sum())
-        bound = int((self.constant + np.minimum(self.unary, 0).sum(axis=1)).min()) + pairs
+        lowest = self.constant + np.minimum(self.unary, 0).sum(axis=1)
+        if self.pairwise is not None:
+            lowest = lowest + np.minimum(np.triu(self.pairwise, 1), 0).sum(axis=(-2, -1))
+        bound = int(lowest.min())
         return bound if self.link is None else int(self.link(np.array([bound]))[0])
 
     def take(self, objects: IntArray | slice) -> "Energy":
         """Return the energy of some of the objects, repeated ones allowed."""
         chosen = np.arange(self.n_objects)[objects]
-        exceptions = None if self.exceptions is None else self.exceptions.take(chosen)
-        return Energy(self.constant[objects], self.unary[objects], self.pairwise, self.link, self.penalty, exceptions)
+        per_object = self.pairwise is not None and self.pairwise.ndim == 3
+        return replace(
+            self,
+            constant=self.constant[objects],
+            unary=self.unary[objects],
+            pairwise=self.pairwise[objects] if self.pairwise is not None and per_object else self.pairwise,
+            exceptions=None if self.exceptions is None else self.exceptions.take(chosen),
+        )
 
-    def without_exceptions(self) -> "Energy":
-        """Return the energy that the exceptions are exceptions from."""
-        return replace(self, exceptions=None)
+    def general_form(self) -> "Energy":
+        """Return the energy that discounts and exceptions are discounts and exceptions from."""
+        return replace(self, discounts=None, exceptions=None)
+
+    def __add__(self, other: "Energy") -> "Energy":
+        """Return the energy whose scores are the sums of both.
+
+        A sum with a link needs the other energy to be nothing but penalty, discounts and exceptions.
+        """
+        link = self.link or other.link
+        if link is not None and self._has_additive_part and other._has_additive_part:
+            raise ValueError(
+                "A measure with a square root can only be added to penalties, not to another measure of the outputs:"
+                " the sum would not be one energy that can be searched."
+            )
+        general = Energy(
+            constant=self.constant + other.constant,
+            unary=self.unary + other.unary,
+            pairwise=_add(self.pairwise, other.pairwise),
+            link=link,
+            penalty=_add(self.penalty, other.penalty),
+            discounts=_add(self.discounts, other.discounts),
+        )
+        return replace(general, exceptions=self._added_exceptions(other))
+
+    @property
+    def _has_additive_part(self) -> bool:
+        return bool(self.link is not None or self.constant.any() or self.unary.any() or self.pairwise is not None)
+
+    def _added_exceptions(self, other: "Energy") -> Exceptions | None:
+        parts = [energy.exceptions for energy in (self, other) if energy.exceptions is not None]
+        if not parts:
+            return None
+        rows = np.concatenate([np.column_stack([part.owners(), part.labelsets]) for part in parts])
+        once = np.unique(rows, axis=0)
+        owners, labelsets = once[:, 0], once[:, 1:].astype(np.int8)
+        begin = np.searchsorted(owners, np.arange(self.n_objects + 1)).astype(np.int64)
+        scores = self.scores(labelsets, objects=owners) + other.scores(labelsets, objects=owners)
+        return Exceptions(begin, labelsets, scores)
+
+
+def _add(a: Part | None, b: Part | None) -> Part | None:
+    """Return the sum of two parts of energies, either of which may be missing."""
+    if a is None or b is None:
+        return b if a is None else a
+    return a + b

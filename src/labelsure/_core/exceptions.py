@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from labelsure._core.labelset_keys import find_keys, labelset_keys
 from labelsure._core.types import IntArray, LabelMatrix
 
 
@@ -34,18 +35,17 @@ class Exceptions:
 
     def override(self, scores: IntArray, Y: LabelMatrix | IntArray, objects: IntArray) -> IntArray:
         """Return the scores of labelset ``Y[r]`` for object ``objects[r]``, exceptions replaced by their own."""
-        scores = scores.copy()
-        labelsets = np.ascontiguousarray(Y, dtype=np.int8)
-        exceptional = np.ascontiguousarray(self.labelsets, dtype=np.int8)
-        for i in np.unique(objects):
-            own = range(self.begin[i], self.begin[i + 1])
-            score_of = {exceptional[e].tobytes(): self.scores[e] for e in own}
-            if score_of:
-                for row in np.flatnonzero(objects == i):
-                    score = score_of.get(labelsets[row].tobytes())
-                    if score is not None:
-                        scores[row] = score
-        return scores
+        if not len(self.scores) or not len(scores):
+            return scores
+        distinct, number = np.unique(labelset_keys(self.labelsets), return_inverse=True)
+        wanted = find_keys(labelset_keys(Y), distinct)
+        own = self.owners() * len(distinct) + number
+        places = find_keys(np.where(wanted >= 0, objects * len(distinct) + wanted, -1), own)
+        return np.where(places >= 0, self.scores[places], scores)
+
+    def owners(self) -> IntArray:
+        """Return the object of each row."""
+        return np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
 
     def take(self, objects: IntArray) -> "Exceptions":
         """Return the exceptions of some of the objects, repeated ones allowed."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from labelsure._core.labelset_keys import labelset_keys
 from labelsure._core.types import IntArray, LabelMatrix
 
 
@@ -52,3 +53,14 @@ class Penalty:
             distances = on.sum(axis=1)[:, None] + anchors.sum(axis=1) - 2 * shared
             costs += self.per_distance * distances.min(axis=1)
         return costs
+
+    def __add__(self, other: "Penalty") -> "Penalty":
+        """Return the penalty that costs what both cost together; distances must be to the same labelsets."""
+        by_cardinality = other.by_cardinality
+        if self.by_cardinality is not None:
+            by_cardinality = self.by_cardinality if by_cardinality is None else self.by_cardinality + by_cardinality
+        anchors = self.anchors if self.per_distance > 0 else other.anchors
+        lists = [part.anchors for part in (self, other) if part.per_distance > 0 and part.anchors is not None]
+        if len({frozenset(labelset_keys(one).tolist()) for one in lists}) > 1:
+            raise ValueError("Two penalties by distance can only be added where they measure it to the same labelsets.")
+        return Penalty(by_cardinality, anchors=anchors, per_distance=self.per_distance + other.per_distance)

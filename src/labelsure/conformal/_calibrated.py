@@ -1,15 +1,36 @@
 """A measure with its calibration: what one fold learned, before it meets new objects."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from labelsure._core.calibration import Calibration
-from labelsure._core.types import FloatArray, LabelMatrix
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
+from labelsure._core.validation import check_label_matrix, check_outputs, check_same_length
 from labelsure.conformal._sparse_outputs import SparseOutputs
 from labelsure.labelsets import Fold
 from labelsure.measures import Measure, PowerMeasure
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingPart:
+    """What is known of the examples that a fold's model was trained on.
+
+    Attributes
+    ----------
+    labels : array of shape (n, q) or None
+        Their labelsets.
+    outputs : array of shape (n, q) or None
+        The model's outputs for them, or those of models that had not seen them.
+    X : array-like of n rows or None
+        The objects.
+    """
+
+    labels: LabelMatrix | None = None
+    outputs: FloatArray | None = None
+    X: MatrixLike = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,9 +40,9 @@ class CalibratedMeasure:
     measure: Measure
     calibration: Calibration
 
-    def fold(self, outputs: FloatArray) -> Fold:
+    def fold(self, outputs: FloatArray, X: MatrixLike = None) -> Fold:
         """Return the fold for new objects with these outputs of the fold's model."""
-        return Fold(self.calibration, self.measure.energy(outputs))
+        return Fold(self.calibration, self.measure.energy(outputs, X=X if self.measure.needs_features else None))
 
 
 def calibrate(
@@ -29,9 +50,10 @@ def calibrate(
     outputs: FloatArray | SparseOutputs,
     Y: LabelMatrix,
     *,
-    training_labels: LabelMatrix | None,
+    training: TrainingPart,
+    X: MatrixLike = None,
 ) -> CalibratedMeasure:
-    """Fit a copy of the measure on the training labels and score the calibration examples with it.
+    """Fit a copy of the measure on the training part and score the calibration examples with it.
 
     Parameters
     ----------
@@ -39,23 +61,57 @@ def calibrate(
         None is the paper's ``PowerMeasure(d=4)``.
     outputs, Y : arrays of shape (m, q)
         Outputs and true labelsets of the calibration examples.
-    training_labels : array of shape (n, q) or None
-        The labelsets that the outputs' model was trained on; required where the measure needs them.
+    training : TrainingPart
+        What the outputs' model was trained on, as far as the measure needs it.
+    X : array-like of m rows or None
+        The calibration objects, where the measure needs them.
     """
-    measure = resolve_measure(measure)
-    if training_labels is None:
-        if measure.needs_training_labels:
-            raise ValueError(
-                f"{measure!r} needs the labelsets that the model was trained on: pass them as training_labels."
-                " They cannot be taken from the calibration examples without losing the guarantee."
-            )
-        training_labels = np.empty((0, Y.shape[1]), dtype=np.int8)
-    fitted = clone(measure).fit(training_labels)
-    if isinstance(outputs, SparseOutputs):
-        scores = np.concatenate([fitted.energy(outputs.dense(rows)).scores(Y[rows]) for rows in outputs.blocks()])
-    else:
-        scores = fitted.energy(outputs).scores(Y)
+    fitted = fit_measure(resolve_measure(measure), training, n_labels=Y.shape[1])
+    scores = score_examples(fitted, outputs, Y, X)
     return CalibratedMeasure(fitted, Calibration.of(scores))
+
+
+def check_training_part(training_labels: Any, training_outputs: Any, *, n_labels: int) -> TrainingPart:
+    """Return what a user says a model was trained on, checked."""
+    labels, outputs = training_labels, training_outputs
+    if labels is not None:
+        labels = check_label_matrix(labels, name="training_labels", n_labels=n_labels)
+    if outputs is not None:
+        outputs = check_outputs(outputs, name="training_outputs", n_labels=n_labels)
+        if labels is None:
+            raise ValueError("training_outputs goes with training_labels: pass the labels of the same examples too.")
+        check_same_length(outputs, labels, names=("training_outputs", "training_labels"))
+    return TrainingPart(labels, outputs)
+
+
+def fit_measure(measure: Measure, training: TrainingPart, *, n_labels: int) -> Measure:
+    """Return a copy of the measure fitted on a training part, or say what is missing there."""
+    needed = [
+        (measure.needs_training_labels, training.labels, "the labelsets that the model was trained on", "labels"),
+        (measure.needs_training_outputs, training.outputs, "the outputs for what it was trained on", "outputs"),
+        (measure.needs_features, training.X, "the objects themselves", None),
+    ]
+    for needs, there, what, name in needed:
+        if needs and there is None:
+            advice = (
+                f": pass them as training_{name}. They cannot be taken from the calibration examples without losing"
+                " the guarantee."
+                if name
+                else ", not only outputs: use CrossConformalClassifier or InductiveConformalClassifier."
+            )
+            raise ValueError(f"{measure!r} needs {what}{advice}")
+    labels = np.empty((0, n_labels), dtype=np.int8) if training.labels is None else training.labels
+    fitted: Measure = clone(measure).fit(labels, outputs=training.outputs, X=training.X)
+    return fitted
+
+
+def score_examples(
+    fitted: Measure, outputs: FloatArray | SparseOutputs, Y: LabelMatrix, X: MatrixLike = None
+) -> IntArray:
+    """Return the scores of the examples' labelsets."""
+    if isinstance(outputs, SparseOutputs):
+        return np.concatenate([fitted.energy(outputs.dense(rows)).scores(Y[rows]) for rows in outputs.blocks()])
+    return fitted.energy(outputs, X=X if fitted.needs_features else None).scores(Y)
 
 
 def resolve_measure(measure: Measure | None) -> Measure:

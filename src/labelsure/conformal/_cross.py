@@ -3,18 +3,16 @@
 from typing import Any, Self
 
 from sklearn import config_context, get_config
-from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
 from labelsure._core.one_thread import one_thread
 from labelsure._core.progress import progress_bar
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.threads import map_in_threads
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.types import FloatArray, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import n_rows
 from labelsure.conformal._base import ConformalClassifier, resolve_empty
-from labelsure.conformal._calibrated import CalibratedMeasure, calibrate
-from labelsure.conformal._inside import fit_inside
+from labelsure.conformal._fitting import fit_fold
 from labelsure.conformal._splits import make_splits
 from labelsure.estimators import FittedBase, outputs_of
 from labelsure.labelsets import FoldEngine
@@ -129,7 +127,9 @@ class CrossConformalClassifier(ConformalClassifier):
         splits = make_splits(self.cv, X, Y, split_seed)
         self.fold_indices_ = [calibration for _, calibration in splits]
         jobs = (
-            delayed(_fit_fold)(self._seeded_estimator(seed), self.measure, X, Y, train, calibration)
+            delayed(fit_fold)(
+                self._seeded_estimator(seed), self.measure, X, Y, train=train, calibration=calibration, seed=seed
+            )
             for seed, (train, calibration) in zip(seeds, splits, strict=False)
         )
         with one_thread():
@@ -159,15 +159,6 @@ class CrossConformalClassifier(ConformalClassifier):
             outputs = map_in_threads(
                 read_outputs, self.models_, n_jobs=self.n_jobs, description="outputs of the folds' models"
             )
-            folds = [calibrated.fold(o) for calibrated, o in zip(self.calibrated_, outputs, strict=True)]
+            folds = [calibrated.fold(o, X) for calibrated, o in zip(self.calibrated_, outputs, strict=True)]
         engine = FoldEngine(folds, allow_empty=self.allow_empty_, draws=self._draws(n_rows(X)), n_jobs=self.n_jobs)
         return LabelsetPredictions(engine, label_names=self.label_names_)
-
-
-def _fit_fold(
-    estimator: Any, measure: Measure | None, X: MatrixLike, Y: LabelMatrix, train: IntArray, calibration: IntArray
-) -> tuple[FittedBase, CalibratedMeasure]:
-    with one_thread():  # sums in BLAS depend on its number of threads; results must not
-        model = fit_inside(estimator, _safe_indexing(X, train), Y[train])
-        outputs = outputs_of(model, _safe_indexing(X, calibration), Y.shape[1])
-    return model, calibrate(measure, outputs, Y[calibration], training_labels=Y[train])

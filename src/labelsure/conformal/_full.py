@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
@@ -19,7 +18,7 @@ from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, n_rows
 from labelsure.conformal._base import ORDER_STREAM, ConformalClassifier, open_stream, resolve_empty
-from labelsure.conformal._calibrated import resolve_measure
+from labelsure.conformal._calibrated import TrainingPart, fit_measure, resolve_measure, score_examples
 from labelsure.conformal._inside import fit_inside
 from labelsure.estimators import outputs_of
 from labelsure.labelsets import StoredEngine, decode
@@ -118,9 +117,8 @@ class FullConformalClassifier(ConformalClassifier):
         (seed,) = draw_seeds(self.random_state, 1)
         self.X_, self.Y_ = X, Y
         self.base_ = self._seeded_estimator(seed)
-        self.measure_ = clone(resolve_measure(self.measure)).fit(Y)
-        with one_thread():
-            outputs_of(fit_inside(self.base_, X, Y), _safe_indexing(X, [0]), self.n_labels_)
+        self.measure_ = resolve_measure(self.measure)
+        self._score(X, Y)
         self.allow_empty_ = resolve_empty(self.empty, Y)
         return self
 
@@ -169,11 +167,17 @@ class FullConformalClassifier(ConformalClassifier):
         """Train with one object assumed to have one labelset; count the scores >= and > its own, and return that."""
         X = _safe_indexing(_append_row(self.X_, x), order)
         Y: LabelMatrix = np.vstack([self.Y_, decode(np.array([code]), self.n_labels_)])[order]
-        with one_thread():
-            outputs = outputs_of(fit_inside(self.base_, X, Y), X, self.n_labels_)
-        scores = clone(self.measure_).fit(Y).energy(outputs).scores(Y)
+        scores = self._score(X, Y)
         own = int(scores[order == len(self.Y_)][0])
         return int(np.count_nonzero(scores >= own)) - 1, int(np.count_nonzero(scores > own)), own
+
+    def _score(self, X: MatrixLike, Y: LabelMatrix) -> IntArray:
+        """Train on all examples and return their scores, everything treating them alike."""
+        with one_thread():
+            model = fit_inside(self.base_, X, Y)
+            outputs = outputs_of(model, X, self.n_labels_)
+            training = TrainingPart(Y, outputs, X if self.measure_.needs_features else None)
+            return score_examples(fit_measure(self.measure_, training, n_labels=self.n_labels_), outputs, Y, X)
 
     def _check_cost(self, X: MatrixLike) -> None:
         n_objects, n_fits = n_rows(X), self.n_fits(n_rows(X))

@@ -5,15 +5,15 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 
 from labelsure._core.one_thread import one_thread
 from labelsure._core.randomness import draw_seeds
-from labelsure._core.types import IntArray, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_label_matrix, check_number, n_rows
+from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.validation import check_number, n_rows
 from labelsure.conformal._base import ConformalClassifier, resolve_empty
-from labelsure.conformal._calibrated import calibrate
-from labelsure.conformal._inside import fit_inside
+from labelsure.conformal._calibrated import calibrate, check_training_part
+from labelsure.conformal._fitting import fit_fold
 from labelsure.estimators import outputs_of
 from labelsure.labelsets import FoldEngine
 from labelsure.measures import Measure
@@ -97,7 +97,14 @@ class InductiveConformalClassifier(ConformalClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: MatrixLike, Y: LabelMatrixLike, *, training_labels: LabelMatrixLike | None = None) -> Self:
+    def fit(
+        self,
+        X: MatrixLike,
+        Y: LabelMatrixLike,
+        *,
+        training_labels: LabelMatrixLike | None = None,
+        training_outputs: MatrixLike | None = None,
+    ) -> Self:
         """Fit the classifier on one part of the data and calibrate with the other.
 
         Parameters
@@ -106,32 +113,43 @@ class InductiveConformalClassifier(ConformalClassifier):
             The training objects; with ``prefit``, the calibration objects.
         Y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
             Their labels, zeros and ones.
-        training_labels : array-like of shape (n, n_labels) or None, default=None
-            With ``prefit`` only: the labels that the estimator was fitted on, for measures that need them.
+        training_labels, training_outputs : array-like of shape (n, n_labels) or None, default=None
+            With ``prefit`` only: the labels that the estimator was fitted on, and its outputs for those examples,
+            for measures that need them.
         """
         X, Y = self._check_fit(X, Y, prefit=self.prefit)
         split_seed, seed = draw_seeds(self.random_state, 2)
-        with one_thread():
-            if self.prefit:
-                if training_labels is not None:
-                    training_labels = check_label_matrix(
-                        training_labels, name="training_labels", n_labels=self.n_labels_
-                    )
-                self.calibration_indices_ = np.arange(len(Y))
-                self.model_ = self.estimator
-            else:
-                if training_labels is not None:
-                    raise ValueError("training_labels goes with prefit=True; without it they are a part of Y.")
-                train, self.calibration_indices_ = self._split(len(Y), split_seed)
-                training_labels = Y[train]
-                self.model_ = fit_inside(self._seeded_estimator(seed), _safe_indexing(X, train), training_labels)
-            outputs = outputs_of(self.model_, _safe_indexing(X, self.calibration_indices_), self.n_labels_)
-        self.calibrated_ = calibrate(
-            self.measure, outputs, Y[self.calibration_indices_], training_labels=training_labels
-        )
-        known = [Y] if training_labels is None else [Y, training_labels]
+        if self.prefit:
+            known = self._calibrate_prefit(X, Y, training_labels, training_outputs)
+        else:
+            if training_labels is not None or training_outputs is not None:
+                name = "training_outputs" if training_labels is None else "training_labels"
+                raise ValueError(f"{name} goes with prefit=True; without it they are made from X and Y.")
+            known = [Y]
+            train, self.calibration_indices_ = self._split(len(Y), split_seed)
+            self.model_, self.calibrated_ = fit_fold(
+                self._seeded_estimator(seed),
+                self.measure,
+                X,
+                Y,
+                train=train,
+                calibration=self.calibration_indices_,
+                seed=seed,
+            )
         self.allow_empty_ = resolve_empty(self.empty, *known)
         return self
+
+    def _calibrate_prefit(
+        self, X: MatrixLike, Y: LabelMatrix, training_labels: LabelMatrixLike | None, training_outputs: Any
+    ) -> list[LabelMatrix]:
+        """Calibrate with all examples, and return all labelsets there are."""
+        training = check_training_part(training_labels, training_outputs, n_labels=self.n_labels_)
+        self.calibration_indices_ = np.arange(len(Y))
+        self.model_ = self.estimator
+        with one_thread():
+            outputs = outputs_of(self.model_, X, self.n_labels_)
+            self.calibrated_ = calibrate(self.measure, outputs, Y, training=training, X=X)
+        return [Y] if training.labels is None else [Y, training.labels]
 
     def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
         """Return p-values of labelsets for new objects, computed when asked for.
@@ -143,7 +161,7 @@ class InductiveConformalClassifier(ConformalClassifier):
         """
         X = self._check_predict(X)
         with one_thread():
-            fold = self.calibrated_.fold(outputs_of(self.model_, X, self.n_labels_))
+            fold = self.calibrated_.fold(outputs_of(self.model_, X, self.n_labels_), X)
         engine = FoldEngine([fold], allow_empty=self.allow_empty_, draws=self._draws(n_rows(X)), n_jobs=self.n_jobs)
         return LabelsetPredictions(engine, label_names=self.label_names_)
 

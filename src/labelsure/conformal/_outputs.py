@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrixLike
+from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import (
     check_label_matrix,
     check_number,
@@ -15,7 +15,7 @@ from labelsure._core.validation import (
     label_names_of,
 )
 from labelsure.conformal._base import draw_smoothing, resolve_empty
-from labelsure.conformal._calibrated import CalibratedMeasure, calibrate
+from labelsure.conformal._calibrated import CalibratedMeasure, TrainingPart, calibrate, check_training_part
 from labelsure.conformal._compact import compact_engine
 from labelsure.conformal._sparse_outputs import SparseOutputs
 from labelsure.labelsets import FoldEngine, LabelsetEngine
@@ -113,6 +113,7 @@ def calibrate_outputs(
     folds: Any = None,
     measure: Measure | None = None,
     training_labels: LabelMatrixLike | None = None,
+    training_outputs: MatrixLike | None = None,
     default_output: float = 0.0,
     empty: str = "auto",
     label_names: Sequence[str] | None = None,
@@ -138,6 +139,9 @@ def calibrate_outputs(
         The nonconformity measure; None is the paper's ``PowerMeasure(d=4)``.
     training_labels : array-like of shape (n_training, q) or None, default=None
         For the inductive predictor, the labels the model was trained on, if the measure needs them.
+    training_outputs : array-like of shape (n_training, q) or None, default=None
+        The model's outputs for those examples, if the measure needs them. With folds, of shape (K, n, q): the outputs
+        of each fold's model for all n examples; those for the fold itself are not looked at.
     default_output : float, default=0.0
         The output of every entry that a sparse matrix does not store; below one half.
     empty : {"auto", "allow", "exclude"}, default="auto"
@@ -172,17 +176,24 @@ def calibrate_outputs(
         raise ValueError(f"label_names must name the {labels.shape[1]} labels, got {len(names)} names.")
     known = [labels]
     if folds is None:
-        if training_labels is not None:
-            known.append(check_label_matrix(training_labels, name="training_labels", n_labels=labels.shape[1]))
-        calibrated = [calibrate(measure, checked, labels, training_labels=None if len(known) == 1 else known[1])]
+        training = check_training_part(training_labels, training_outputs, n_labels=labels.shape[1])
+        if training.labels is not None:
+            known.append(training.labels)
+        calibrated = [calibrate(measure, checked, labels, training=training)]
         fold_numbers = None
     else:
         if training_labels is not None:
             raise ValueError("training_labels goes without folds; with folds, a fold's are the labels of the others.")
         fold_of, fold_numbers = _check_folds(folds, len(labels))
+        of_models = _check_training_outputs(training_outputs, labels, len(fold_numbers))
         calibrated = [
-            calibrate(measure, _take(checked, fold_of == k), labels[fold_of == k], training_labels=labels[fold_of != k])
-            for k in range(len(fold_numbers))
+            calibrate(
+                measure,
+                _take(checked, fold_of == k),
+                labels[fold_of == k],
+                training=TrainingPart(labels[fold_of != k], None if part is None else part[fold_of != k]),
+            )
+            for k, part in enumerate(of_models)
         ]
     return OutputsPredictor(
         calibrated,
@@ -221,3 +232,15 @@ def _check_folds(folds: Any, n_examples: int) -> tuple[IntArray, IntArray]:
     if len(fold_numbers) < 2:
         raise ValueError("folds must name at least two folds; leave folds out where one model gave all outputs.")
     return fold_of, fold_numbers
+
+
+def _check_training_outputs(outputs: Any, Y: LabelMatrix, n_folds: int) -> list[FloatArray | None]:
+    """Return each fold's model's outputs for all examples; the user may have left them out."""
+    if outputs is None:
+        return [None] * n_folds
+    if len(outputs) != n_folds:
+        raise ValueError(
+            f"training_outputs must hold one ({len(Y)}, {Y.shape[1]}) array per fold, {n_folds} in all,"
+            f" got {len(outputs)}."
+        )
+    return [check_training_part(Y, part, n_labels=Y.shape[1]).outputs for part in outputs]

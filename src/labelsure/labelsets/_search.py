@@ -71,7 +71,7 @@ class FoldSearch:
         self.tables = fold_tables(engine.folds)
         self.plain = not (self.parts.has_penalty or self.parts.has_link or engine.draws is not None)
         self.exceptional = any(fold.energy.exceptions is not None for fold in engine.folds)
-        self.general = [Fold(fold.calibration, fold.energy.without_exceptions()) for fold in engine.folds]
+        self.general = [Fold(fold.calibration, fold.energy.general_form()) for fold in engine.folds]
 
     def top(self, n_best: int) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of each object."""

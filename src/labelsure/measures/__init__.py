@@ -2,5 +2,6 @@
 
 from labelsure.measures._base import Measure
 from labelsure.measures._power import PowerMeasure
+from labelsure.measures._sum import MeasureSum
 
-__all__ = ["Measure", "PowerMeasure"]
+__all__ = ["Measure", "MeasureSum", "PowerMeasure"]

@@ -4,12 +4,11 @@ from copy import copy
 from typing import Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from labelsure._core.energy import Energy
 from labelsure._core.fixed_point import choose_exponent, to_fixed_point
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_label_matrix, check_number, check_outputs
+from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.validation import check_label_matrix, check_number
 from labelsure.measures._base import Measure
 
 
@@ -59,14 +58,8 @@ class PowerMeasure(Measure):
         """Whether there is a penalty for unseen pairs."""
         return check_number(self.pair_penalty, name="pair_penalty", at_least=0) > 0
 
-    def fit(self, Y: LabelMatrixLike) -> Self:
-        """Find the pairs of labels that never occur together.
-
-        Parameters
-        ----------
-        Y : array-like of shape (n, q)
-            The labelsets of a fold's training part.
-        """
+    def fit(self, Y: LabelMatrixLike, *, outputs: FloatArray | None = None, X: MatrixLike = None) -> Self:  # noqa: ARG002
+        """Find the pairs of labels that never occur together; see :meth:`Measure.fit`."""
         check_number(self.d, name="d", above=0)
         penalty = check_number(self.pair_penalty, name="pair_penalty", at_least=0)
         labels: LabelMatrix = check_label_matrix(Y)
@@ -75,7 +68,8 @@ class PowerMeasure(Measure):
         if penalty > 0:
             together = labels.T.astype(np.float64) @ labels
             self.unseen_pairs_ = np.triu(together == 0, 1)
-        self.exponent_ = choose_exponent(self.n_labels_ + penalty * self.n_labels_ * (self.n_labels_ - 1) / 2)
+        self.bound_ = self.n_labels_ + penalty * self.n_labels_ * (self.n_labels_ - 1) / 2
+        self.exponent_ = choose_exponent(self.bound_)
         return self
 
     def restrict(self, labels: IntArray) -> Self:
@@ -91,19 +85,10 @@ class PowerMeasure(Measure):
         part.unseen_pairs_ = None if self.unseen_pairs_ is None else self.unseen_pairs_[np.ix_(labels, labels)]
         return part
 
-    def energy(self, outputs: FloatArray) -> Energy:
-        """Return the scores of all labelsets of the objects with these outputs.
-
-        Parameters
-        ----------
-        outputs : array-like of shape (n, q)
-            Between 0 and 1.
-        """
-        check_is_fitted(self)
-        outputs = check_outputs(outputs, n_labels=self.n_labels_)
-        off = to_fixed_point(np.power(outputs, float(self.d)), self.exponent_)
-        on = to_fixed_point(np.power(1 - outputs, float(self.d)), self.exponent_)
+    def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:  # noqa: ARG002
+        off = to_fixed_point(np.power(outputs, float(self.d)), exponent)
+        on = to_fixed_point(np.power(1 - outputs, float(self.d)), exponent)
         pairwise = None
         if self.unseen_pairs_ is not None:
-            pairwise = to_fixed_point(float(self.pair_penalty) * self.unseen_pairs_.astype(np.float64), self.exponent_)
+            pairwise = to_fixed_point(float(self.pair_penalty) * self.unseen_pairs_.astype(np.float64), exponent)
         return Energy(constant=off.sum(axis=1), unary=on - off, pairwise=pairwise)
