@@ -53,25 +53,42 @@ def scores_of_all(fold, i):
     if penalty is not None and penalty.per_distance > 0:
         distances = [np.count_nonzero(labelsets != anchor, axis=1) for anchor in penalty.anchors]
         scores = scores + penalty.per_distance * np.min(distances, axis=0)
+    if energy.discounts is not None:
+        for labelset, amount in zip(energy.discounts.labelsets, energy.discounts.amounts, strict=True):
+            scores[codes_of([labelset])[0]] -= amount
     if energy.exceptions is not None:
         own = slice(energy.exceptions.begin[i], energy.exceptions.begin[i + 1])
         scores[codes_of(energy.exceptions.labelsets[own])] = energy.exceptions.scores[own]
     return scores
 
 
-def rank_all(folds, i, *, allow_empty, draw=None):
+def rank_all(folds, i, *, allow_empty, draw=None, rule=None):
     """Return all candidates of object ``i``; ``draw`` is the object's u in units of 1 / DRAW_UNIT, if smoothed."""
     totals = at_least = above = 0
+    counts = []
     for fold in folds:
         scores = scores_of_all(fold, i)
         others = fold.calibration.scores[None, :]
         totals = totals + scores
         at_least = at_least + (others >= scores[:, None]).sum(axis=1)
         above = above + (others > scores[:, None]).sum(axis=1)
+        counts.append((others >= scores[:, None]).sum(axis=1))
     numerators = at_least + 1 if draw is None else above * DRAW_UNIT + draw * (at_least - above + 1)
+    if rule is not None:
+        numerators = np.array([apply_rule(rule, i, of_one) for of_one in zip(*counts, strict=True)])
     codes = np.arange(0 if allow_empty else 1, len(totals))
     order = np.lexsort((codes, totals[codes], -numerators[codes]))
     return Ranked(numerators[codes][order], totals[codes][order], codes[order])
+
+
+def apply_rule(rule, i, counts):
+    """Return what a rule makes of one labelset's counts in the folds."""
+    total, prefixes = int(rule.start[i]), []
+    for k, count in enumerate(counts):
+        total += int(rule.weights[k, count])
+        if len(rule.multipliers):
+            prefixes.append(total * int(rule.first[i] if k == 0 else rule.multipliers[k]))
+    return min(prefixes) if prefixes else total
 
 
 def highest_by_label(ranked, n_labels):

@@ -26,6 +26,11 @@ COSTS = st.sampled_from(
 """Kinds of costs: nothing but ties, many ties, few ties, huge spans, tiny differences on top of huge spans."""
 
 
+def plain_weighing(at_least, above):
+    """Return what kernels take where counts are added up: factors, no weights, no multipliers."""
+    return np.array([at_least, above, at_least, 0]), np.empty((0, 0), dtype=np.int64), np.empty(0, dtype=np.int64)
+
+
 @st.composite
 def energies(draw, n_objects, n_labels):
     """An energy with costs of any sign, with or without pairs; what stands below the diagonal must not matter."""

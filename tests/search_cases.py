@@ -10,11 +10,13 @@ import numpy as np
 
 from brute_force import codes_of, highest_by_label, labelsets_of, rank_all
 from labelsure._core.calibration import Calibration
+from labelsure._core.discounts import Discounts
 from labelsure._core.energy import Energy
 from labelsure._core.exceptions import Exceptions
 from labelsure._core.link import SquareRoot
 from labelsure._core.penalty import Penalty
 from labelsure.labelsets import DRAW_UNIT, Fold, FoldEngine, _fold_engine
+from labelsure.labelsets._rule import Rule
 from labelsure.predictions import LabelsetPredictions
 
 SPREADS = (0, 1, 3, 9, 1000, 2**42)
@@ -37,14 +39,16 @@ class Case:
     folds: list[Fold]
     allow_empty: bool
     draws: np.ndarray | None
+    rule: Rule | None = None
 
     def engine(self, **options):
-        return FoldEngine(self.folds, allow_empty=self.allow_empty, draws=self.draws, **options)
+        return FoldEngine(self.folds, allow_empty=self.allow_empty, draws=self.draws, rule=self.rule, **options)
 
     def ranked(self):
         """Return all candidates of each object, by brute force."""
         draws = [None] * self.folds[0].energy.n_objects if self.draws is None else self.draws.tolist()
-        return [rank_all(self.folds, i, allow_empty=self.allow_empty, draw=draw) for i, draw in enumerate(draws)]
+        options = {"allow_empty": self.allow_empty, "rule": self.rule}
+        return [rank_all(self.folds, i, draw=draw, **options) for i, draw in enumerate(draws)]
 
 
 def random_case(seed, *, labels=(1, 12), folds=(1, 15), objects=(1, 2), smoothed=None, spreads=SPREADS):
@@ -61,6 +65,7 @@ def random_case(seed, *, labels=(1, 12), folds=(1, 15), objects=(1, 2), smoothed
         "link": rng.choice([-1, -1, 0, 2, 12]),
         "penalty": rng.choice(["none", "none", "cardinality", "distance", "both", "zero"]),
         "exceptions": bool(rng.integers(3) == 0),
+        "discounts": bool(rng.integers(3) == 0),
         "same in all folds": bool(rng.integers(6) == 0),
         "spreads": spreads,
     }
@@ -69,10 +74,13 @@ def random_case(seed, *, labels=(1, 12), folds=(1, 15), objects=(1, 2), smoothed
         energies = energies[:1] * n_folds
     smoothed = rng.integers(3) == 0 if smoothed is None else smoothed
     draws = rng.choice([1, 2, DRAW_UNIT - 1, DRAW_UNIT, *rng.integers(1, DRAW_UNIT, size=4)], size=n_objects)
+    cut = [Fold(random_calibration(rng, energy, far=32 * max(spreads)), energy) for energy in energies]
+    ruled = not smoothed and rng.integers(3) == 0
     return Case(
-        [Fold(random_calibration(rng, energy, far=32 * max(spreads)), energy) for energy in energies],
+        cut,
         allow_empty=bool(rng.integers(2)),
         draws=draws if smoothed else None,
+        rule=random_rule(rng, cut, n_objects) if ruled else None,
     )
 
 
@@ -101,7 +109,26 @@ def random_energy(rng, n_objects, n_labels, style):
         )
     exceptions = random_exceptions(rng, n_objects, n_labels, spread) if style["exceptions"] else None
     link = None if style["link"] < 0 or rng.integers(8) == 0 else SquareRoot(int(style["link"]))
-    return Energy(constant, unary, pairwise, link, penalty, exceptions)
+    discounts = None
+    if style["discounts"] and rng.integers(4):
+        codes = rng.choice(2**n_labels, size=min(rng.integers(1, 8), 2**n_labels), replace=False)
+        amounts = rng.integers(0, 2 * spread, endpoint=True, size=len(codes))
+        discounts = Discounts(labelsets_of(codes, n_labels).astype(np.int8), amounts)
+    return Energy(constant, unary, pairwise, link, penalty, exceptions, discounts)
+
+
+def random_rule(rng, folds, n_objects):
+    """Return weights that rise with the counts, added up or followed fold by fold."""
+    largest = max(len(fold.calibration) for fold in folds)
+    weights = rng.integers(0, rng.choice([2, 5, 1000]), size=(len(folds), largest + 1)).cumsum(axis=1)
+    followed = bool(rng.integers(2))
+    return Rule(
+        weights,
+        start=rng.integers(1, 20, size=n_objects),
+        denominators=rng.integers(int(weights[:, -1].sum()) + 20, 10**7, size=n_objects) * 100,
+        multipliers=rng.integers(1, 50, size=len(folds) if followed else 0),
+        first=rng.integers(1, 50, size=n_objects),
+    )
 
 
 def random_exceptions(rng, n_objects, n_labels, spread):
@@ -129,6 +156,9 @@ def random_calibration(rng, energy, *, far):
 
 def random_level(rng, case):
     """Return a significance on a p-value of the case without smoothing, or half-way to the next."""
+    if case.rule is not None:
+        ranked = case.ranked()[0]
+        return min(Fraction(int(rng.choice(ranked.numerators)), int(case.rule.denominators[0])), Fraction(99, 100))
     n_calibration = sum(len(fold.calibration) for fold in case.folds)
     halves = rng.integers(1, 2 * n_calibration + 1, endpoint=True)
     return Fraction(int(halves), 2 * (n_calibration + 1))
@@ -151,14 +181,16 @@ def assert_answers_equal_brute_force(case, seed):
             for i, (ranked, smallest) in enumerate(zip(everyone, thresholds, strict=True)):
                 assert_members(engine, i, ranked.members(smallest), smallest, limit)
             smallest = engine.smallest_member(level)
-            sizes = [len(ranked.members(smallest).codes) for ranked in everyone]
+            members = [ranked.members(least) for ranked, least in zip(everyone, smallest, strict=True)]
+            sizes = [len(part.codes) for part in members]
             assert list(engine.region_sizes(smallest)) == sizes
             if n_table_labels == BY_SEARCH:
-                assert_region(LabelsetPredictions(engine), level, [ranked.members(smallest) for ranked in everyone])
+                assert_region(LabelsetPredictions(engine), level, members)
     objects = np.arange(engine.n_objects)
     assert engine._search._count(objects, smallest, 2**40) == [(size, True) for size in sizes]
     numerators = [ranked.numerators[np.argsort(ranked.codes)] for ranked in everyone]
-    assert np.array_equal(engine.p_value_table(), np.array(numerators) / engine.denominator)
+    p_values = np.minimum(np.array(numerators) / engine.denominators[:, None], 1)
+    assert np.array_equal(engine.p_value_table(), p_values)
 
 
 def assert_best(engine, everyone, n_best):

@@ -274,5 +274,6 @@ def test_smallest_member_is_the_first_p_value_above_significance(smoothed, thous
     draws = np.array([1]) if smoothed else None
     counts = np.zeros((1, 2), dtype=np.int32)
     engine = StoredEngine(counts, counts, counts, n_calibration=n_calibration, allow_empty=True, draws=draws)
-    smallest = engine.smallest_member(significance)
-    assert Fraction(smallest, engine.denominator) > significance >= Fraction(smallest - 1, engine.denominator)
+    (smallest,) = engine.smallest_member(significance).tolist()
+    denominator = int(engine.denominators[0])
+    assert Fraction(smallest, denominator) > significance >= Fraction(smallest - 1, denominator)

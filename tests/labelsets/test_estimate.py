@@ -141,7 +141,7 @@ def test_estimates_hold_enumerated_sizes(kind, n_folds):
             engine.folds, 0, allow_empty=engine.allow_empty, draw=None if engine.draws is None else engine.draws[0]
         )
         for level in (0.05, 0.3):
-            smallest = int(level * engine.denominator) + 1
+            smallest = int(level * int(engine.denominators[0])) + 1
             truth = len(ranked.members(smallest).codes)
             ((found, _),) = engine._search._count(np.arange(1), smallest, 20)
             assert_holds(estimate_size(engine, 0, smallest, at_least=found), truth)
@@ -154,7 +154,7 @@ def test_intervals_miss_no_more_often_than_they_say(kind):
     n_missed = n_estimates = 0
     for seed in range(100):
         engine = cross_engine(kind, seed, 17, 1 + seed % 10)
-        smallest = int((0.05, 0.1, 0.2, 0.5)[seed % 4] * engine.denominator) + 1
+        smallest = int((0.05, 0.1, 0.2, 0.5)[seed % 4] * int(engine.denominators[0])) + 1
         (truth,) = super(FoldEngine, engine).region_sizes(smallest)
         (size,) = engine._search.region_sizes(smallest, 500)
         if isinstance(size, int):

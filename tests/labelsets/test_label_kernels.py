@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fold_strategies import COSTS, fold_lists
+from fold_strategies import COSTS, fold_lists, plain_weighing
 from labelsure._core.energy import Energy
 from labelsure._core.link import SquareRoot
 from labelsure.labelsets import DRAW_UNIT, _label_kernels, _reference
@@ -36,7 +36,7 @@ def test_label_numerators_equal_reference(folds, draw):
         problems.base[0],
         problems.cost[0],
         problems.rest[0],
-        *weights,
+        *plain_weighing(*weights),
         *fold_tables(folds),
         by_flip,
     )

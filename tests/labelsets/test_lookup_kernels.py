@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fold_strategies import COSTS, fold_lists, full_energies
+from fold_strategies import COSTS, fold_lists, full_energies, plain_weighing
 from labelsure._core.calibration import Calibration
 from labelsure._core.link import SquareRoot
 from labelsure.labelsets import DRAW_UNIT, _lookup_kernels, _reference, decode
@@ -87,10 +87,11 @@ def test_weigh_equals_reference(data, folds):
     draw = data.draw(st.sampled_from([None, 1, DRAW_UNIT - 1, DRAW_UNIT]) | st.integers(1, DRAW_UNIT))
     weights = (1, 0) if draw is None else (draw, DRAW_UNIT - draw)
     expected = _reference.numerator(general, 0, labelset[0].tolist(), at_least=weights[0], above=weights[1])
-    assert _lookup_kernels.weigh(additive - more, more, penalty, *weights, *tables) == expected
+    weighing = plain_weighing(*weights)
+    assert _lookup_kernels.weigh(additive - more, more, penalty, *weighing, *tables) == expected
     if not penalty.any():
         numerators = np.zeros(2, dtype=np.int64)
-        _lookup_kernels.weigh_rows(np.stack([additive, additive]), *weights, *tables, numerators)
+        _lookup_kernels.weigh_rows(np.stack([additive, additive]), *weighing, *tables, numerators)
         assert numerators.tolist() == [expected, expected]
 
 

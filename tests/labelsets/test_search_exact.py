@@ -73,7 +73,7 @@ def test_cases_cover_what_they_are_meant_to():
     for case in cases[:80]:
         engine = case.engine()
         for level in (0.05, 0.2, 0.5):
-            smallest = int(level * engine.denominator) + 1
+            smallest = int(level * int(engine.denominators[0])) + 1
             shares += [np.mean(ranked.numerators >= smallest) for ranked in case.ranked()]
     assert min(np.mean(np.array(shares) == 0), np.mean(np.array(shares) == 1)) > 0.05
     assert np.mean((np.array(shares) > 0) & (np.array(shares) < 1)) > 0.3

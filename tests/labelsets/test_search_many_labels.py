@@ -159,7 +159,7 @@ def test_table_and_search_agree_on_sixteen_labels(monkeypatch):
         for table_labels in (0, 24):
             monkeypatch.setattr(_fold_engine, "TABLE_LABELS", table_labels)
             engine = case.engine()
-            smallest = engine.denominator // 3
+            smallest = int(engine.denominators[0]) // 3
             best = engine.top(20)
             members = [engine.region_members(i, smallest, 300) for i in range(engine.n_objects)]
             answers.append(

@@ -100,12 +100,13 @@ class Energy:
     def _pair_sums(self, on: IntArray, objects: IntArray, *, one_object: bool) -> IntArray:
         """Return what the pairs of labels in each row of ``on`` add."""
         assert self.pairwise is not None
-        upper = np.triu(self.pairwise, 1)
-        if upper.ndim == 2 or one_object:
-            shared = upper if upper.ndim == 2 else upper[objects[0]]
+        if self.pairwise.ndim == 2 or one_object:
+            shared = np.triu(self.pairwise if self.pairwise.ndim == 2 else self.pairwise[objects[0]], 1)
             sums: IntArray = np.einsum("ij,ij->i", on @ shared, on)
             return sums
-        return np.array([row @ upper[i] @ row for row, i in zip(on, objects, strict=True)], dtype=np.int64)
+        # row by row: the matrices of all objects asked for, once more, may be too large
+        rows = zip(on, objects, strict=True)
+        return np.array([row @ np.triu(self.pairwise[i], 1) @ row for row, i in rows], dtype=np.int64)
 
     def lower_bound(self) -> int:
         """Return a number that no score outside discounts and exceptions falls below (0 objects: 0)."""
@@ -130,8 +131,13 @@ class Energy:
         )
 
     def general_form(self) -> "Energy":
-        """Return the energy that discounts and exceptions are discounts and exceptions from."""
-        return replace(self, discounts=None, exceptions=None)
+        """Return the energy that discounts and exceptions are discounts and exceptions from.
+
+        A penalty that all labelsets pay alike joins the constant, where no link stands between.
+        """
+        general = replace(self, discounts=None, exceptions=None)
+        flat = None if self.link is not None or self.penalty is None else self.penalty.flat_cost()
+        return general if flat is None else replace(general, constant=self.constant + flat, penalty=None)
 
     def __add__(self, other: "Energy") -> "Energy":
         """Return the energy whose scores are the sums of both.
@@ -159,15 +165,12 @@ class Energy:
         return bool(self.link is not None or self.constant.any() or self.unary.any() or self.pairwise is not None)
 
     def _added_exceptions(self, other: "Energy") -> Exceptions | None:
-        parts = [energy.exceptions for energy in (self, other) if energy.exceptions is not None]
-        if not parts:
+        listed = _union(self.exceptions, other.exceptions)
+        if listed is None:
             return None
-        rows = np.concatenate([np.column_stack([part.owners(), part.labelsets]) for part in parts])
-        once = np.unique(rows, axis=0)
-        owners, labelsets = once[:, 0], once[:, 1:].astype(np.int8)
-        begin = np.searchsorted(owners, np.arange(self.n_objects + 1)).astype(np.int64)
+        labelsets, owners = listed.labelsets, listed.owners()
         scores = self.scores(labelsets, objects=owners) + other.scores(labelsets, objects=owners)
-        return Exceptions(begin, labelsets, scores)
+        return replace(listed, scores=scores)
 
 
 def _add(a: Part | None, b: Part | None) -> Part | None:
@@ -175,3 +178,13 @@ def _add(a: Part | None, b: Part | None) -> Part | None:
     if a is None or b is None:
         return b if a is None else a
     return a + b
+
+
+def _union(a: Exceptions | None, b: Exceptions | None) -> Exceptions | None:
+    """Return the labelsets in either list, each object's once; their scores mean nothing yet."""
+    if a is None or b is None:
+        return b if a is None else a
+    rows = np.concatenate([np.column_stack([part.owners(), part.labelsets]) for part in (a, b)])
+    once = np.unique(rows, axis=0)
+    begin = np.searchsorted(once[:, 0], np.arange(len(a.begin))).astype(np.int64)
+    return Exceptions(begin, once[:, 1:].astype(np.int8), np.zeros(len(once), dtype=np.int64))

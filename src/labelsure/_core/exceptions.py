@@ -37,11 +37,13 @@ class Exceptions:
         """Return the scores of labelset ``Y[r]`` for object ``objects[r]``, exceptions replaced by their own."""
         if not len(self.scores) or not len(scores):
             return scores
-        distinct, number = np.unique(labelset_keys(self.labelsets), return_inverse=True)
+        asked, whose = np.unique(objects, return_inverse=True)
+        listed = self.take(asked)  # searches ask about one object at a time
+        distinct, number = np.unique(labelset_keys(listed.labelsets), return_inverse=True)
         wanted = find_keys(labelset_keys(Y), distinct)
-        own = self.owners() * len(distinct) + number
-        places = find_keys(np.where(wanted >= 0, objects * len(distinct) + wanted, -1), own)
-        return np.where(places >= 0, self.scores[places], scores)
+        own = listed.owners() * len(distinct) + number
+        places = find_keys(np.where(wanted >= 0, whose * len(distinct) + wanted, -1), own)
+        return np.where(places >= 0, np.append(listed.scores, 0)[places], scores)
 
     def owners(self) -> IntArray:
         """Return the object of each row."""

@@ -54,6 +54,15 @@ class Penalty:
             costs += self.per_distance * distances.min(axis=1)
         return costs
 
+    def flat_cost(self) -> int | None:
+        """Return what all labelsets pay alike; None where they pay differently."""
+        if self.per_distance > 0:
+            return None
+        if self.by_cardinality is None:
+            return 0
+        first = int(self.by_cardinality[0])
+        return first if (self.by_cardinality == first).all() else None
+
     def __add__(self, other: "Penalty") -> "Penalty":
         """Return the penalty that costs what both cost together; distances must be to the same labelsets."""
         by_cardinality = other.by_cardinality

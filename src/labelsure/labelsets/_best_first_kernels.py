@@ -85,8 +85,9 @@ def best_first(
     values: IntArray,
     counts: IntArray,
     layout: IntArray,
-    at_least_weight: Integer,
-    above_weight: Integer,
+    factors: IntArray,
+    weights: IntArray,
+    multipliers: IntArray,
     plain: bool,
     penalised: bool,
     allow_empty: bool,
@@ -155,7 +156,7 @@ def best_first(
             if plain:
                 value = 1 + count_additive(scores, nothing, buckets, values, counts, layout)
             else:
-                value = weigh(scores, nothing, penalty, at_least_weight, above_weight, buckets, values, counts, layout)
+                value = weigh(scores, nothing, penalty, factors, weights, multipliers, buckets, values, counts, layout)
             total = np.int64(0)
             if by_total:
                 for k in range(n_folds):
@@ -192,7 +193,7 @@ def best_first(
                 value = 1 + count_additive(scores, following, buckets, values, counts, layout)
             else:
                 value = weigh(
-                    scores, following, penalty, at_least_weight, above_weight, buckets, values, counts, layout
+                    scores, following, penalty, factors, weights, multipliers, buckets, values, counts, layout
                 )
             total = np.int64(0)
             present_total = np.int64(0)

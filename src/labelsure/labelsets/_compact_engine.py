@@ -120,9 +120,10 @@ class CompactEngine(LabelsetEngine):
         labelsets = np.array([one for one, _ in found], dtype=np.int8).reshape(-1, n_best, self.n_labels)
         return BestLabelsets(labelsets, np.array([one for _, one in found], dtype=np.int64).reshape(-1, n_best))
 
-    def region_sizes(self, smallest: int) -> Sequence[RegionSize]:
-        """Return how many labelsets of each object have a numerator of at least ``smallest``."""
-        return self._map(lambda i: self._engine(i, self._relevant(i, smallest)[0]).region_sizes(smallest)[0])
+    def region_sizes(self, smallest: int | IntArray) -> Sequence[RegionSize]:
+        """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
+        least = np.broadcast_to(smallest, self.n_objects).tolist()
+        return self._map(lambda i: self._engine(i, self._relevant(i, least[i])[0]).region_sizes(least[i])[0])
 
     def region_members(self, i: int, smallest: int, limit: int | None) -> tuple[LabelMatrix, IntArray]:
         """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""

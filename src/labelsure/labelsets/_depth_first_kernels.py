@@ -91,8 +91,9 @@ def search(
     values: IntArray,
     counts: IntArray,
     layout: IntArray,
-    at_least_weight: Integer,
-    above_weight: Integer,
+    factors: IntArray,
+    weights: IntArray,
+    multipliers: IntArray,
     plain: bool,
     penalised: bool,
     allow_empty: bool,
@@ -144,7 +145,7 @@ def search(
                     value = 1 + count_additive(scores[level], nothing, buckets, values, counts, layout)
                 else:
                     value = weigh(
-                        scores[level], nothing, penalty, at_least_weight, above_weight, buckets, values, counts, layout
+                        scores[level], nothing, penalty, factors, weights, multipliers, buckets, values, counts, layout
                     )
                 numbers[NODES] += 1
             some_on = allow_empty
@@ -189,7 +190,7 @@ def search(
             if penalised:
                 penalties(words, label, t + 1, by_cardinality, anchors, anchor_begin, per_distance, penalty)
             value = weigh(
-                scores[level + 1], below, penalty, at_least_weight, above_weight, buckets, values, counts, layout
+                scores[level + 1], below, penalty, factors, weights, multipliers, buckets, values, counts, layout
             )
         numbers[NODES] += 1
         if value >= smallest:
@@ -214,7 +215,7 @@ def search(
             for k in range(n_folds):
                 penalty[k] = 0
             value = weigh(
-                scores[level], following, penalty, at_least_weight, above_weight, buckets, values, counts, layout
+                scores[level], following, penalty, factors, weights, multipliers, buckets, values, counts, layout
             )
         numbers[NODES] += 1
         if value < smallest:

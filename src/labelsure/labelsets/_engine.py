@@ -1,8 +1,8 @@
 """The engine: whole-number answers about all labelsets of a batch of objects.
 
 The p-value of a labelset is ``numerator / denominator``, both integers: (#{>=} + 1) / (l + 1), or with smoothing
-(#{>} + u (#{=} + 1)) / (l + 1) where u, one draw per object, is a multiple of 2^-31. Numerators are compared with
-numerators, so a region does not depend on how its significance level was rounded.
+(#{>} + u (#{=} + 1)) / (l + 1) where u, one draw per object, is a multiple of 2^-31, or what a Rule makes of the folds'
+counts. Numerators are compared with numerators, so a region does not depend on how its significance level was rounded.
 """
 
 from abc import ABC, abstractmethod
@@ -68,7 +68,7 @@ class LabelsetEngine(ABC):
         self.allow_empty = allow_empty
         self.draws = draws
         self.n_jobs = n_jobs
-        self.denominator = (n_calibration + 1) * (1 if draws is None else DRAW_UNIT)
+        self.denominators = np.full(n_objects, (n_calibration + 1) * (1 if draws is None else DRAW_UNIT))
 
     @abstractmethod
     def take(self, objects: IntArray) -> "LabelsetEngine":
@@ -91,8 +91,8 @@ class LabelsetEngine(ABC):
         """Return the ``n_best`` most plausible labelsets of each object."""
 
     @abstractmethod
-    def region_sizes(self, smallest: int) -> Sequence[RegionSize]:
-        """Return how many labelsets of each object have a numerator of at least ``smallest``."""
+    def region_sizes(self, smallest: int | IntArray) -> Sequence[RegionSize]:
+        """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
 
     @abstractmethod
     def region_members(self, i: int, smallest: int, limit: int | None) -> tuple[LabelMatrix, IntArray]:
@@ -123,9 +123,21 @@ class LabelsetEngine(ABC):
         """The number of labelsets in question, 2^q or 2^q - 1."""
         return int(2**self.n_labels) - self.first_code
 
-    def smallest_member(self, significance: Fraction) -> int:
-        """Return the smallest numerator of a p-value above ``significance``."""
-        return significance.numerator * self.denominator // significance.denominator + 1
+    def at_level(self, significance: Fraction) -> tuple["LabelsetEngine", IntArray]:
+        """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
+        return self, self.smallest_member(significance)
+
+    def smallest_member(self, significance: Fraction) -> IntArray:
+        """Return the smallest numerator of a p-value above ``significance`` for each object."""
+        distinct, which = np.unique(self.denominators, return_inverse=True)
+        smallest = [significance.numerator * int(one) // significance.denominator + 1 for one in distinct]
+        return np.array(smallest, dtype=np.int64)[which]
+
+    def to_p_values(self, numerators: Numerators, objects: IntArray | None = None) -> FloatArray:
+        """Return the p-values with these numerators, row r of object ``objects[r]`` (None: one row per object)."""
+        denominators = self.denominators if objects is None else self.denominators[objects]
+        p_values: FloatArray = numerators / denominators.reshape((-1,) + (1,) * (numerators.ndim - 1))
+        return np.clip(p_values, 0.0, 1.0, out=p_values)
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
         """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""

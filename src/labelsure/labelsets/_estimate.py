@@ -103,9 +103,7 @@ def estimate_size(engine: "FoldEngine", i: int, smallest: int, *, at_least: int)
         The members found so far, a certified lower bound.
     """
     alone = engine.take(np.array([i]))
-    # A numerator is at most (what one calibration score adds) #{>=} + (what the object itself adds).
-    unit, own_part = (1, 1) if engine.draws is None else (DRAW_UNIT, int(engine.draws[i]))
-    knapsacks = _cover(alone.folds, -((own_part - smallest) // unit))
+    knapsacks = _cover(alone.folds, *_upper_weights(alone, smallest))
     sizes, exponents = zip(*[_size(knapsack) for knapsack in knapsacks], strict=True)
     top_exponent = max(exponents)
     shares = np.array(
@@ -125,16 +123,32 @@ def estimate_size(engine: "FoldEngine", i: int, smallest: int, *, at_least: int)
     return SizeEstimate(value, low, high, confidence=CONFIDENCE, at_least=at_least, at_most=at_most)
 
 
-def _cover(folds: tuple[Fold, ...], needed: int) -> list[Knapsack]:
-    """Return one knapsack per fold such that every labelset with a count of at least ``needed`` is in one of them.
+def _upper_weights(alone: "FoldEngine", smallest: int) -> tuple[list[IntArray], int]:
+    """Return what each count of each fold adds to a numerator at most, from 0 on, and how much a member needs of it."""
+    sizes = [len(fold.calibration) for fold in alone.folds]
+    rule = alone.rule
+    if rule is None:
+        unit, own = (1, 1) if alone.draws is None else (DRAW_UNIT, int(alone.draws[0]))
+        return [unit * np.arange(size + 1) for size in sizes], smallest - own
+    last = int(rule.multipliers[-1]) if len(rule.multipliers) else 1  # a member passes the last prefix too
+    if len(rule.multipliers) == 1:
+        last = int(rule.first[0])
+    weights = [row[: size + 1] - row[0] for row, size in zip(rule.weights, sizes, strict=True)]
+    return weights, -(-smallest // last) - int(rule.start[0]) - int(rule.weights[:, 0].sum())
 
-    If all folds' counts were below needed times the fold's share of the calibration examples, so would be their sum.
+
+def _cover(folds: tuple[Fold, ...], weights: list[IntArray], needed: int) -> list[Knapsack]:
+    """Return knapsacks such that every labelset whose counts' weights reach ``needed`` is in one of them.
+
+    If in all folds the weight was below needed times the fold's share of the largest possible sum, so would be the sum.
     """
-    n_calibration = sum(len(fold.calibration) for fold in folds)
+    largest = sum(int(of_fold[-1]) for of_fold in weights)
     knapsacks = []
-    for fold in folds:
-        share = -(-needed * len(fold.calibration) // n_calibration)
-        knapsacks.append(_knapsack(fold.energy, int(_additive_thresholds(fold)[-share])))
+    for fold, of_fold in zip(folds, weights, strict=True):
+        if of_fold[-1] > 0:
+            share = -(-needed * int(of_fold[-1]) // largest)
+            count = min(int(np.searchsorted(of_fold, share)), len(fold.calibration))
+            knapsacks.append(_knapsack(fold.energy, int(_additive_thresholds(fold)[-count])))
     return knapsacks
 
 
@@ -182,7 +196,7 @@ def _draw(knapsacks: list[Knapsack], counts: IntArray, rng: np.random.Generator)
 
 def _exceptions(alone: "FoldEngine") -> LabelMatrix:
     """Return the labelsets that are exceptional in some fold: they are counted one by one."""
-    if any(fold.energy.exceptions is not None for fold in alone.folds):
+    if alone._search.exceptional:
         return alone._search.exceptions_of(np.array([0]))[1]
     return np.empty((0, alone.n_labels), dtype=np.int8)
 

@@ -1,6 +1,7 @@
 """The engine for inductive and cross-conformal predictors: scores are energies, calibrated fold by fold."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -8,8 +9,9 @@ import numpy as np
 
 from labelsure._core.types import IntArray, LabelMatrix
 from labelsure.labelsets._codes import encode
-from labelsure.labelsets._engine import BestLabelsets
+from labelsure.labelsets._engine import BestLabelsets, Numerators
 from labelsure.labelsets._fold import Fold
+from labelsure.labelsets._rule import Rule
 from labelsure.labelsets._size import RegionSize
 from labelsure.labelsets._table_engine import MAX_TABLE_LABELS, CountRows, TableEngine
 
@@ -40,6 +42,11 @@ class FoldEngine(TableEngine):
         For smoothed p-values, see LabelsetEngine.
     n_jobs : int or None
         Threads to work with.
+    rule : Rule or None
+        How the folds' counts become one number; None adds them up. Not for smoothed p-values.
+    rule_at : callable or None
+        Returns the rule that decides about regions at a significance level, where that depends on the level: a
+        labelset is a member if its numerator is above 0.
 
     Examples
     --------
@@ -59,8 +66,12 @@ class FoldEngine(TableEngine):
         allow_empty: bool,
         draws: IntArray | None = None,
         n_jobs: int | None = None,
+        rule: Rule | None = None,
+        rule_at: Callable[[Fraction], Rule] | None = None,
     ) -> None:
         self.folds = tuple(folds)
+        self.rule = rule
+        self.rule_at = rule_at
         energy = self.folds[0].energy
         super().__init__(
             n_objects=energy.n_objects,
@@ -70,15 +81,38 @@ class FoldEngine(TableEngine):
             draws=draws,
             n_jobs=n_jobs,
         )
+        if rule is not None:
+            self.denominators = rule.denominators
 
     def take(self, objects: IntArray) -> "FoldEngine":
         """Return the engine for some of the objects."""
+        rule_at = self.rule_at
         return FoldEngine(
             [fold.take(objects) for fold in self.folds],
             allow_empty=self.allow_empty,
             draws=None if self.draws is None else self.draws[objects],
             n_jobs=self.n_jobs,
+            rule=None if self.rule is None else self.rule.take(objects),
+            rule_at=None if rule_at is None else lambda significance: rule_at(significance).take(objects),
         )
+
+    def at_level(self, significance: Fraction) -> tuple["FoldEngine", IntArray]:
+        """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
+        if self.rule_at is None:
+            return self, self.smallest_member(significance)
+        rule = self.rule_at(significance)
+        engine = FoldEngine(self.folds, allow_empty=self.allow_empty, n_jobs=self.n_jobs, rule=rule)
+        return engine, np.ones(self.n_objects, dtype=np.int64)
+
+    def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
+        """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
+        if self.rule is None:
+            return super().numerators_of(Y, objects)
+        objects = np.arange(self.n_objects) if objects is None else objects
+        scores = [fold.energy.scores(Y, objects=objects) for fold in self.folds]
+        counts = [fold.calibration.count_at_least(own) for fold, own in zip(self.folds, scores, strict=True)]
+        numerators = self.rule.numerators(np.stack(counts), objects)
+        return numerators if self.allow_empty else np.where(Y.any(axis=1), numerators, 0)
 
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
         """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``."""
@@ -94,15 +128,16 @@ class FoldEngine(TableEngine):
         """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2)."""
         return super().label_numerators() if self.n_labels <= TABLE_LABELS else self._search.label_numerators()
 
-    def region_sizes(self, smallest: int) -> Sequence[RegionSize]:
-        """Return how many labelsets of each object have a numerator of at least ``smallest``."""
+    def region_sizes(self, smallest: int | IntArray) -> Sequence[RegionSize]:
+        """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
+        smallest = np.broadcast_to(smallest, self.n_objects)
         if self.n_labels <= TABLE_LABELS:
             return super().region_sizes(smallest)
         if self.n_labels > MAX_TABLE_LABELS:
             return self._search.region_sizes(smallest, SEARCH_BUDGET)
         sizes = self._search.count_members(smallest, 1 + 2**self.n_labels // TABLE_SHARE)
-        large = [i for i, size in enumerate(sizes) if size is None]
-        listed = iter(TableEngine.region_sizes(self.take(np.array(large, dtype=np.int64)), smallest))
+        large = np.array([i for i, size in enumerate(sizes) if size is None], dtype=np.int64)
+        listed = iter(TableEngine.region_sizes(self.take(large), smallest[large]))
         return [next(listed) if size is None else size for size in sizes]
 
     def region_members(self, i: int, smallest: int, limit: int | None) -> tuple[LabelMatrix, IntArray]:
@@ -123,23 +158,36 @@ class FoldEngine(TableEngine):
             start=np.zeros(len(Y), dtype=np.int64),
         )
 
+    def _numerator_rows(self, objects: IntArray) -> Numerators:
+        if self.rule is None:
+            return super()._numerator_rows(objects)
+        counts = np.stack([engine._count_rows(objects, strict=False) for engine in self._single_folds])
+        rows = self.rule.numerators(counts, objects)
+        rows[:, : self.first_code] = 0
+        return rows
+
     def _count_rows(self, objects: IntArray, *, strict: bool) -> CountRows:
         from labelsure.labelsets import _table_kernels
 
         rows = np.empty((len(objects), 2**self.n_labels), dtype=np.int32)
         _table_kernels.count_rows(
-            np.stack([fold.energy.constant[objects] for fold in self.folds]),
-            np.stack([fold.energy.unary[objects] for fold in self.folds]),
+            np.stack([fold.energy.constant[objects] for fold in self._search.general]),
+            np.stack([fold.energy.unary[objects] for fold in self._search.general]),
             self._pair_rows,
             self._penalty_rows,
             *self._search.tables,
             int(strict),
             rows,
         )
-        if any(fold.energy.exceptions is not None for fold in self.folds):
+        if self._search.exceptional:
             own, labelsets = self._search.exceptions_of(objects)
             rows[own, encode(labelsets)] = self._counts_of(labelsets, objects[own], strict=strict)
         return rows
+
+    @cached_property
+    def _single_folds(self) -> list["FoldEngine"]:
+        """An engine for each fold alone, whose counts a rule weighs."""
+        return [FoldEngine([fold], allow_empty=True) for fold in self.folds]
 
     @cached_property
     def _pair_rows(self) -> IntArray:
@@ -156,7 +204,7 @@ class FoldEngine(TableEngine):
     def _penalty_rows(self) -> IntArray:
         from labelsure.labelsets._fold_arrays import penalty_rows
 
-        return penalty_rows(self.folds, self._search.parts)
+        return penalty_rows(self._search.general, self._search.parts)
 
     @cached_property
     def _search(self) -> "FoldSearch":

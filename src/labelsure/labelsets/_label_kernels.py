@@ -13,8 +13,9 @@ def label_numerators(
     base: IntArray,
     cost: IntArray,
     rest: IntArray,
-    at_least_weight: Integer,
-    above_weight: Integer,
+    factors: IntArray,
+    weights: IntArray,
+    multipliers: IntArray,
     buckets: Int32Array,
     values: IntArray,
     counts: IntArray,
@@ -45,7 +46,7 @@ def label_numerators(
             while level >= 0:
                 if level == n_hard:
                     value = weigh(
-                        scores[level], nothing, nothing, at_least_weight, above_weight, buckets, values, counts, layout
+                        scores[level], nothing, nothing, factors, weights, multipliers, buckets, values, counts, layout
                     )
                     best = max(best, value)
                     level -= 1
@@ -57,7 +58,7 @@ def label_numerators(
                 for k in range(n_folds):
                     scores[level + 1, k] = scores[level, k] + choice[level] * cost[level, k]
                 value = weigh(
-                    scores[level + 1], rest[level + 1], nothing, at_least_weight, above_weight,
+                    scores[level + 1], rest[level + 1], nothing, factors, weights, multipliers,
                     buckets, values, counts, layout,
                 )  # fmt: skip
                 if value > best:

@@ -11,6 +11,10 @@ Int32Array = np.ndarray[tuple[int, ...], np.dtype[np.int32]]
 Integer: TypeAlias = Any
 """An int, or what numba makes of one."""
 
+# Entries of ``factors``, the numbers of one object: what a calibration score >= its own adds, what a larger one adds
+# on top, what the object adds itself, and the multiplier of the first fold's prefix
+AT_LEAST, ABOVE, START, FIRST = range(4)
+
 # Columns of FoldTables.layout
 BUCKET_BEGIN, BUCKET_LAST, VALUE_BEGIN, VALUE_END, ORIGIN, SHIFT, LINK = range(7)
 
@@ -137,8 +141,9 @@ def weigh(
     scores: IntArray,
     more: IntArray,
     penalty: IntArray,
-    at_least_weight: Integer,
-    above_weight: Integer,
+    factors: IntArray,
+    weights: IntArray,
+    multipliers: IntArray,
     buckets: Int32Array,
     values: IntArray,
     counts: IntArray,
@@ -146,24 +151,31 @@ def weigh(
 ) -> Integer:
     """Return the numerator of the p-value of a labelset with additive scores ``scores + more``.
 
-    Reference : _reference.numerator
-    Requires : scores, more, penalty (K,); tables as in FoldTables
+    Reference : _reference.numerator; with weights, _rule.Rule.numerators
+    Requires : scores, more, penalty (K,); factors (4,); weights and multipliers as in Rule, or empty; tables as in
+        FoldTables
     Cost : one look-up per fold, two where smoothed
     """
-    total = at_least_weight
+    total = factors[START]
+    lowest = np.int64(0)
     for k in range(scores.shape[0]):
         score = final_score(scores[k] + more[k], penalty[k], layout[k, LINK])
-        total += at_least_weight * count_one(score, k, buckets, values, counts, layout)
-        if above_weight > 0:
-            total += above_weight * count_one(score + 1, k, buckets, values, counts, layout)
-    return total
+        count = count_one(score, k, buckets, values, counts, layout)
+        total += weights[k, count] if weights.shape[0] > 0 else factors[AT_LEAST] * count
+        if factors[ABOVE] > 0:
+            total += factors[ABOVE] * count_one(score + 1, k, buckets, values, counts, layout)
+        if multipliers.shape[0] > 0:
+            prefix = total * (factors[FIRST] if k == 0 else multipliers[k])
+            lowest = prefix if k == 0 else min(lowest, prefix)
+    return lowest if multipliers.shape[0] > 0 else total
 
 
 @kernel
 def weigh_rows(
     scores: IntArray,
-    at_least_weight: Integer,
-    above_weight: Integer,
+    factors: IntArray,
+    weights: IntArray,
+    multipliers: IntArray,
     buckets: Int32Array,
     values: IntArray,
     counts: IntArray,
@@ -179,5 +191,5 @@ def weigh_rows(
     nothing = np.zeros(scores.shape[1], np.int64)
     for row in range(scores.shape[0]):
         numerators[row] = weigh(
-            scores[row], nothing, nothing, at_least_weight, above_weight, buckets, values, counts, layout
+            scores[row], nothing, nothing, factors, weights, multipliers, buckets, values, counts, layout
         )

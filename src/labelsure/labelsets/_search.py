@@ -48,11 +48,15 @@ class ExceptionList(NamedTuple):
     labelsets : int8 array of shape (E, q)
     numerators, totals : int64 arrays of shape (E,)
         Of their p-values, and their total scores.
+    n_stranger : int
+        How many have a higher score of their own than in the general form, in some fold. The others are found no
+        earlier than they should be by a search of the general form, so they never crowd out a labelset there.
     """
 
     labelsets: LabelMatrix
     numerators: IntArray
     totals: IntArray
+    n_stranger: int
 
 
 class FoldSearch:
@@ -67,11 +71,14 @@ class FoldSearch:
     def __init__(self, engine: "FoldEngine") -> None:
         self.engine = engine
         self.n_words = (engine.n_labels + 63) // 64
-        self.parts = FoldParts(engine.folds)
-        self.tables = fold_tables(engine.folds)
-        self.plain = not (self.parts.has_penalty or self.parts.has_link or engine.draws is not None)
-        self.exceptional = any(fold.energy.exceptions is not None for fold in engine.folds)
         self.general = [Fold(fold.calibration, fold.energy.general_form()) for fold in engine.folds]
+        self.parts = FoldParts(self.general)
+        self.tables = fold_tables(self.general)
+        weighted = engine.draws is not None or engine.rule is not None
+        self.plain = not (self.parts.has_penalty or self.parts.has_link or weighted)
+        self.discounted = _once([fold.energy.discounts.labelsets for fold in engine.folds if fold.energy.discounts])
+        self.own_exceptions = any(fold.energy.exceptions is not None for fold in engine.folds)
+        self.exceptional = self.own_exceptions or self.discounted is not None
 
     def top(self, n_best: int) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of each object."""
@@ -99,7 +106,7 @@ class FoldSearch:
         nobody = np.empty((0, self.engine.n_labels, 2), dtype=np.int64)
         return np.concatenate([nobody, *self._map_blocks(answer, "p-values of labels")])
 
-    def count_members(self, smallest: int, budget: int) -> list[int | None]:
+    def count_members(self, smallest: int | IntArray, budget: int) -> list[int | None]:
         """Return the exact sizes of all regions, None for those that take more than ``budget`` evaluations.
 
         Where that is most of the first block of objects, none is counted.
@@ -111,15 +118,16 @@ class FoldSearch:
                 return [None] * self.engine.n_objects
         return sizes
 
-    def region_sizes(self, smallest: int, budget: int) -> list[RegionSize]:
+    def region_sizes(self, smallest: int | IntArray, budget: int) -> list[RegionSize]:
         """Return the sizes of all regions, estimated where counting takes more than ``budget`` evaluations."""
         engine = self.engine
+        least = np.broadcast_to(smallest, engine.n_objects)
 
         def answer(objects: IntArray) -> list[RegionSize]:
             sizes: dict[int, RegionSize] = dict.fromkeys(objects.tolist(), engine.n_candidates)
-            open_ones = objects[[smallest > self._look_up(int(i))[0] for i in objects]]  # others hold everything
+            open_ones = objects[[least[i] > self._lowest(int(i)) for i in objects]]  # others hold everything
             for i, (size, finished) in zip(open_ones.tolist(), self._count(open_ones, smallest, budget), strict=True):
-                sizes[i] = size if finished else estimate_size(engine, i, smallest, at_least=size)
+                sizes[i] = size if finished else estimate_size(engine, i, int(least[i]), at_least=size)
             return list(sizes.values())
 
         return [size for block in self._map_blocks(answer, "region sizes") for size in block]
@@ -175,33 +183,45 @@ class FoldSearch:
     def exceptions_of(self, objects: IntArray) -> tuple[IntArray, LabelMatrix]:
         """Return the labelsets that are exceptional in some fold, and whose they are: positions in ``objects``."""
         owners, labelsets = [], []
+        if self.discounted is not None:
+            owners.append(np.repeat(np.arange(len(objects)), len(self.discounted)))
+            labelsets.append(np.tile(self.discounted, (len(objects), 1)))
         for fold in self.engine.folds:
             if fold.energy.exceptions is not None:
                 exceptions = fold.energy.exceptions.take(objects)
-                owners.append(np.repeat(np.arange(len(objects)), np.diff(exceptions.begin)))
+                owners.append(exceptions.owners())
                 labelsets.append(exceptions.labelsets)
-        together = np.column_stack([np.concatenate(owners), np.concatenate(labelsets)])
-        if not self.engine.allow_empty:
-            together = together[together[:, 1:].any(axis=1)]
-        once = np.unique(together, axis=0)
-        return once[:, 0], once[:, 1:].astype(np.int8)
+        owner, listed = np.concatenate(owners), np.concatenate(labelsets)
+        if len(owners) > 1:
+            once = np.unique(np.column_stack([owner, listed]), axis=0)
+            owner, listed = once[:, 0], once[:, 1:].astype(np.int8)
+        candidates = listed.any(axis=1) | self.engine.allow_empty
+        return owner[candidates], listed[candidates]
 
     def exceptions_of_one(self, i: int) -> ExceptionList:
         """Return the exceptional labelsets of object ``i``."""
         nothing = np.empty(0, dtype=np.int64)
         if not self.exceptional:
-            return ExceptionList(np.empty((0, self.engine.n_labels), dtype=np.int8), nothing, nothing)
+            return ExceptionList(np.empty((0, self.engine.n_labels), dtype=np.int8), nothing, nothing, 0)
         labelsets = self.exceptions_of(np.array([i]))[1]
         objects = np.full(len(labelsets), i)
+        stranger = np.zeros(len(labelsets), dtype=bool)
+        for fold, general in zip(self.engine.folds, self.general, strict=True):
+            if fold.energy.exceptions is not None:
+                own = fold.energy.scores(labelsets, objects=objects)
+                stranger |= own > general.energy.scores(labelsets, objects=objects)
         return ExceptionList(
-            labelsets, self.engine.numerators_of(labelsets, objects), self.engine.total_scores(labelsets, objects)
+            labelsets,
+            self.engine.numerators_of(labelsets, objects),
+            self.engine.total_scores(labelsets, objects),
+            int(stranger.sum()),
         )
 
     def _top_of(self, problems: Problems, row: int, i: int, words: Words, numerators: IntArray) -> None:
         """Write the best labelsets of one object and their numerators, as far as there are so many."""
         n_best = len(numerators)
         exceptions = self.exceptions_of_one(i)
-        found_words, found_rank = self._best_first(problems, row, i, n_best + len(exceptions.labelsets))
+        found_words, found_rank = self._best_first(problems, row, i, n_best + exceptions.n_stranger)
         if len(exceptions.labelsets):
             known = pack(exceptions.labelsets)
             general = ~np.isin(_as_keys(found_words), _as_keys(known))
@@ -218,7 +238,7 @@ class FoldSearch:
         """Return the highest numerator of one object's labelsets with each label off and on, (n_labels, 2)."""
         exceptions = self.exceptions_of_one(i)
         by_flip = np.zeros((self.engine.n_labels, 2), dtype=np.int64)
-        additive = not (self.parts.pairs.shape[1] or self.parts.has_penalty or len(exceptions.labelsets))
+        additive = not (self.parts.pairs.shape[1] or self.parts.has_penalty or exceptions.n_stranger)
         if additive:
             label_numerators(
                 int(problems.n_hard[row]),
@@ -229,7 +249,7 @@ class FoldSearch:
                 by_flip,
             )
         need_search = self._need_search(problems, row, additive)
-        if need_search.any() and not len(exceptions.labelsets):  # the best of all is the best with its own labels
+        if need_search.any() and not exceptions.n_stranger:  # the best of all is the best with its own labels
             self._fill_in_best(problems, row, i, by_flip, need_search)
         for t, flipped in zip(*np.nonzero(need_search), strict=True):
             part, part_row = (force_flip(problems, row, t, self.parts.pairs), 0) if flipped else (problems, row)
@@ -269,9 +289,9 @@ class FoldSearch:
 
     def _highest(self, problems: Problems, row: int, i: int, forced: int, exceptions: ExceptionList) -> int:
         """Return the highest numerator of a problem's labelsets that are not exceptional; 0 if there are none."""
-        n_exceptions = len(exceptions.labelsets)
-        words, rank = self._best_first(problems, row, i, 1 + n_exceptions, forced=forced, by_total=n_exceptions > 0)
-        if n_exceptions:
+        n_stranger = exceptions.n_stranger
+        words, rank = self._best_first(problems, row, i, 1 + n_stranger, forced=forced, by_total=n_stranger > 0)
+        if n_stranger:
             rank = rank[~np.isin(_as_keys(words), _as_keys(pack(exceptions.labelsets)))]
         return int(rank[0, NUMERATOR]) if len(rank) else 0
 
@@ -307,26 +327,27 @@ class FoldSearch:
         )
         return found_words[order[:n_found]], found_rank[order[:n_found]]
 
-    def _count(self, objects: IntArray, smallest: int, budget: int) -> list[tuple[int, bool]]:
+    def _count(self, objects: IntArray, smallest: int | IntArray, budget: int) -> list[tuple[int, bool]]:
         """Return the members of each region that at most ``budget`` evaluations find, and whether these are all."""
+        least = np.broadcast_to(smallest, self.engine.n_objects).tolist()
         problems = pose_problems(self.general, self.parts, objects)
         no_words, no_numerators = np.empty((0, self.n_words), dtype=np.uint64), np.empty(0, dtype=np.int64)
         answers = []
         for row, i in enumerate(objects):
-            steps = list(self._depth_first(problems, row, int(i), smallest, no_words, no_numerators, budget=budget))
+            steps = list(self._depth_first(problems, row, int(i), least[i], no_words, no_numerators, budget=budget))
             size, finished = sum(n_new for n_new, _ in steps), steps[-1][1]
             if self.exceptional:
                 exceptions = self.exceptions_of_one(int(i))
-                general = self._general_numerators(exceptions.labelsets, int(i)) >= smallest
+                general = self._general_numerators(exceptions.labelsets, int(i)) >= least[i]
                 # an unfinished search may have met any of them, or none
-                size = max(size - int(general.sum()), 0) + int((exceptions.numerators >= smallest).sum())
+                size = max(size - int(general.sum()), 0) + int((exceptions.numerators >= least[i]).sum())
             answers.append((size, finished))
         return answers
 
     def _general_numerators(self, labelsets: LabelMatrix, i: int) -> IntArray:
         """Return what the numerators of exceptional labelsets would be, were they not exceptional."""
         engine = self.engine
-        general = type(engine)(self.general, allow_empty=engine.allow_empty, draws=engine.draws)
+        general = type(engine)(self.general, allow_empty=engine.allow_empty, draws=engine.draws, rule=engine.rule)
         return general.numerators_of(labelsets, np.full(len(labelsets), i))
 
     def _depth_first(
@@ -386,19 +407,31 @@ class FoldSearch:
         weigh_rows(lowest, *self._look_up(i), numerators)
         return numerators >= smallest
 
+    def _lowest(self, i: int) -> int:
+        """Return the numerator of a labelset that is stranger than all calibration examples."""
+        if self.engine.rule is None:
+            return 1 if self.engine.draws is None else int(self.engine.draws[i])
+        stranger = np.zeros((len(self.engine.folds), 1), dtype=np.int64)
+        return int(self.engine.rule.numerators(stranger, np.array([i]))[0])
+
     def _look_up(self, i: int) -> tuple[Any, ...]:
-        """Return what look-ups for object ``i`` take: the weights of calibration scores, and the tables.
+        """Return what look-ups for object ``i`` take: how counts are weighed, and the tables.
 
         A calibration score >= a labelset's adds 1 to its numerator, a larger one nothing more; with smoothing u and
-        1 - u.
+        1 - u; with a rule, what that says.
         """
-        draw = 1 if self.engine.draws is None else int(self.engine.draws[i])
-        above = 0 if self.engine.draws is None else DRAW_UNIT - draw
-        return draw, above, *self.tables
+        engine, rule = self.engine, self.engine.rule
+        if rule is not None:
+            factors = np.array([0, 0, rule.start[i], rule.first[i]], dtype=np.int64)
+            return factors, rule.weights, rule.multipliers, *self.tables
+        draw = 1 if engine.draws is None else int(engine.draws[i])
+        above = 0 if engine.draws is None else DRAW_UNIT - draw
+        no_weights, no_multipliers = np.empty((0, 0), dtype=np.int64), np.empty(0, dtype=np.int64)
+        return np.array([draw, above, draw, 0], dtype=np.int64), no_weights, no_multipliers, *self.tables
 
     def _common(self, i: int) -> tuple[Any, ...]:
         """Return what both kinds of search take for object ``i``, in their order."""
-        parts, (draw, above, *tables) = self.parts, self._look_up(i)
+        parts, (factors, weights, multipliers, *tables) = self.parts, self._look_up(i)
         return (
             parts.pairs,
             parts.by_cardinality,
@@ -406,8 +439,9 @@ class FoldSearch:
             parts.anchor_begin,
             parts.per_distance,
             *tables,
-            draw,
-            above,
+            factors,
+            weights,
+            multipliers,
             self.plain,
             parts.has_penalty,
             self.engine.allow_empty,
@@ -426,3 +460,8 @@ def _as_keys(words: Words) -> np.ndarray[tuple[int], np.dtype[np.void]]:
     """Return each row of words as one item that can be compared with others."""
     rows = np.ascontiguousarray(words)
     return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
+
+
+def _once(lists: list[LabelMatrix]) -> LabelMatrix | None:
+    """Return every labelset of some lists once; None where there are no lists."""
+    return np.unique(np.concatenate(lists), axis=0) if lists else None

@@ -37,7 +37,7 @@ class TableEngine(LabelsetEngine):
 
         def fill(objects: IntArray) -> None:
             rows = self._numerator_rows(objects)[:, self.first_code :]
-            np.divide(rows, self.denominator, out=table[objects[0] : objects[-1] + 1])
+            table[objects[0] : objects[-1] + 1] = self.to_p_values(rows, objects)
 
         for _ in map_in_threads(fill, blocks, n_jobs=self.n_jobs, description="p-values"):
             pass
@@ -53,9 +53,10 @@ class TableEngine(LabelsetEngine):
             numerators[i, : len(codes)] = values
         return BestLabelsets(labelsets, numerators)
 
-    def region_sizes(self, smallest: int) -> Sequence[RegionSize]:
-        """Return how many labelsets of each object have a numerator of at least ``smallest``."""
-        return self._map_rows(lambda _, row: int(np.count_nonzero(row >= smallest)), "region sizes")
+    def region_sizes(self, smallest: int | IntArray) -> Sequence[RegionSize]:
+        """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
+        least = np.broadcast_to(smallest, self.n_objects)
+        return self._map_rows(lambda i, row: int(np.count_nonzero(row >= least[i])), "region sizes")
 
     def region_members(self, i: int, smallest: int, limit: int | None) -> tuple[LabelMatrix, IntArray]:
         """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""

@@ -87,12 +87,12 @@ class LabelsetPredictions:
     @property
     def credibility(self) -> FloatArray:
         """The highest p-value of each object, shape (n,); low values say that no labelset fits the object."""
-        return self._best.numerators[:, 0] / self._engine.denominator
+        return self._engine.to_p_values(self._best.numerators)[:, 0]
 
     @property
     def confidence(self) -> FloatArray:
         """One minus the second highest p-value of each object, shape (n,); 1 where there is only one candidate."""
-        return 1 - self._best.numerators[:, 1] / self._engine.denominator
+        return 1 - self._engine.to_p_values(self._best.numerators)[:, 1]
 
     def p_value(self, Y: LabelMatrixLike) -> FloatArray:
         """Return the p-value of one labelset per object, for any number of labels.
@@ -109,7 +109,7 @@ class LabelsetPredictions:
         """
         Y = check_label_matrix(Y, n_labels=self._engine.n_labels)
         check_same_length(range(len(self)), Y, names=("the predictions", "Y"))
-        return self._engine.numerators_of(Y) / self._engine.denominator
+        return self._engine.to_p_values(self._engine.numerators_of(Y))
 
     def p_values(self, *, max_memory: int = 4 * GIBIBYTE) -> FloatArray:
         """Return the p-values of all candidate labelsets, columns as in :meth:`candidates`.
@@ -172,7 +172,7 @@ class LabelsetPredictions:
         ([[[1, 0], [1, 1]]], [[0.75, 0.25]])
         """
         best = self._engine.top(check_count(k, name="k"))
-        return TopLabelsets(best.labelsets, best.numerators / self._engine.denominator)
+        return TopLabelsets(best.labelsets, self._engine.to_p_values(best.numerators))
 
     @property
     def label_p_values(self) -> FloatArray:
@@ -189,7 +189,7 @@ class LabelsetPredictions:
         >>> predictor.predict_labelsets([[0.8, 0.3]]).label_p_values.tolist()
         [[[0.25, 0.75], [0.75, 0.25]]]
         """
-        return self._label_numerators / self._engine.denominator
+        return self._engine.to_p_values(self._label_numerators)
 
     def rank_labels(self, *, method: str = "difference") -> FloatArray:
         """Return a number per object and label by which labels can be ranked: the higher, the more plausible.

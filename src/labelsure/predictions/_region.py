@@ -44,8 +44,7 @@ class LabelsetRegion:
         self.significance = significance
         self.force_nonempty = force_nonempty
         self._predictions = predictions
-        self._engine = predictions._engine
-        self._smallest = self._engine.smallest_member(check_significance(significance))
+        self._engine, self._smallest = predictions._engine.at_level(check_significance(significance))
 
     def __len__(self) -> int:
         return self._engine.n_objects
@@ -109,8 +108,14 @@ class LabelsetRegion:
     @property
     def _possible(self) -> tuple[BoolArray, BoolArray]:
         """Whether some member has each label off, and whether some member has it on."""
-        possible = self._predictions._label_numerators >= self._smallest
+        own = self._engine is self._predictions._engine
+        numerators = self._predictions._label_numerators if own else self._label_numerators
+        possible = numerators >= self._smallest[:, None, None]
         return possible[:, :, 0], possible[:, :, 1]
+
+    @cached_property
+    def _label_numerators(self) -> IntArray:
+        return self._engine.label_numerators()
 
     def _forced_labels(self, labels: BoolArray) -> BoolArray:
         if not self.force_nonempty:
@@ -151,7 +156,7 @@ class ObjectRegion:
         :meth:`labelsets` returns them with the most plausible first.
         """
         region = self._region
-        chunks = region._engine.iterate_members(self._i, region._smallest)
+        chunks = region._engine.iterate_members(self._i, int(region._smallest[self._i]))
         n_members = 0
         for labelsets, _ in chunks:
             n_members += len(labelsets)
@@ -178,17 +183,16 @@ class ObjectRegion:
         limit : int or None
             At most so many; needed for regions too large to be listed.
         """
-        return self._members(limit)[0]
+        region = self._region
+        limit = None if limit is None else check_count(limit, name="limit", at_least=0)
+        labelsets, _ = region._engine.region_members(self._i, int(region._smallest[self._i]), limit)
+        if region.force_nonempty and not len(labelsets) and limit != 0:
+            return region._predictions.labelsets[[self._i]]
+        return labelsets
 
     def p_values(self, *, limit: int | None = None) -> FloatArray:
         """Return the members' p-values, in the order of :meth:`labelsets`."""
-        return self._members(limit)[1] / self._region._engine.denominator
-
-    def _members(self, limit: int | None) -> tuple[LabelMatrix, IntArray]:
-        region = self._region
-        limit = None if limit is None else check_count(limit, name="limit", at_least=0)
-        labelsets, numerators = region._engine.region_members(self._i, region._smallest, limit)
-        if region.force_nonempty and not len(numerators) and limit != 0:
-            best = region._predictions._best
-            return best.labelsets[self._i, :1], best.numerators[self._i, :1]
-        return labelsets, numerators
+        engine = self._region._predictions._engine
+        labelsets = self.labelsets(limit=limit)
+        objects = np.full(len(labelsets), self._i)
+        return engine.to_p_values(engine.numerators_of(labelsets, objects), objects)
