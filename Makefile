@@ -5,7 +5,7 @@ SHARED_DATA := ../shared/datasets
 export LABELSURE_DATA ?= $(if $(wildcard $(SHARED_DATA)),$(abspath $(SHARED_DATA)),)
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba
 
-.PHONY: demo test lint types layers tests coverage validity bench clean
+.PHONY: demo test lint types layers tests coverage validity bench experiments clean
 
 demo: .venv/ready  ## reproduce the paper's tables on yeast (needs only the package index)
 	$(BIN)/labelsure reproduce yeast
@@ -33,6 +33,9 @@ validity: .venv/ready  ## slow statistical checks
 
 bench: .venv/ready  ## speed and memory, as ratios against named baselines
 	$(BIN)/python -m benchmarks
+
+experiments: .venv/ready  ## measures, learners and guarantees on seven data sets: hours, goes on where it was stopped
+	$(BIN)/python -m experiments
 
 clean:
 	rm -rf .venv build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -42,9 +42,10 @@ def scores_of_all(fold, i):
     labelsets = labelsets_of(np.arange(2**energy.n_labels), energy.n_labels)
     scores = energy.constant[i] + labelsets @ energy.unary[i]
     if energy.pairwise is not None:
+        pairwise = energy.pairwise if energy.pairwise.ndim == 2 else energy.pairwise[i]
         for r in range(energy.n_labels):
             for j in range(r):
-                scores += energy.pairwise[j, r] * labelsets[:, j] * labelsets[:, r]
+                scores += pairwise[j, r] * labelsets[:, j] * labelsets[:, r]
     if energy.link is not None:
         scores = np.array([math.isqrt(max(score, 0) << energy.link.shift) for score in scores.tolist()])
     penalty = energy.penalty

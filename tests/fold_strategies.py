@@ -33,10 +33,14 @@ def plain_weighing(at_least, above):
 
 @st.composite
 def energies(draw, n_objects, n_labels):
-    """An energy with costs of any sign, with or without pairs; what stands below the diagonal must not matter."""
+    """An energy with costs of any sign, with or without pairs, of all objects or of each.
+
+    What stands below the diagonal must not matter.
+    """
     constant = draw(arrays(np.int64, n_objects, elements=draw(COSTS)))
     unary = draw(arrays(np.int64, (n_objects, n_labels), elements=draw(COSTS)))
-    pairwise = draw(st.none() | arrays(np.int64, (n_labels, n_labels), elements=draw(COSTS)))
+    shape = draw(st.sampled_from([(n_labels, n_labels), (n_objects, n_labels, n_labels)]))
+    pairwise = draw(st.none() | arrays(np.int64, shape, elements=draw(COSTS)))
     return Energy(constant, unary, pairwise)
 
 

@@ -1,5 +1,6 @@
 """Random search problems full of ties, and what all answers about them must be."""
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -61,7 +62,7 @@ def random_case(seed, *, labels=(1, 12), folds=(1, 15), objects=(1, 2), smoothed
     n_folds = _few(rng, *folds)
     n_objects = int(rng.integers(*objects, endpoint=True))
     style = {
-        "pairs": rng.choice(["none", "none", "positive", "any", "some folds"]),
+        "pairs": rng.choice(["none", "none", "none", "positive", "any", "some folds", "own", "form", "own form"]),
         "link": rng.choice([-1, -1, 0, 2, 12]),
         "penalty": rng.choice(["none", "none", "cardinality", "distance", "both", "zero"]),
         "exceptions": bool(rng.integers(3) == 0),
@@ -98,6 +99,10 @@ def random_energy(rng, n_objects, n_labels, style):
             0 if style["pairs"] == "positive" else -spread, spread, endpoint=True, size=(n_labels,) * 2
         )
         pairwise[rng.random((n_labels, n_labels)) < 0.5] = 0
+    if style["pairs"] == "own" and rng.integers(4):
+        pairwise = rng.integers(-spread, spread, endpoint=True, size=(n_objects, n_labels, n_labels))
+    if style["pairs"] in ("form", "own form"):
+        constant, unary, pairwise = random_form(rng, n_objects, n_labels, spread, own=style["pairs"] == "own form")
     penalty = None
     if style["penalty"] != "none" and rng.integers(5):
         by_cardinality = rng.integers(0, spread, endpoint=True, size=n_labels + 1)
@@ -115,6 +120,20 @@ def random_energy(rng, n_objects, n_labels, style):
         amounts = rng.integers(0, 2 * spread, endpoint=True, size=len(codes))
         discounts = Discounts(labelsets_of(codes, n_labels).astype(np.int8), amounts)
     return Energy(constant, unary, pairwise, link, penalty, exceptions, discounts)
+
+
+def random_form(rng, n_objects, n_labels, spread, *, own):
+    """Return the parts of ``(8 w t - o)' P (8 w t - o)``, w +-1: as dense as that of a Mahalanobis distance."""
+    largest = math.isqrt(max(spread // 2**10, 1))
+    factor = rng.integers(-largest, largest, endpoint=True, size=(n_labels, rng.integers(1, n_labels, endpoint=True)))
+    form = factor @ factor.T // factor.shape[1] + np.diag(rng.integers(0, 2, size=n_labels))
+    outputs = rng.integers(0, 8, endpoint=True, size=(n_objects, n_labels))
+    weights = rng.choice([-1, 1], size=(n_objects, n_labels)) if own else np.ones((n_objects, n_labels), dtype=np.int64)
+    constant = np.einsum("ij,jr,ir->i", outputs, form, outputs)
+    unary = 64 * np.diag(form) - 16 * weights * (outputs @ form)
+    if not own:
+        return constant, unary, 128 * form
+    return constant, unary, 128 * form * weights[:, :, None] * weights[:, None, :]
 
 
 def random_rule(rng, folds, n_objects):

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from benchmarks import __main__ as command
-from benchmarks import choice, growth, limit, rivals, search
+from benchmarks import choice, growth, limit, risk, rivals, search
 from benchmarks._answers import NotMeasuredError, Picture, Table, shown, table_lines
 from benchmarks._data import load_if_there
 from benchmarks._figures import Figure
@@ -172,6 +172,18 @@ def test_disagreement_knows_the_other_order_of_labelsets():
     assert rivals.disagreement(ours, theirs)[0] == 0
     theirs[0, 0] += 0.5
     assert rivals.disagreement(ours, theirs) == pytest.approx((1 / 16, 0.5))
+
+
+def test_risk_is_compared_with_mapie(outputs):
+    pytest.importorskip("mapie", reason="compares with MAPIE, pip install mapie")
+    labelled = outputs.Y.any(axis=1)
+    figures = risk.compare("toy", outputs.calibration[labelled], outputs.Y[labelled])
+    assert [figure.what for figure in figures if figure.unit == "x"] == [
+        f"toy, {what}: against MAPIE" for what in ("recall, crc", "recall, rcps", "precision, ltt")
+    ]
+    with pytest.raises(RuntimeError, match="disagree"):
+        risk.check_agreement(0.5, 0.42)
+    risk.check_agreement(0.505, 0.5)
 
 
 @pytest.mark.parametrize("package", ["crepes", "mulaconf"])

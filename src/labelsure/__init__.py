@@ -11,37 +11,59 @@ from labelsure._version import __version__
 
 if TYPE_CHECKING:
     from labelsure.conformal import (
+        ByCardinality,
+        ByLabel,
+        ByObject,
         CrossConformalClassifier,
         FullConformalClassifier,
         InductiveConformalClassifier,
+        LabelWiseConformalClassifier,
+        calibrate_labels,
         calibrate_outputs,
+        control_precision,
+        control_recall,
     )
     from labelsure.datasets import load_dataset
     from labelsure.estimators import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
     from labelsure.measures import PowerMeasure
-    from labelsure.predictions import LabelsetPredictions, LabelsetRegion
+    from labelsure.predictions import LabelsetPredictions, LabelsetRegion, LabelWisePredictions, LabelWiseRegion
 
 _HOME = {
     "BPMLLClassifier": "estimators",
+    "ByCardinality": "conformal",
+    "ByLabel": "conformal",
+    "ByObject": "conformal",
     "CrossConformalClassifier": "conformal",
     "FullConformalClassifier": "conformal",
     "InductiveConformalClassifier": "conformal",
+    "LabelWiseConformalClassifier": "conformal",
+    "LabelWisePredictions": "predictions",
+    "LabelWiseRegion": "predictions",
     "LabelsetPredictions": "predictions",
     "LabelsetRegion": "predictions",
     "MLNBClassifier": "estimators",
     "MLRBFClassifier": "estimators",
     "MLkNNClassifier": "estimators",
     "PowerMeasure": "measures",
+    "calibrate_labels": "conformal",
     "calibrate_outputs": "conformal",
+    "control_precision": "conformal",
+    "control_recall": "conformal",
     "load_dataset": "datasets",
 }
 _ROOMS = ("conformal", "datasets", "estimators", "labelsets", "measures", "metrics", "predictions")
 
 __all__ = [
     "BPMLLClassifier",
+    "ByCardinality",
+    "ByLabel",
+    "ByObject",
     "CrossConformalClassifier",
     "FullConformalClassifier",
     "InductiveConformalClassifier",
+    "LabelWiseConformalClassifier",
+    "LabelWisePredictions",
+    "LabelWiseRegion",
     "LabelsetPredictions",
     "LabelsetRegion",
     "MLNBClassifier",
@@ -49,7 +71,10 @@ __all__ = [
     "MLkNNClassifier",
     "PowerMeasure",
     "__version__",
+    "calibrate_labels",
     "calibrate_outputs",
+    "control_precision",
+    "control_recall",
     "load_dataset",
 ]
 

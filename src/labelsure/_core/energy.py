@@ -118,6 +118,19 @@ class Energy:
         bound = int(lowest.min())
         return bound if self.link is None else int(self.link(np.array([bound]))[0])
 
+    def upper_bound(self) -> int:
+        """Return a number that no score rises above (0 objects: 0)."""
+        if self.n_objects == 0:
+            return 0
+        highest = self.constant + np.maximum(self.unary, 0).sum(axis=1)
+        if self.pairwise is not None:
+            highest = highest + np.maximum(np.triu(self.pairwise, 1), 0).sum(axis=(-2, -1))
+        bound = int(highest.max())
+        bound = bound if self.link is None else int(self.link(np.array([bound]))[0])
+        if self.penalty is not None:
+            bound += self.penalty.largest_cost(self.n_labels)
+        return bound if self.exceptions is None else max(bound, int(self.exceptions.scores.max(initial=bound)))
+
     def take(self, objects: IntArray | slice) -> "Energy":
         """Return the energy of some of the objects, repeated ones allowed."""
         chosen = np.arange(self.n_objects)[objects]

@@ -19,11 +19,24 @@ def labelset_keys(Y: LabelMatrix | IntArray) -> Keys:
     >>> bool(first == third), bool(first == second)
     (True, False)
     """
+    words = labelset_words(Y)
+    return words[:, 0] if words.shape[1] == 1 else words.view(f"S{8 * words.shape[1]}")[:, 0]
+
+
+def labelset_words(Y: LabelMatrix | IntArray) -> np.ndarray[tuple[int, int], np.dtype[np.uint64]]:
+    """Return each row as words of 64 labels, in some order of their bits and with zeros behind the last label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first, second = labelset_words(np.array([[1, 0, 1], [1, 1, 0]]))
+    >>> np.bitwise_count(first ^ second).tolist()
+    [2]
+    """
     bits = np.packbits(np.asarray(Y, dtype=bool), axis=1)
-    n_words = max(1, -(-bits.shape[1] // 8))
-    padded = np.zeros((len(bits), 8 * n_words), dtype=np.uint8)
+    padded = np.zeros((len(bits), 8 * max(1, -(-bits.shape[1] // 8))), dtype=np.uint8)
     padded[:, : bits.shape[1]] = bits
-    return padded.view(np.uint64)[:, 0] if n_words == 1 else padded.view(f"S{8 * n_words}")[:, 0]
+    return padded.view(np.uint64)
 
 
 def find_keys(wanted: Keys, known: Keys) -> IntArray:

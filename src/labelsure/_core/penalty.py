@@ -4,8 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labelsure._core.labelset_keys import labelset_keys
+from labelsure._core.labelset_keys import labelset_keys, labelset_words
 from labelsure._core.types import IntArray, LabelMatrix
+
+BLOCK_DISTANCES = 2**21
+"""Distances worked out at a time, 16 MiB of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +51,14 @@ class Penalty:
         if self.by_cardinality is not None:
             costs += self.by_cardinality[on.sum(axis=1)]
         if self.per_distance > 0 and self.anchors is not None:
-            anchors = self.anchors.astype(np.int64)
-            shared = on @ anchors.T
-            distances = on.sum(axis=1)[:, None] + anchors.sum(axis=1) - 2 * shared
-            costs += self.per_distance * distances.min(axis=1)
+            _, first, which = np.unique(labelset_keys(on), return_index=True, return_inverse=True)
+            costs += self.per_distance * _nearest(on[first], self.anchors)[which]
         return costs
+
+    def largest_cost(self, n_labels: int) -> int:
+        """Return a number that no labelset pays more than."""
+        by_cardinality = 0 if self.by_cardinality is None else int(self.by_cardinality.max())
+        return by_cardinality + self.per_distance * n_labels
 
     def flat_cost(self) -> int | None:
         """Return what all labelsets pay alike; None where they pay differently."""
@@ -73,3 +79,17 @@ class Penalty:
         if len({frozenset(labelset_keys(one).tolist()) for one in lists}) > 1:
             raise ValueError("Two penalties by distance can only be added where they measure it to the same labelsets.")
         return Penalty(by_cardinality, anchors=anchors, per_distance=self.per_distance + other.per_distance)
+
+
+def _nearest(on: IntArray, anchors: LabelMatrix) -> IntArray:
+    """Return the Hamming distance of each row of ``on`` to the nearest row of ``anchors``."""
+    points, others = labelset_words(on), labelset_words(anchors)
+    n_rows = max(1, BLOCK_DISTANCES // len(others))
+    nearest = np.empty(len(points), dtype=np.int64)
+    for start in range(0, len(points), n_rows):
+        block = points[start : start + n_rows]
+        distances = np.zeros((len(block), len(others)), dtype=np.int64)
+        for word in range(points.shape[1]):
+            distances += np.bitwise_count(block[:, word, None] ^ others[:, word])
+        nearest[start : start + n_rows] = distances.min(axis=1)
+    return nearest

@@ -20,18 +20,60 @@ SMOOTHING_STREAM, ORDER_STREAM = 1, 2
 """Set the draws of predictions apart from those of ``fit``, which come from the same random_state."""
 
 
-class ConformalClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
-    """Base of the conformal classifiers: a classifier inside, p-values of labelsets outside.
+class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Base of all classifiers here: another classifier inside.
 
     X is handed to the classifier inside as it is, so whatever that accepts (DataFrames for a ColumnTransformer,
     sparse matrices, lists of texts, NaN) is accepted here, and refused where it refuses it.
     """
 
     estimator: Any
-    measure: Any
-    empty: str
     smoothed: bool
     random_state: Any
+
+    def _check_fit(self, X: MatrixLike, Y: LabelMatrixLike, *, prefit: bool = False) -> tuple[MatrixLike, LabelMatrix]:
+        """Check parameters and training data, and learn names and sizes."""
+        check_inside(self.estimator, prefit=prefit)
+        labels = check_label_matrix(Y)
+        X = _as_rows(X)
+        check_same_length(X, labels)
+        validate_data(self, X, reset=True, skip_check_array=True)
+        self.n_labels_ = labels.shape[1]
+        self.label_names_ = label_names_of(Y)
+        self.classes_ = [np.array([0, 1]) for _ in range(self.n_labels_)]
+        return X, labels
+
+    def _check_predict(self, X: MatrixLike) -> MatrixLike:
+        check_is_fitted(self)
+        X = _as_rows(X)
+        if hasattr(self, "n_features_in_") and getattr(X, "ndim", 2) == 1:
+            raise ValueError(
+                f"X must have {self.n_features_in_} columns, one per feature, got an array of shape {X.shape}."
+                " Reshape your data: X.reshape(1, -1) is a single object."
+            )
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return X
+
+    def _seeded_estimator(self, seed: int) -> Any:
+        return copy_inside(self.estimator, seed)
+
+    def _draws(self, n_objects: int) -> IntArray | None:
+        return draw_smoothing(n_objects, self.random_state) if self.smoothed else None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = mark_multi_label(super().__sklearn_tags__())
+        inside = tags_inside(self.estimator)
+        if inside is not None:
+            tags.input_tags.sparse = inside.input_tags.sparse
+            tags.input_tags.allow_nan = inside.input_tags.allow_nan
+        return tags
+
+
+class ConformalClassifier(WrappingClassifier, ABC):
+    """Base of the conformal classifiers of labelsets: a classifier inside, p-values of labelsets outside."""
+
+    measure: Any
+    empty: str
 
     @abstractmethod
     def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
@@ -59,46 +101,12 @@ class ConformalClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, AB
         return self.predict_labelsets(X).labelsets.astype(np.int64)  # the int of scikit-learn's own classifiers
 
     def _check_fit(self, X: MatrixLike, Y: LabelMatrixLike, *, prefit: bool = False) -> tuple[MatrixLike, LabelMatrix]:
-        """Check parameters and training data, and learn names and sizes."""
-        check_inside(self.estimator, prefit=prefit)
         resolve_measure(self.measure)
         check_empty(self.empty)
-        labels = check_label_matrix(Y)
-        X = _as_rows(X)
-        check_same_length(X, labels)
-        validate_data(self, X, reset=True, skip_check_array=True)
-        self.n_labels_ = labels.shape[1]
-        self.label_names_ = label_names_of(Y)
-        self.classes_ = [np.array([0, 1]) for _ in range(self.n_labels_)]
-        return X, labels
-
-    def _check_predict(self, X: MatrixLike) -> MatrixLike:
-        check_is_fitted(self)
-        X = _as_rows(X)
-        if hasattr(self, "n_features_in_") and getattr(X, "ndim", 2) == 1:
-            raise ValueError(
-                f"X must have {self.n_features_in_} columns, one per feature, got an array of shape {X.shape}."
-                " Reshape your data: X.reshape(1, -1) is a single object."
-            )
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return X
+        return super()._check_fit(X, Y, prefit=prefit)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "allow_empty_")  # what every fit learns last: one that failed half-way does not count
-
-    def _seeded_estimator(self, seed: int) -> Any:
-        return copy_inside(self.estimator, seed)
-
-    def _draws(self, n_objects: int) -> IntArray | None:
-        return draw_smoothing(n_objects, self.random_state) if self.smoothed else None
-
-    def __sklearn_tags__(self) -> Any:
-        tags = mark_multi_label(super().__sklearn_tags__())
-        inside = tags_inside(self.estimator)
-        if inside is not None:
-            tags.input_tags.sparse = inside.input_tags.sparse
-            tags.input_tags.allow_nan = inside.input_tags.allow_nan
-        return tags
 
 
 def check_empty(empty: str) -> str:

@@ -35,10 +35,21 @@ class TrainingPart:
 
 @dataclass(frozen=True, eq=False)
 class CalibratedMeasure:
-    """A measure fitted on a fold's training part, and the scores of the fold's calibration part."""
+    """A measure fitted on a fold's training part, and the scores of the fold's calibration part.
+
+    Attributes
+    ----------
+    measure : Measure
+        Fitted.
+    calibration : Calibration
+        The scores, sorted.
+    scores : int64 array of shape (m,)
+        The scores in the order of the calibration examples.
+    """
 
     measure: Measure
     calibration: Calibration
+    scores: IntArray
 
     def fold(self, outputs: FloatArray, X: MatrixLike = None) -> Fold:
         """Return the fold for new objects with these outputs of the fold's model."""
@@ -68,7 +79,7 @@ def calibrate(
     """
     fitted = fit_measure(resolve_measure(measure), training, n_labels=Y.shape[1])
     scores = score_examples(fitted, outputs, Y, X)
-    return CalibratedMeasure(fitted, Calibration.of(scores))
+    return CalibratedMeasure(fitted, Calibration.of(scores), scores)
 
 
 def check_training_part(training_labels: Any, training_outputs: Any, *, n_labels: int) -> TrainingPart:

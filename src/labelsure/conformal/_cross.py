@@ -2,20 +2,18 @@
 
 from typing import Any, Self
 
-from sklearn import config_context, get_config
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
 from labelsure._core.one_thread import one_thread
-from labelsure._core.progress import progress_bar
 from labelsure._core.randomness import draw_seeds
-from labelsure._core.threads import map_in_threads
-from labelsure._core.types import FloatArray, LabelMatrixLike, MatrixLike
+from labelsure._core.types import LabelMatrixLike, MatrixLike
 from labelsure._core.validation import n_rows
 from labelsure.conformal._base import ConformalClassifier, resolve_empty
 from labelsure.conformal._fitting import fit_fold
+from labelsure.conformal._guarantees import check_guarantee
+from labelsure.conformal._parallel import fit_in_parallel, outputs_of_models
+from labelsure.conformal._predicting import check_mondrian, predict_categories, predict_folds
 from labelsure.conformal._splits import make_splits
-from labelsure.estimators import FittedBase, outputs_of
-from labelsure.labelsets import FoldEngine
 from labelsure.measures import Measure
 from labelsure.predictions import LabelsetPredictions
 
@@ -42,8 +40,16 @@ class CrossConformalClassifier(ConformalClassifier):
         calibrate twice or calibrate a model that it trained; examples in no test part only train.
     empty : {"auto", "allow", "exclude"}, default="auto"
         Whether the empty labelset is a candidate; "auto": if and only if a training example has no label.
+    guarantee : str, default="cross"
+        How the folds are merged, and so what is proven; see Notes. "cross", "exact", "exact-deterministic",
+        "twice-mean", "e-mod" or "eu-mod".
+    mondrian : "cardinality", int, str, callable, Taxonomy or None, default=None
+        P-values within categories: by the number of labels of the labelset ("cardinality", or
+        ``ByCardinality(at_most=3)``), by whether it has one label (its number or name), or by a function of X that
+        returns a category per object. A category without calibration examples gives the p-value 1. Not with another
+        guarantee than "cross", nor with smoothing.
     smoothed : bool, default=False
-        Smoothed p-values: ties are counted with a random weight, one draw per object.
+        Smoothed p-values: ties are counted with a random weight, one draw per object. For "cross" only.
     random_state : int, RandomState or None, default=None
         For the folds, for every ``random_state`` inside the estimator that is None, and for smoothing. An int makes
         ``fit`` and each prediction repeatable. It also draws the same weights at each call: to smooth p-values of
@@ -59,6 +65,8 @@ class CrossConformalClassifier(ConformalClassifier):
         Fitted measures with the scores of the calibration examples, one per fold.
     fold_indices_ : list of int arrays
         The calibration examples of each fold.
+    categories_ : list of arrays
+        The categories of each fold's calibration examples, where there is a taxonomy.
     allow_empty_ : bool
         Whether the empty labelset is a candidate.
     n_labels_ : int
@@ -68,10 +76,23 @@ class CrossConformalClassifier(ConformalClassifier):
 
     Notes
     -----
-    These p-values are not proven to be valid, only nearly so: for exchangeable data and a learner that does not
-    depend on the examples' order, a region at significance eps misses the true labelset with probability at most
-    ``2 eps + 2 (1 - eps)(1 - 1/K) / (l/K + 1)`` [2]_. In practice the error is close to eps for stable learners, as
-    the paper shows.
+    The paper's p-values ("cross") are not proven to be valid, only nearly so: for exchangeable data and a learner that
+    does not depend on the examples' order, a region at significance eps misses the true labelset with probability at
+    most ``2 eps + 2 (1 - eps)(1 - 1/K) / (l/K + 1)`` [2]_. In practice the error is close to eps for stable learners,
+    as the paper shows. The other guarantees prove an error of at most eps. With
+    ``p_k = (#{i in S_k: alpha_i >= alpha^k(psi)} + 1) / (|S_k| + 1)``:
+
+    - "exact": the mean over the folds of the e-values F(p_k), F falling and chosen for the level asked for, stays below
+      U / eps, U one uniform draw per object [4]_. Hardly larger regions than the paper's. Only regions change: the
+      p-values shown are still the paper's.
+    - "exact-deterministic": the running mean of F(p_k) never reaches 1 / eps [4]_.
+    - "twice-mean": p = 2 mean_k p_k, at most 1 [5]_.
+    - "e-mod": p = 2 min_t mean_{k <= t} p_k [6]_.
+    - "eu-mod": p = min(2 p_1 / (2 - U), that of e-mod) [6]_.
+
+    "exact-deterministic", "e-mod" and "eu-mod" need folds of equal size: with ``cv`` a whole number that does not
+    divide the number of examples, the few left over only train. ``predict_labelsets(X).region(0.05).guarantee`` says
+    what holds for the numbers at hand.
 
     References
     ----------
@@ -80,6 +101,11 @@ class CrossConformalClassifier(ConformalClassifier):
     .. [2] Barber, R. F., Candes, E. J., Ramdas, A., Tibshirani, R. J. (2021). Predictive inference with the
        jackknife+. Annals of Statistics 49(1), 486-507.
     .. [3] Vovk, V. (2015). Cross-conformal predictors. Annals of Mathematics and Artificial Intelligence 74, 9-28.
+    .. [4] Alami, N., Zakharia, J., Ben Taieb, S. (2026). arXiv 2606.03600; Ramdas, A., Manole, T. (2023). Randomized
+       and exchangeable improvements of Markov's, Chebyshev's and Chernoff's inequalities.
+    .. [5] Rueschendorf, L. (1982). Random variables with maximum sums. Advances in Applied Probability 14, 623-632;
+       Vovk, V., Wang, R. (2020). Combining p-values via averaging. Biometrika 107, 791-808.
+    .. [6] Gasparin, M., Ramdas, A. (2025). Improving the statistical efficiency of cross-conformal prediction.
 
     Examples
     --------
@@ -100,6 +126,8 @@ class CrossConformalClassifier(ConformalClassifier):
         measure: Measure | None = None,
         cv: Any = 10,
         empty: str = "auto",
+        guarantee: str = "cross",
+        mondrian: Any = None,
         smoothed: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -108,6 +136,8 @@ class CrossConformalClassifier(ConformalClassifier):
         self.measure = measure
         self.cv = cv
         self.empty = empty
+        self.guarantee = guarantee
+        self.mondrian = mondrian
         self.smoothed = smoothed
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -123,8 +153,9 @@ class CrossConformalClassifier(ConformalClassifier):
             Their labels, zeros and ones.
         """
         X, Y = self._check_fit(X, Y)
+        taxonomy = check_mondrian(self.mondrian, self.label_names_, guarantee=self.guarantee, smoothed=self.smoothed)
         split_seed, *seeds = draw_seeds(self.random_state, 1 + n_rows(X))
-        splits = make_splits(self.cv, X, Y, split_seed)
+        splits = make_splits(self.cv, X, Y, split_seed, equal=check_guarantee(self.guarantee).equal_folds)
         self.fold_indices_ = [calibration for _, calibration in splits]
         jobs = (
             delayed(fit_fold)(
@@ -132,11 +163,12 @@ class CrossConformalClassifier(ConformalClassifier):
             )
             for seed, (train, calibration) in zip(seeds, splits, strict=False)
         )
-        with one_thread():
-            fitted = Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs)
-            folds = list(progress_bar(fitted, description="fitting folds", total=len(splits)))
+        folds = fit_in_parallel(jobs, n_folds=len(splits), n_jobs=self.n_jobs)
         self.models_ = [model for model, _ in folds]
         self.calibrated_ = [calibrated for _, calibrated in folds]
+        if taxonomy is not None:
+            categories = taxonomy.of_examples(X, Y)
+            self.categories_ = [categories[calibration] for calibration in self.fold_indices_]
         self.allow_empty_ = resolve_empty(self.empty, Y)
         return self
 
@@ -149,16 +181,27 @@ class CrossConformalClassifier(ConformalClassifier):
             The objects.
         """
         X = self._check_predict(X)
-        config = get_config()  # scikit-learn's settings belong to one thread and must follow the work into others
-
-        def read_outputs(model: FittedBase) -> FloatArray:
-            with config_context(**config):
-                return outputs_of(model, X, self.n_labels_)
-
         with one_thread():
-            outputs = map_in_threads(
-                read_outputs, self.models_, n_jobs=self.n_jobs, description="outputs of the folds' models"
-            )
+            outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.n_jobs)
             folds = [calibrated.fold(o, X) for calibrated, o in zip(self.calibrated_, outputs, strict=True)]
-        engine = FoldEngine(folds, allow_empty=self.allow_empty_, draws=self._draws(n_rows(X)), n_jobs=self.n_jobs)
-        return LabelsetPredictions(engine, label_names=self.label_names_)
+        taxonomy = check_mondrian(self.mondrian, self.label_names_, guarantee=self.guarantee, smoothed=self.smoothed)
+        if taxonomy is not None:
+            return predict_categories(
+                folds,
+                [calibrated.scores for calibrated in self.calibrated_],
+                self.categories_,
+                taxonomy,
+                X,
+                allow_empty=self.allow_empty_,
+                label_names=self.label_names_,
+                n_jobs=self.n_jobs,
+            )
+        return predict_folds(
+            folds,
+            guarantee=self.guarantee,
+            smoothed=self.smoothed,
+            random_state=self.random_state,
+            allow_empty=self.allow_empty_,
+            label_names=self.label_names_,
+            n_jobs=self.n_jobs,
+        )

@@ -19,6 +19,7 @@ from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, Matrix
 from labelsure._core.validation import check_count, n_rows
 from labelsure.conformal._base import ORDER_STREAM, ConformalClassifier, open_stream, resolve_empty
 from labelsure.conformal._calibrated import TrainingPart, fit_measure, resolve_measure, score_examples
+from labelsure.conformal._guarantees import FULL
 from labelsure.conformal._inside import fit_inside
 from labelsure.estimators import outputs_of
 from labelsure.labelsets import StoredEngine, decode
@@ -154,7 +155,7 @@ class FullConformalClassifier(ConformalClassifier):
             allow_empty=self.allow_empty_,
             draws=self._draws(n_objects),
         )
-        return LabelsetPredictions(engine, label_names=self.label_names_)
+        return LabelsetPredictions(engine, label_names=self.label_names_, guarantee=FULL)
 
     def _jobs(self, X: MatrixLike, codes: range) -> Iterator[Any]:
         """Yield the fits to be done, object by object; the examples' order is drawn once per object."""

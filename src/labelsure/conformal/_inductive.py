@@ -1,19 +1,23 @@
 """Inductive conformal prediction: one model, and calibration examples that it has not seen."""
 
-import math
-from numbers import Integral
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing
 
 from labelsure._core.one_thread import one_thread
 from labelsure._core.randomness import draw_seeds
-from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_number, n_rows
+from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.validation import check_label_matrix, check_same_length, n_rows
 from labelsure.conformal._base import ConformalClassifier, resolve_empty
-from labelsure.conformal._calibrated import calibrate, check_training_part
+from labelsure.conformal._calibrated import calibrate, check_training_part, score_examples
 from labelsure.conformal._fitting import fit_fold
+from labelsure.conformal._guarantees import INDUCTIVE
+from labelsure.conformal._predicting import check_mondrian, predict_categories
+from labelsure.conformal._shift import WEIGHTED, weighted_rule, weights_of
+from labelsure.conformal._splits import hold_out
+from labelsure.conformal._taxonomy import Taxonomy
 from labelsure.estimators import outputs_of
 from labelsure.labelsets import FoldEngine
 from labelsure.measures import Measure
@@ -40,6 +44,12 @@ class InductiveConformalClassifier(ConformalClassifier):
     prefit : bool, default=False
         Whether the estimator is fitted already: then ``fit`` only calibrates, with all the data it gets, which must
         not have been used to fit the estimator.
+    mondrian : "cardinality", int, str, callable, Taxonomy or None, default=None
+        P-values within categories, as in :class:`CrossConformalClassifier`; here they are valid within each.
+    weight : callable or None, default=None
+        For new objects from another distribution than the training objects, with the same labels given the object
+        (covariate shift): a function from X to the ratio of the two densities, up to a factor. Not with ``mondrian``
+        or ``smoothed``.
     empty, smoothed, random_state, n_jobs
         As in :class:`CrossConformalClassifier`.
 
@@ -57,12 +67,16 @@ class InductiveConformalClassifier(ConformalClassifier):
     Notes
     -----
     For exchangeable data a region at significance eps misses the true labelset with probability at most eps [1]_.
+    With weights the p-value is ``(sum of w_i over {i : alpha_i >= alpha(psi)} + w) / (sum of w_i + w)``, w being the
+    new object's weight, and the same holds for independent examples under covariate shift [3]_.
 
     References
     ----------
     .. [1] Vovk, V., Gammerman, A., Shafer, G. (2005). Algorithmic Learning in a Random World. Springer.
     .. [2] Papadopoulos, H., Proedrou, K., Vovk, V., Gammerman, A. (2002). Inductive confidence machines for
        regression. ECML, 345-356.
+    .. [3] Tibshirani, R. J., Barber, R. F., Candes, E. J., Ramdas, A. (2019). Conformal prediction under covariate
+       shift. NeurIPS.
 
     Examples
     --------
@@ -83,6 +97,8 @@ class InductiveConformalClassifier(ConformalClassifier):
         measure: Measure | None = None,
         calibration_size: float | int = 0.3,
         prefit: bool = False,
+        mondrian: Any = None,
+        weight: Callable[[MatrixLike], Any] | None = None,
         empty: str = "auto",
         smoothed: bool = False,
         random_state: Any = None,
@@ -92,6 +108,8 @@ class InductiveConformalClassifier(ConformalClassifier):
         self.measure = measure
         self.calibration_size = calibration_size
         self.prefit = prefit
+        self.mondrian = mondrian
+        self.weight = weight
         self.empty = empty
         self.smoothed = smoothed
         self.random_state = random_state
@@ -118,6 +136,7 @@ class InductiveConformalClassifier(ConformalClassifier):
             for measures that need them.
         """
         X, Y = self._check_fit(X, Y, prefit=self.prefit)
+        taxonomy = self._check_taxonomy()
         split_seed, seed = draw_seeds(self.random_state, 2)
         if self.prefit:
             known = self._calibrate_prefit(X, Y, training_labels, training_outputs)
@@ -126,7 +145,7 @@ class InductiveConformalClassifier(ConformalClassifier):
                 name = "training_outputs" if training_labels is None else "training_labels"
                 raise ValueError(f"{name} goes with prefit=True; without it they are made from X and Y.")
             known = [Y]
-            train, self.calibration_indices_ = self._split(len(Y), split_seed)
+            train, self.calibration_indices_ = hold_out(self.calibration_size, len(Y), split_seed)
             self.model_, self.calibrated_ = fit_fold(
                 self._seeded_estimator(seed),
                 self.measure,
@@ -136,6 +155,11 @@ class InductiveConformalClassifier(ConformalClassifier):
                 calibration=self.calibration_indices_,
                 seed=seed,
             )
+        X_calibration = _safe_indexing(X, self.calibration_indices_)
+        if taxonomy is not None:
+            self.categories_ = taxonomy.of_examples(X_calibration, Y[self.calibration_indices_])
+        if self.weight is not None:
+            self.weights_ = weights_of(self.weight, X_calibration)
         self.allow_empty_ = resolve_empty(self.empty, *known)
         return self
 
@@ -162,24 +186,56 @@ class InductiveConformalClassifier(ConformalClassifier):
         X = self._check_predict(X)
         with one_thread():
             fold = self.calibrated_.fold(outputs_of(self.model_, X, self.n_labels_), X)
-        engine = FoldEngine([fold], allow_empty=self.allow_empty_, draws=self._draws(n_rows(X)), n_jobs=self.n_jobs)
-        return LabelsetPredictions(engine, label_names=self.label_names_)
+        taxonomy = self._check_taxonomy()
+        if taxonomy is not None:
+            return predict_categories(
+                [fold],
+                [self.calibrated_.scores],
+                [self.categories_],
+                taxonomy,
+                X,
+                allow_empty=self.allow_empty_,
+                label_names=self.label_names_,
+                n_jobs=self.n_jobs,
+            )
+        rule = None
+        if self.weight is not None:
+            rule = weighted_rule(self.calibrated_.scores, self.weights_, weights_of(self.weight, X))
+        draws = self._draws(n_rows(X))
+        engine = FoldEngine([fold], allow_empty=self.allow_empty_, draws=draws, n_jobs=self.n_jobs, rule=rule)
+        guarantee = INDUCTIVE if rule is None else WEIGHTED
+        return LabelsetPredictions(engine, label_names=self.label_names_, guarantee=guarantee)
 
-    def _split(self, n_examples: int, seed: int) -> tuple[IntArray, IntArray]:
-        """Return the training and the calibration examples, drawn at random, each in ascending order."""
-        size = check_number(self.calibration_size, name="calibration_size", above=0)
-        whole = isinstance(self.calibration_size, Integral)
-        if not whole and size >= 1:
-            raise ValueError(
-                "calibration_size must be a share below 1 or a whole number of examples,"
-                f" got {self.calibration_size!r}."
-            )
-        # 0.07 * 100 is 7.000000000000001 in floating point: that asks for 7 examples, not 8
-        n_calibration = int(size) if whole else math.ceil(size * n_examples * (1 - 1e-12))
-        if not 0 < n_calibration < n_examples:
-            raise ValueError(
-                f"calibration_size={self.calibration_size!r} of n_samples={n_examples} must leave at least one example"
-                f" for training and one for calibration, but takes {n_calibration} for calibration."
-            )
-        order = check_random_state(seed).permutation(n_examples)
-        return np.sort(order[n_calibration:]), np.sort(order[:n_calibration])
+    def nonconformity(self, X: MatrixLike, Y: LabelMatrixLike) -> FloatArray:
+        """Return how strange labelsets are for objects: the scores that p-values are made of.
+
+        For examples that arrive one after the other these are what
+        :class:`~labelsure.metrics.ExchangeabilityMartingale` watches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            The objects.
+        Y : array-like of shape (n_objects, n_labels)
+            One labelset per object.
+
+        Returns
+        -------
+        array of shape (n_objects,)
+            Larger is stranger; equal scores are equal.
+        """
+        X = self._check_predict(X)
+        Y = check_label_matrix(Y, n_labels=self.n_labels_)
+        check_same_length(X, Y)
+        measure = self.calibrated_.measure
+        with one_thread():
+            scores = score_examples(measure, outputs_of(self.model_, X, self.n_labels_), Y, X)
+        nonconformity: FloatArray = np.ldexp(scores.astype(np.float64), -measure.exponent_)
+        return nonconformity
+
+    def _check_taxonomy(self) -> Taxonomy | None:
+        """Return the taxonomy asked for, or raise ValueError where choices exclude each other."""
+        if self.weight is not None and (self.mondrian is not None or self.smoothed):
+            other = "mondrian" if self.mondrian is not None else "smoothed"
+            raise ValueError(f"weight does not go with {other}: choose one of the two.")
+        return check_mondrian(self.mondrian, self.label_names_, smoothed=self.smoothed)

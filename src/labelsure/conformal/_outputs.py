@@ -7,18 +7,14 @@ import numpy as np
 from scipy import sparse
 
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import (
-    check_label_matrix,
-    check_number,
-    check_outputs,
-    check_same_length,
-    label_names_of,
-)
+from labelsure._core.validation import check_label_matrix, check_number, check_outputs, check_same_length
 from labelsure.conformal._base import draw_smoothing, resolve_empty
 from labelsure.conformal._calibrated import CalibratedMeasure, TrainingPart, calibrate, check_training_part
 from labelsure.conformal._compact import compact_engine
+from labelsure.conformal._fold_outputs import check_folds, check_label_names, check_same_objects, one_per_fold
+from labelsure.conformal._guarantees import merge_folds, state_guarantee_of_labelsets
+from labelsure.conformal._predicting import predict_folds
 from labelsure.conformal._sparse_outputs import SparseOutputs
-from labelsure.labelsets import FoldEngine, LabelsetEngine
 from labelsure.measures import Measure
 from labelsure.predictions import LabelsetPredictions
 
@@ -52,6 +48,7 @@ class OutputsPredictor:
         default_output: float,
         allow_empty: bool,
         label_names: Sequence[str] | None,
+        guarantee: str,
         smoothed: bool,
         random_state: Any,
         n_jobs: int | None,
@@ -62,6 +59,7 @@ class OutputsPredictor:
         self.default_output = default_output
         self.allow_empty = allow_empty
         self.label_names = label_names
+        self.guarantee = guarantee
         self.smoothed = smoothed
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -75,35 +73,43 @@ class OutputsPredictor:
             Between 0 and 1: of the one model, or of each fold's model in the order of ``fold_numbers``. A sparse
             matrix, or a list of K of them, has the ``default_output`` where nothing is stored.
         """
-        per_fold = [outputs] if self.fold_numbers is None else outputs
-        if not hasattr(per_fold, "__len__") or len(per_fold) != len(self.calibrated):
-            got = len(per_fold) if hasattr(per_fold, "__len__") else repr(per_fold)
-            raise ValueError(
-                f"outputs must hold one (n_objects, {self.n_labels}) array per fold, {len(self.calibrated)} in all,"
-                f" got {got}."
-            )
+        per_fold = one_per_fold(outputs, None if self.fold_numbers is None else len(self.calibrated), self.n_labels)
         checked = [read_outputs(part, self.default_output, n_labels=self.n_labels) for part in per_fold]
-        if len({len(part) for part in checked}) > 1:
-            raise ValueError("outputs must be of the same objects in every fold, got different numbers of rows.")
-        draws = draw_smoothing(len(checked[0]), self.random_state) if self.smoothed else None
-        engine = self._engine(checked, draws)
-        return LabelsetPredictions(engine, label_names=self.label_names)
+        check_same_objects(checked)
+        if any(not isinstance(part, SparseOutputs) for part in checked):
+            return self._predict_dense(checked)
+        return self._predict_sparse([part for part in checked if isinstance(part, SparseOutputs)])
 
-    def _engine(self, outputs: Sequence[FloatArray | SparseOutputs], draws: IntArray | None) -> LabelsetEngine:
-        """Return the engine for new objects: a compact one where all their outputs are sparse."""
-        all_sparse = [part for part in outputs if isinstance(part, SparseOutputs)]
-        if len(all_sparse) == len(outputs):
-            return compact_engine(
-                self.calibrated,
-                all_sparse,
-                n_labels=self.n_labels,
-                allow_empty=self.allow_empty,
-                draws=draws,
-                n_jobs=self.n_jobs,
-            )
+    def _predict_dense(self, outputs: Sequence[FloatArray | SparseOutputs]) -> LabelsetPredictions:
         dense = [part.dense(slice(None)) if isinstance(part, SparseOutputs) else part for part in outputs]
-        folds = [calibrated.fold(part) for calibrated, part in zip(self.calibrated, dense, strict=True)]
-        return FoldEngine(folds, allow_empty=self.allow_empty, draws=draws, n_jobs=self.n_jobs)
+        return predict_folds(
+            [calibrated.fold(part) for calibrated, part in zip(self.calibrated, dense, strict=True)],
+            guarantee=self.guarantee,
+            smoothed=self.smoothed,
+            random_state=self.random_state,
+            allow_empty=self.allow_empty,
+            label_names=self.label_names,
+            n_jobs=self.n_jobs,
+        )
+
+    def _predict_sparse(self, outputs: Sequence[SparseOutputs]) -> LabelsetPredictions:
+        """Return the predictions of an engine that looks only at the labels that matter to each object."""
+        if self.guarantee != "cross":
+            raise ValueError(
+                f"guarantee={self.guarantee!r} needs dense outputs, got sparse matrices."
+                " Pass outputs.toarray(), or choose guarantee='cross'."
+            )
+        engine = compact_engine(
+            self.calibrated,
+            outputs,
+            n_labels=self.n_labels,
+            allow_empty=self.allow_empty,
+            draws=draw_smoothing(len(outputs[0]), self.random_state) if self.smoothed else None,
+            n_jobs=self.n_jobs,
+        )
+        sizes = [len(calibrated.calibration) for calibrated in self.calibrated]
+        stated = state_guarantee_of_labelsets(self.guarantee, sizes, smoothed=self.smoothed)
+        return LabelsetPredictions(engine, label_names=self.label_names, guarantee=stated)
 
 
 def calibrate_outputs(
@@ -115,6 +121,7 @@ def calibrate_outputs(
     training_labels: LabelMatrixLike | None = None,
     training_outputs: MatrixLike | None = None,
     default_output: float = 0.0,
+    guarantee: str = "cross",
     empty: str = "auto",
     label_names: Sequence[str] | None = None,
     smoothed: bool = False,
@@ -148,6 +155,8 @@ def calibrate_outputs(
         Whether the empty labelset is a candidate; "auto": if and only if a known example has no label.
     label_names : sequence of str or None, default=None
         Names of the labels; those of ``Y`` if it is a DataFrame.
+    guarantee : str, default="cross"
+        With folds, how they are merged; see :class:`CrossConformalClassifier`.
     smoothed, random_state, n_jobs
         As in :class:`CrossConformalClassifier`.
 
@@ -171,9 +180,7 @@ def calibrate_outputs(
     check_same_length(checked, labels, names=("outputs", "Y"))
     if len(labels) == 0:
         raise ValueError("outputs and Y must hold at least one calibration example, got none.")
-    names = label_names_of(Y) if label_names is None else tuple(str(name) for name in label_names)
-    if names is not None and len(names) != labels.shape[1]:
-        raise ValueError(f"label_names must name the {labels.shape[1]} labels, got {len(names)} names.")
+    names = check_label_names(label_names, Y, labels.shape[1])
     known = [labels]
     if folds is None:
         training = check_training_part(training_labels, training_outputs, n_labels=labels.shape[1])
@@ -184,7 +191,7 @@ def calibrate_outputs(
     else:
         if training_labels is not None:
             raise ValueError("training_labels goes without folds; with folds, a fold's are the labels of the others.")
-        fold_of, fold_numbers = _check_folds(folds, len(labels))
+        fold_of, fold_numbers = check_folds(folds, len(labels))
         of_models = _check_training_outputs(training_outputs, labels, len(fold_numbers))
         calibrated = [
             calibrate(
@@ -195,6 +202,9 @@ def calibrate_outputs(
             )
             for k, part in enumerate(of_models)
         ]
+    merge_folds(
+        guarantee, [len(fold.calibration) for fold in calibrated], np.empty(0, dtype=np.int64), smoothed=smoothed
+    )
     return OutputsPredictor(
         calibrated,
         fold_numbers=fold_numbers,
@@ -202,6 +212,7 @@ def calibrate_outputs(
         default_output=default_output,
         allow_empty=resolve_empty(empty, *known),
         label_names=names,
+        guarantee=guarantee,
         smoothed=smoothed,
         random_state=random_state,
         n_jobs=n_jobs,
@@ -217,21 +228,6 @@ def read_outputs(outputs: Any, default_output: float, *, n_labels: int) -> Float
 
 def _take(outputs: FloatArray | SparseOutputs, rows: BoolArray) -> FloatArray | SparseOutputs:
     return outputs.take(rows) if isinstance(outputs, SparseOutputs) else outputs[rows]
-
-
-def _check_folds(folds: Any, n_examples: int) -> tuple[IntArray, IntArray]:
-    """Return for each example the position of its fold among the sorted fold numbers, and those numbers."""
-    numbers = np.asarray(folds)
-    if numbers.shape != (n_examples,):
-        raise ValueError(
-            f"folds must hold one fold number per calibration example, {n_examples} in all, got shape {numbers.shape}."
-        )
-    if numbers.dtype.kind not in "iu":
-        raise ValueError(f"folds must hold whole numbers, got {numbers.dtype} values: {numbers[0]!r}, ...")
-    fold_numbers, fold_of = np.unique(numbers, return_inverse=True)
-    if len(fold_numbers) < 2:
-        raise ValueError("folds must name at least two folds; leave folds out where one model gave all outputs.")
-    return fold_of, fold_numbers
 
 
 def _check_training_outputs(outputs: Any, Y: LabelMatrix, n_folds: int) -> list[FloatArray | None]:

@@ -1,19 +1,50 @@
-"""The folds of a cross-conformal predictor: made, or taken from the user and checked."""
+"""Which examples train and which calibrate: one part held out, or folds, made or taken from the user and checked."""
 
+import math
 from collections.abc import Iterable
 from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from labelsure._core.types import IntArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_count
+from labelsure._core.validation import check_count, check_number
 
 Split: TypeAlias = tuple[IntArray, IntArray]
 """The rows that train a fold's model, and the rows that calibrate it."""
 
 
-def make_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, seed: int) -> list[Split]:
+def hold_out(calibration_size: Any, n_examples: int, seed: int) -> Split:
+    """Return the training and the calibration examples, drawn at random, each in ascending order.
+
+    Parameters
+    ----------
+    calibration_size : float or int
+        The share, or the number, of examples that calibrate.
+    n_examples : int
+        How many there are.
+    seed : int
+        For the draw.
+    """
+    size = check_number(calibration_size, name="calibration_size", above=0)
+    whole = isinstance(calibration_size, Integral)
+    if not whole and size >= 1:
+        raise ValueError(
+            f"calibration_size must be a share below 1 or a whole number of examples, got {calibration_size!r}."
+        )
+    # 0.07 * 100 is 7.000000000000001 in floating point: that asks for 7 examples, not 8
+    n_calibration = int(size) if whole else math.ceil(size * n_examples * (1 - 1e-12))
+    if not 0 < n_calibration < n_examples:
+        raise ValueError(
+            f"calibration_size={calibration_size!r} of n_samples={n_examples} must leave at least one example"
+            f" for training and one for calibration, but takes {n_calibration} for calibration."
+        )
+    order = check_random_state(seed).permutation(n_examples)
+    return np.sort(order[n_calibration:]), np.sort(order[:n_calibration])
+
+
+def make_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, seed: int, *, equal: bool = False) -> list[Split]:
     """Return the folds that ``cv`` asks for, or raise ValueError where they would make p-values invalid.
 
     Parameters
@@ -24,7 +55,11 @@ def make_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, seed: int) -> list[Split
         Handed to the splitter.
     seed : int
         For shuffling.
+    equal : bool
+        Whether an int makes folds of one size, the examples left over only training.
     """
+    if equal and isinstance(cv, Integral) and 2 <= cv <= len(Y):
+        return _equal_splits(int(cv), len(Y), seed)
     splits = [_check_split(split, len(Y)) for split in _ask(cv, X, Y, seed)]
     if not splits:
         raise ValueError("cv must give at least one fold, got none; an iterator can be used only once, a list again.")
@@ -35,6 +70,14 @@ def make_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, seed: int) -> list[Split
             f" {int(uses.max())} test parts. Use KFold, not ShuffleSplit or a repeated splitter."
         )
     return splits
+
+
+def _equal_splits(n_folds: int, n_examples: int, seed: int) -> list[Split]:
+    """Return folds of one size, drawn at random; the examples left over are in every training part."""
+    order = check_random_state(seed).permutation(n_examples)
+    size = n_examples // n_folds
+    folds = [np.sort(order[k * size : (k + 1) * size]) for k in range(n_folds)]
+    return [(np.setdiff1d(np.arange(n_examples), fold), fold) for fold in folds]
 
 
 def _ask(cv: Any, X: MatrixLike, Y: LabelMatrix, seed: int) -> Iterable[Any]:

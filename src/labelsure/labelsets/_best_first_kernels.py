@@ -10,7 +10,6 @@ import numpy as np
 
 from labelsure._core.compilation import kernel
 from labelsure._core.types import IntArray
-from labelsure.labelsets._depth_first_kernels import bound_rest
 from labelsure.labelsets._lookup_kernels import LINK, Int32Array, Integer, count_additive, final_score, weigh
 from labelsure.labelsets._penalty_kernels import penalties
 from labelsure.labelsets._words import Words
@@ -68,15 +67,11 @@ def sift(heap: IntArray, size: Integer, place: Integer, best_on_top: Integer, ra
 @kernel
 def best_first(
     label: IntArray,
-    n_hard: Integer,
-    sign: IntArray,
     base: IntArray,
     cost: IntArray,
-    least: IntArray,
     nearest: IntArray,
     mode: Words,
     forced: Integer,
-    pairs: IntArray,
     by_cardinality: IntArray,
     anchors: Words,
     anchor_begin: IntArray,
@@ -102,8 +97,8 @@ def best_first(
     Without ``by_total`` only numerators are compared.
 
     Reference : _reference.ranked
-    Requires : one problem as in Problems; found (k + 1,) ascending from 0, found_words (k + 1, W) and found_rank
-        (k + 1, 2)
+    Requires : one problem as in Problems, without pairs; found (k + 1,) ascending from 0, found_words (k + 1, W) and
+        found_rank (k + 1, 2)
     Cost : about three evaluations of K look-ups per entry taken; K + 2 W + 3 numbers per entry kept
     """
     # Numbers with a type, not constants: numba would compile what is called with each constant again
@@ -111,16 +106,13 @@ def best_first(
     n_best = found_rank.shape[0] - 1
     n_positions, n_folds = cost.shape
     n_words = mode.shape[0]
-    has_pairs = pairs.shape[1] > 0
-    additive = not has_pairs
+    additive = True
     for k in range(n_folds):
         additive &= layout[k, LINK] < 0
     nothing = np.zeros(n_folds, np.int64)
     penalty = np.zeros(n_folds, np.int64)
-    bound = np.empty(n_folds, np.int64)
     scores = np.empty(n_folds, np.int64)
     step = np.zeros(n_folds, np.int64)  # what the last flip added
-    marginal = np.empty((n_positions if has_pairs else 0, n_folds), np.int64)
     words = np.empty(n_words, np.uint64)
     total_cost = np.zeros(n_positions, np.int64)
     cheapest = np.empty(n_positions + 1, np.int64)  # the least that a flip from there on adds to the total score
@@ -183,10 +175,6 @@ def best_first(
             if begin >= n_positions:
                 continue
             following = nearest[begin]
-            if has_pairs and begin < n_hard:
-                present_costs(begin, label, sign, cost, pairs, mode, words, marginal)
-                bound_rest(begin, n_hard, label, sign, pairs, marginal, bound)
-                following = bound
             if penalised:
                 penalties(words, label, begin, by_cardinality, anchors, anchor_begin, per_distance, penalty)
             if plain:
@@ -221,7 +209,7 @@ def best_first(
                 tied &= total == found_rank[found[0], TOTAL]  # so that codes decide
                 for t in range(begin, n_positions):
                     within = not tied or (additive and total_cost[t] <= total - present_total)
-                    if within or (not additive and least_total(t, scores, following, least, penalty, layout) <= total):
+                    if within or (not additive and least_total(t, scores, following, cost, penalty, layout) <= total):
                         code[row, label[t] >> 6] &= ~(np.uint64(1) << np.uint64(label[t] & 63))
             for k in range(n_folds):
                 entry_scores[row, k] = scores[k]
@@ -242,10 +230,8 @@ def best_first(
             words[w] = entry_words[row, w]
         flipped = entry_scores[row, n_folds]
         begin = flipped + 1
-        if has_pairs:
-            present_costs(flipped, label, sign, cost, pairs, mode, words, marginal)
         for k in range(n_folds):
-            step[k] = marginal[flipped, k] if has_pairs else cost[flipped, k]
+            step[k] = cost[flipped, k]
             scores[k] = entry_scores[row, k] + step[k]
         words[label[flipped] >> 6] ^= np.uint64(1) << np.uint64(label[flipped] & 63)
     for place in range(n_found - 1, 0, -1):  # the worst is on top: a heap sort leaves the best first
@@ -256,17 +242,17 @@ def best_first(
 
 @kernel
 def least_total(
-    t: Integer, scores: IntArray, following: IntArray, least: IntArray, penalty: IntArray, layout: IntArray
+    t: Integer, scores: IntArray, following: IntArray, cost: IntArray, penalty: IntArray, layout: IntArray
 ) -> Integer:
     """Return a lower bound of the total score of labelsets with position t flipped, among those of an entry.
 
     Reference : the minimum over all sets of flips
-    Requires : following (K,), a lower bound of what flips add, at least one flip; least (p, K)
+    Requires : following (K,), a lower bound of what flips add, at least one flip; cost (p, K)
     Cost : O(K)
     """
     total = np.int64(0)
     for k in range(scores.shape[0]):
-        added = min(following[k], 0) + max(least[t, k], 0)
+        added = min(following[k], 0) + max(cost[t, k], 0)
         total += final_score(scores[k] + added, penalty[k], layout[k, LINK])
     return total
 
@@ -317,31 +303,3 @@ def may_improve(
     for w in range(code.shape[1]):
         found_words[spare, w] = code[row, w]
     return bool(comes_before(spare, found[0], found_rank, found_words))
-
-
-@kernel
-def present_costs(
-    end: Integer,
-    label: IntArray,
-    sign: IntArray,
-    cost: IntArray,
-    pairs: IntArray,
-    mode: Words,
-    words: Words,
-    marginal: IntArray,
-) -> None:
-    """Write what each position adds when flipped on top of the flips in ``words``, all before position ``end``.
-
-    Reference : _problems.flip_costs of the flipped mode
-    Requires : marginal (p, K)
-    Cost : O(p K) per flip
-    """
-    for t in range(label.shape[0]):
-        for k in range(cost.shape[1]):
-            marginal[t, k] = cost[t, k]
-    for t in range(end):
-        j = label[t]
-        if ((words[j >> 6] ^ mode[j >> 6]) >> np.uint64(j & 63)) & np.uint64(1):
-            for other in range(label.shape[0]):
-                for k in range(cost.shape[1]):
-                    marginal[other, k] += sign[t] * sign[other] * pairs[k, j, label[other]]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +27,9 @@ table may spend one evaluation per so many entries before it is, so it adds at m
 
 SEARCH_BUDGET = 2_000_000
 """Evaluations that counting one region may take, about 0.1 s, before its size is estimated."""
+
+ROUGH_BUDGET = 5_000
+"""The same where a rough answer is enough."""
 
 
 class FoldEngine(TableEngine):
@@ -93,7 +96,7 @@ class FoldEngine(TableEngine):
             draws=None if self.draws is None else self.draws[objects],
             n_jobs=self.n_jobs,
             rule=None if self.rule is None else self.rule.take(objects),
-            rule_at=None if rule_at is None else lambda significance: rule_at(significance).take(objects),
+            rule_at=None if rule_at is None else partial(_rule_of_some, rule_at, objects),
         )
 
     def at_level(self, significance: Fraction) -> tuple["FoldEngine", IntArray]:
@@ -128,14 +131,24 @@ class FoldEngine(TableEngine):
         """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2)."""
         return super().label_numerators() if self.n_labels <= TABLE_LABELS else self._search.label_numerators()
 
-    def region_sizes(self, smallest: int | IntArray) -> Sequence[RegionSize]:
-        """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
+    def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
+        """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ.
+
+        Parameters
+        ----------
+        smallest : int or int64 array of shape (n_objects,)
+            The smallest numerator of a member.
+        rough : bool
+            Whether large regions may be estimated soon and from few draws, in a few milliseconds each.
+        """
         smallest = np.broadcast_to(smallest, self.n_objects)
         if self.n_labels <= TABLE_LABELS:
             return super().region_sizes(smallest)
+        if rough:
+            return self._search.region_sizes(smallest, ROUGH_BUDGET, rough=True)
         if self.n_labels > MAX_TABLE_LABELS:
             return self._search.region_sizes(smallest, SEARCH_BUDGET)
-        sizes = self._search.count_members(smallest, 1 + 2**self.n_labels // TABLE_SHARE)
+        sizes = self._search.count_members(smallest, 1 + 2**self.n_labels // (TABLE_SHARE * self._search.node_cost))
         large = np.array([i for i, size in enumerate(sizes) if size is None], dtype=np.int64)
         listed = iter(TableEngine.region_sizes(self.take(large), smallest[large]))
         return [next(listed) if size is None else size for size in sizes]
@@ -174,6 +187,7 @@ class FoldEngine(TableEngine):
             np.stack([fold.energy.constant[objects] for fold in self._search.general]),
             np.stack([fold.energy.unary[objects] for fold in self._search.general]),
             self._pair_rows,
+            self._search.parts.pairs.of_own(objects),
             self._penalty_rows,
             *self._search.tables,
             int(strict),
@@ -191,12 +205,13 @@ class FoldEngine(TableEngine):
 
     @cached_property
     def _pair_rows(self) -> IntArray:
-        """The pairwise costs of every code in each fold, (K, 2^q), or (K, 0) where there are none."""
+        """The pairwise costs of every code in each fold, (K, 2^q), or (K, 0) where there are none for all objects."""
         from labelsure.labelsets._table_kernels import pair_sums
 
         pairs = self._search.parts.pairs
-        rows = np.empty((len(pairs), 2**self.n_labels if pairs.shape[1] else 0), dtype=np.int64)
-        for pairs_of_fold, row in zip(pairs if pairs.shape[1] else (), rows, strict=False):
+        shared = pairs.present and not pairs.own
+        rows = np.empty((len(self.folds), 2**self.n_labels if shared else 0), dtype=np.int64)
+        for pairs_of_fold, row in zip(pairs.shared[0] if shared else (), rows, strict=False):
             pair_sums(pairs_of_fold, row)
         return rows
 
@@ -211,3 +226,8 @@ class FoldEngine(TableEngine):
         from labelsure.labelsets._search import FoldSearch
 
         return FoldSearch(self)
+
+
+def _rule_of_some(rule_at: Callable[[Fraction], Rule], objects: IntArray, significance: Fraction) -> Rule:
+    """Return the rule at a level for some of the objects; a function of its own, so that engines can be pickled."""
+    return rule_at(significance).take(objects)

@@ -50,10 +50,13 @@ def penalties(
         known[label[t] >> 6] ^= np.uint64(1) << np.uint64(label[t] & 63)
     for w in range(words.shape[0]):
         n_on += count_bits(words[w] & known[w])
+    n_open = label.shape[0] - begin
+    level = 0
+    while (2 << level) <= n_open + 1:
+        level += 1
     for k in range(penalty.shape[0]):
-        penalty[k] = by_cardinality[k, n_on]
-        for more in range(1, label.shape[0] - begin + 1):  # the undecided labels may be on or off
-            penalty[k] = min(penalty[k], by_cardinality[k, n_on + more])
+        # the undecided labels may be on or off: the least of a range, as that of two overlapping ones
+        penalty[k] = min(by_cardinality[k, level, n_on], by_cardinality[k, level, n_on + n_open + 1 - (1 << level)])
         if per_distance[k] > 0:
             shortest = np.int64(64 * words.shape[0])
             for a in range(anchor_begin[k], anchor_begin[k + 1]):

@@ -5,14 +5,16 @@ total score. Flips are cheap first, so a search finds members early and stops ea
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, IntArray
+from labelsure._core.types import BoolArray, FloatArray, IntArray
 from labelsure.labelsets._fold import Fold
 from labelsure.labelsets._fold_arrays import FoldParts
 from labelsure.labelsets._words import Words, pack
+
+Part = TypeVar("Part", IntArray, FloatArray, Words)
 
 MAX_MODE_SWEEPS = 20
 
@@ -43,6 +45,10 @@ class Problems(NamedTuple):
         The same for at least one flip.
     mode : uint64 (n, W)
         The mode, bit j being label j.
+    pairs : (n, K, q, q) or (1, K, q, q), or (1, K, 0, 0)
+        Pairwise costs by label, symmetric: of each object, or of all, or none.
+    diagonals, gains : float (n, K, q) or (1, K, q), or (1, K, 0)
+        As in relax_pairs, by label; none where no position is hard.
     """
 
     label: IntArray
@@ -54,6 +60,9 @@ class Problems(NamedTuple):
     rest: IntArray
     nearest: IntArray
     mode: Words
+    pairs: IntArray
+    diagonals: FloatArray
+    gains: FloatArray
 
 
 def pose_problems(folds: Sequence[Fold], parts: FoldParts, objects: IntArray) -> Problems:
@@ -70,9 +79,13 @@ def pose_problems(folds: Sequence[Fold], parts: FoldParts, objects: IntArray) ->
     """
     unary = np.stack([fold.energy.unary[objects] for fold in folds], axis=2)
     constant = np.stack([fold.energy.constant[objects] for fold in folds], axis=1)
-    on = find_modes(unary.sum(axis=2), parts.pairs.sum(axis=0))
-    base, cost, least = flip_costs(constant, unary, parts.pairs, on)
+    pairs = parts.pairs.of(objects)
+    on = find_modes(unary.sum(axis=2), pairs.sum(axis=1))
+    base, cost, least = flip_costs(constant, unary, pairs, on)
     hard = (least < 0).any(axis=2)
+    diagonals, gains = np.empty((2, 1, len(folds), 0))
+    if parts.pairs.present and hard.any():
+        diagonals, gains = parts.pairs.relaxation(pairs, cost)
     order = np.lexsort((cost.sum(axis=2), ~hard), axis=-1)
     cost = np.take_along_axis(cost, order[:, :, None], axis=1)
     least = np.take_along_axis(least, order[:, :, None], axis=1)
@@ -90,6 +103,9 @@ def pose_problems(folds: Sequence[Fold], parts: FoldParts, objects: IntArray) ->
         rest=rest,
         nearest=np.where(rest < 0, rest, nearest),
         mode=pack(on.astype(np.int8)),
+        pairs=pairs,
+        diagonals=diagonals,
+        gains=gains,
     )
 
 
@@ -100,14 +116,14 @@ def find_modes(unary: IntArray, pairs: IntArray) -> BoolArray:
     ----------
     unary : (n, q)
         Summed over the folds.
-    pairs : (q, q) or (0, 0)
+    pairs : (n, q, q) or (1, q, q), or (1, 0, 0)
         Summed over the folds, symmetric.
     """
     on = unary < 0
-    for _ in range(MAX_MODE_SWEEPS if len(pairs) else 0):
+    for _ in range(MAX_MODE_SWEEPS if pairs.shape[1] else 0):
         before = on.copy()
         for j in range(unary.shape[1]):
-            on[:, j] = unary[:, j] + on @ pairs[:, j] < 0
+            on[:, j] = unary[:, j] + (on * pairs[:, j]).sum(axis=1) < 0
         if (on == before).all():
             break
     return on
@@ -122,7 +138,7 @@ def flip_costs(
     ----------
     constant, unary : (n, K), (n, q, K)
         Of the energies.
-    pairs : (K, q, q) or (K, 0, 0)
+    pairs : (n, K, q, q) or (1, K, q, q), or (1, K, 0, 0)
         Symmetric.
     on : (n, q)
         The modes.
@@ -130,9 +146,10 @@ def flip_costs(
     own = unary
     slack = np.zeros((), dtype=np.int64)
     twice_base = 2 * constant + (unary * on[:, :, None]).sum(axis=1)
-    if pairs.shape[1]:
-        own = unary + np.stack([on @ pairs_k for pairs_k in pairs], axis=2)
-        slack = np.stack([_least_pairs(pairs_k, on) for pairs_k in pairs], axis=2)
+    if pairs.shape[2]:
+        folds = range(pairs.shape[1])
+        own = unary + np.stack([_met(on, pairs[:, k]) for k in folds], axis=2)
+        slack = np.stack([_least_pairs(pairs[:, k], on) for k in folds], axis=2)
     twice_base += (own * on[:, :, None]).sum(axis=1)  # every pair inside the mode is met from both ends
     cost = np.where(on[:, :, None], -own, own)
     return twice_base // 2, cost, cost + slack
@@ -141,23 +158,38 @@ def flip_costs(
 def _least_pairs(pairs: IntArray, on: BoolArray) -> IntArray:
     """Return, for each label, the sum of its pairs that other flips could make negative, (n, q)."""
     negative, positive = np.minimum(pairs, 0), np.maximum(pairs, 0)
-    with_on = on @ negative + ~on @ -positive  # for a label that is on: same kind, then the other kind
-    with_off = ~on @ negative + on @ -positive
+    with_on = _met(on, negative) - _met(~on, positive)  # for a label that is on: same kind, then the other kind
+    with_off = _met(~on, negative) - _met(on, positive)
     return np.where(on, with_on, with_off)
 
 
-def force_flip(problems: Problems, row: int, t: int, pairs: IntArray) -> Problems:
+def _met(on: BoolArray, pairs: IntArray) -> IntArray:
+    """Return the sum of each label's pairs with the labels of each row of ``on``, (n, q)."""
+    if len(pairs) == 1:
+        return on @ pairs[0]
+    return (on[:, None, :] @ pairs)[:, 0]
+
+
+def force_flip(problems: Problems, row: int, t: int) -> Problems:
     """Return one problem whose mode has position t flipped; that position must not be flipped again.
 
-    Its ``least``, ``rest`` and ``nearest`` stay: they are bounds whatever is flipped.
+    Its ``rest`` and ``nearest`` stay: they are bounds whatever is flipped.
     """
     j = problems.label[row, t]
     base = problems.base[row] + problems.cost[row, t]
     cost = problems.cost[row]
+    pairs = own_row(problems.pairs, row)
     if pairs.shape[1]:
         signs = problems.sign[row, t] * problems.sign[row]
         cost = cost + signs[:, None] * pairs[:, j, problems.label[row]].T
     mode = problems.mode[row].copy()
     mode[j >> 6] ^= np.uint64(1) << np.uint64(j & 63)
-    alone = {name: part[[row]] for name, part in problems._asdict().items()}
-    return Problems(**alone | {"base": base[None], "cost": cost[None], "mode": mode[None]})
+    alone = {name: own_row(part, row)[None] for name, part in problems._asdict().items()}
+    least = problems.least[row] + (cost - problems.cost[row])
+    return Problems(**alone | {"base": base[None], "cost": cost[None], "least": least[None], "mode": mode[None]})
+
+
+def own_row(part: Part, row: int) -> Part:
+    """Return the row of one problem, of a part that may be the same for all problems."""
+    own: Part = part[row] if len(part) > 1 else part[0]
+    return own

@@ -33,12 +33,15 @@ def score(fold: Fold, i: int, labelset: Sequence[int]) -> int:
             if list(energy.exceptions.labelsets[e]) == list(labelset):
                 return int(energy.exceptions.scores[e])
     total = int(energy.constant[i])
+    pairwise = energy.pairwise
+    if pairwise is not None and pairwise.ndim == 3:
+        pairwise = pairwise[i]
     for j, on in enumerate(labelset):
         if on:
             total += int(energy.unary[i, j])
             for r in range(j + 1, len(labelset)):
-                if energy.pairwise is not None and labelset[r]:
-                    total += int(energy.pairwise[j, r])
+                if pairwise is not None and labelset[r]:
+                    total += int(pairwise[j, r])
     if energy.link is not None:
         total = math.isqrt(max(total, 0) << energy.link.shift)
     if energy.penalty is not None:

@@ -15,6 +15,7 @@ from labelsure.labelsets._fold import Fold
 from labelsure.labelsets._fold_arrays import FoldParts, fold_tables
 from labelsure.labelsets._label_kernels import label_numerators
 from labelsure.labelsets._lookup_kernels import weigh_rows
+from labelsure.labelsets._pair_search import best_pair_members, list_pair_members, pose_pair_problem
 from labelsure.labelsets._problems import Problems, force_flip, pose_problems
 from labelsure.labelsets._size import RegionSize
 from labelsure.labelsets._words import Words, pack, unpack
@@ -80,6 +81,11 @@ class FoldSearch:
         self.own_exceptions = any(fold.energy.exceptions is not None for fold in engine.folds)
         self.exceptional = self.own_exceptions or self.discounted is not None
 
+    @property
+    def node_cost(self) -> int:
+        """About how many additive evaluations one evaluation takes: bounds of pairs and of distances look at more."""
+        return 1 + 4 * self.parts.pairs.present + len(self.parts.anchors) // len(self.engine.folds)
+
     def top(self, n_best: int) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of each object."""
 
@@ -118,7 +124,7 @@ class FoldSearch:
                 return [None] * self.engine.n_objects
         return sizes
 
-    def region_sizes(self, smallest: int | IntArray, budget: int) -> list[RegionSize]:
+    def region_sizes(self, smallest: int | IntArray, budget: int, *, rough: bool = False) -> list[RegionSize]:
         """Return the sizes of all regions, estimated where counting takes more than ``budget`` evaluations."""
         engine = self.engine
         least = np.broadcast_to(smallest, engine.n_objects)
@@ -127,7 +133,7 @@ class FoldSearch:
             sizes: dict[int, RegionSize] = dict.fromkeys(objects.tolist(), engine.n_candidates)
             open_ones = objects[[least[i] > self._lowest(int(i)) for i in objects]]  # others hold everything
             for i, (size, finished) in zip(open_ones.tolist(), self._count(open_ones, smallest, budget), strict=True):
-                sizes[i] = size if finished else estimate_size(engine, i, int(least[i]), at_least=size)
+                sizes[i] = size if finished else estimate_size(engine, i, int(least[i]), at_least=size, rough=rough)
             return list(sizes.values())
 
         return [size for block in self._map_blocks(answer, "region sizes") for size in block]
@@ -153,9 +159,13 @@ class FoldSearch:
 
     def _best_members(self, i: int, smallest: int, limit: int) -> tuple[LabelMatrix, IntArray]:
         """Return the ``limit`` most plausible of the labelsets with a numerator of at least ``smallest``."""
-        best = self.engine.take(np.array([i])).top(max(limit, 1))
-        members = np.flatnonzero(best.numerators[0, :limit] >= smallest)
-        return best.labelsets[0, members], best.numerators[0, members]
+        words = np.zeros((limit, self.n_words), dtype=np.uint64)
+        numerators = np.zeros(limit, dtype=np.int64)
+        if limit > 0:
+            problems = pose_problems(self.general, self.parts, np.array([i]))
+            self._top_of(problems, 0, i, words, numerators)
+        members = np.flatnonzero(numerators >= smallest)
+        return unpack(words[members], self.engine.n_labels), numerators[members]
 
     def _list_members(self, i: int, smallest: int, most: int) -> tuple[LabelMatrix, IntArray] | None:
         """Return all labelsets with a numerator of at least ``smallest``; None where there are more than ``most``."""
@@ -238,7 +248,7 @@ class FoldSearch:
         """Return the highest numerator of one object's labelsets with each label off and on, (n_labels, 2)."""
         exceptions = self.exceptions_of_one(i)
         by_flip = np.zeros((self.engine.n_labels, 2), dtype=np.int64)
-        additive = not (self.parts.pairs.shape[1] or self.parts.has_penalty or exceptions.n_stranger)
+        additive = not (self.parts.pairs.present or self.parts.has_penalty or exceptions.n_stranger)
         if additive:
             label_numerators(
                 int(problems.n_hard[row]),
@@ -252,7 +262,7 @@ class FoldSearch:
         if need_search.any() and not exceptions.n_stranger:  # the best of all is the best with its own labels
             self._fill_in_best(problems, row, i, by_flip, need_search)
         for t, flipped in zip(*np.nonzero(need_search), strict=True):
-            part, part_row = (force_flip(problems, row, t, self.parts.pairs), 0) if flipped else (problems, row)
+            part, part_row = (force_flip(problems, row, t), 0) if flipped else (problems, row)
             by_flip[t, flipped] = self._highest(part, part_row, i, int(t), exceptions)
         on = problems.sign[row] < 0
         numerators = np.empty_like(by_flip)
@@ -306,16 +316,16 @@ class FoldSearch:
         by_total: bool = True,
     ) -> tuple[Words, IntArray]:
         """Return the best labelsets of one problem, their numerators and total scores, in order."""
+        if self.parts.pairs.present:
+            problem = pose_pair_problem(problems, row, forced)
+            return best_pair_members(problem, self._common(i), n_best, by_total=by_total)
         order = np.arange(n_best + 1)
         found_words = np.empty((n_best + 1, self.n_words), dtype=np.uint64)
         found_rank = np.empty((n_best + 1, 2), dtype=np.int64)
         n_found = best_first(
             problems.label[row],
-            int(problems.n_hard[row]),
-            problems.sign[row],
             problems.base[row],
             problems.cost[row],
-            problems.least[row],
             problems.nearest[row],
             problems.mode[row],
             forced,
@@ -365,6 +375,10 @@ class FoldSearch:
 
         They are in ``words`` and ``numerators`` until the next step, if these have room. Ends when ``budget`` is spent.
         """
+        if self.parts.pairs.present:
+            problem = pose_pair_problem(problems, row)
+            yield from list_pair_members(problem, self._common(i), smallest, words, numerators, budget)
+            return
         kept = self._flippable(problems, row, i, smallest)
         cost = np.ascontiguousarray(problems.cost[row][kept])
         ends = np.append(kept, True)
@@ -373,7 +387,7 @@ class FoldSearch:
         scores[0] = problems.base[row]
         numbers = np.zeros(4, dtype=np.int64)
         position, flipped = np.zeros((2, len(cost) + 2), dtype=np.int64)
-        marginal, mode = cost.copy(), problems.mode[row].copy()
+        mode = problems.mode[row].copy()
         ended, spent = BUFFER_FULL, 0
         while ended != FINISHED and (budget is None or spent < budget):
             before = int(numbers[FOUND])
@@ -381,7 +395,6 @@ class FoldSearch:
             ended = search(
                 problems.label[row][kept],
                 n_hard,
-                problems.sign[row][kept],
                 cost,
                 np.ascontiguousarray(problems.rest[row][ends]),
                 np.ascontiguousarray(problems.nearest[row][ends]),
@@ -392,7 +405,6 @@ class FoldSearch:
                 position,
                 flipped,
                 scores,
-                marginal,
                 mode,
                 words,
                 numerators,
@@ -433,7 +445,6 @@ class FoldSearch:
         """Return what both kinds of search take for object ``i``, in their order."""
         parts, (factors, weights, multipliers, *tables) = self.parts, self._look_up(i)
         return (
-            parts.pairs,
             parts.by_cardinality,
             parts.anchors,
             parts.anchor_begin,
@@ -449,7 +460,8 @@ class FoldSearch:
 
     def _map_blocks(self, answer: Callable[[IntArray], Answer], description: str) -> Iterable[Answer]:
         engine = self.engine
-        object_bytes = 8 * len(engine.folds) * (engine.n_labels + 1)
+        numbers = engine.n_labels + 1 + (engine.n_labels**2 if self.parts.pairs.own else 0)
+        object_bytes = 8 * len(engine.folds) * numbers
         n_rows = int(np.clip(BLOCK_BYTES // object_bytes, 1, BLOCK_OBJECTS))
         everyone = np.arange(engine.n_objects)
         blocks = [everyone[start : start + n_rows] for start in range(0, engine.n_objects, n_rows)]

@@ -1,5 +1,6 @@
 """The size of a region: a number where it was counted, an estimate where it was not."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, log2
 from typing import TypeAlias
@@ -47,3 +48,23 @@ class SizeEstimate:
 
 
 RegionSize: TypeAlias = int | SizeEstimate
+
+
+def sum_sizes(sizes: Sequence[RegionSize]) -> RegionSize:
+    """Return the size of a region that is made of disjoint parts; intervals hold together by Bonferroni's inequality.
+
+    Examples
+    --------
+    >>> sum_sizes([2, 3])
+    5
+    """
+    estimates = [size for size in sizes if isinstance(size, SizeEstimate)]
+    counted = sum(size for size in sizes if not isinstance(size, SizeEstimate))
+    if not estimates:
+        return counted
+    return SizeEstimate(
+        *(counted + sum(getattr(one, name) for one in estimates) for name in ("value", "low", "high")),
+        confidence=max(1 - sum(1 - one.confidence for one in estimates), 0.0),
+        at_least=counted + sum(one.at_least for one in estimates),
+        at_most=counted + sum(one.at_most for one in estimates),
+    )

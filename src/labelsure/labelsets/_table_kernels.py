@@ -44,16 +44,17 @@ def pair_sums(pairs: IntArray, sums: IntArray) -> None:
 
     Reference : _reference.pair_sums
     Requires : pairs (p, p), only entries above the diagonal count; sums of length 2^p
-    Cost : O(p 2^p)
+    Cost : two additions per subset
     """
     sums[0] = 0
     for top in range(pairs.shape[0]):
+        with_top = sums[1 << top : 2 << top]
+        with_top[0] = 0
+        for j in range(top):
+            for rest in range(1 << j):
+                with_top[(1 << j) + rest] = with_top[rest] + pairs[j, top]
         for rest in range(1 << top):
-            total = sums[rest]
-            for j in range(top):
-                if rest >> j & 1:
-                    total += pairs[j, top]
-            sums[(1 << top) + rest] = total
+            with_top[rest] += sums[rest]
 
 
 @kernel
@@ -93,6 +94,7 @@ def count_rows(
     constant: IntArray,
     unary: IntArray,
     pair_rows: IntArray,
+    own_pairs: IntArray,
     penalty_rows: IntArray,
     buckets: Int32Array,
     values: IntArray,
@@ -107,9 +109,10 @@ def count_rows(
     of subset sums, so each score costs one addition; pairs cost one more.
 
     Reference : _reference.count_table, but for exceptions
-    Requires : constant (K, n), unary (K, n, q), pair_rows and penalty_rows (K, 2^q) or (K, 0), tables as in
-        FoldTables, rows (n, 2^q)
-    Cost : one addition and one look-up per object, labelset and fold; O(2^max(q - 9, 9)) memory
+    Requires : constant (K, n), unary (K, n, q), pair_rows and penalty_rows (K, 2^q) or (K, 0), own_pairs (n, K, q, q)
+        where objects have their own, else (1, K, 0, 0), tables as in FoldTables, rows (n, 2^q)
+    Cost : one addition and one look-up per object, labelset and fold; O(2^max(q - 9, 9)) memory, O(2^q) and three
+        additions more where objects have their own pairs
     """
     n_folds, n_objects, n_labels = unary.shape
     n_low = min(n_labels, LOW_LABELS)
@@ -117,6 +120,8 @@ def count_rows(
     # Objects that share a fold's pairwise costs while these are in cache; else one at a time, to keep its row there
     group = n_objects if pair_rows.shape[1] > 0 else 1
     nothing = np.empty(0, np.int64)
+    has_own = own_pairs.shape[2] > 0
+    own_row = np.empty((1 << n_labels) if has_own else 0, np.int64)
     sums = np.empty(n_codes, np.int64)
     low_sums = np.empty((n_objects, n_codes), np.int64)
     high_sums = np.empty((n_objects, 1 << (n_labels - n_low)), np.int64)
@@ -127,9 +132,15 @@ def count_rows(
             for i in range(first, first + group):
                 subset_sums(constant[k, i] + (strict if plain else 0), unary[k, i, n_low:], high_sums[i])
                 subset_sums(0, unary[k, i, :n_low], low_sums[i])
+                if has_own:
+                    pair_sums(own_pairs[i, k], own_row)
             for high in range(high_sums.shape[1]):
                 begin, end = high * n_codes, (high + 1) * n_codes
-                pairs = pair_rows[k, begin:end] if pair_rows.shape[1] > 0 else nothing
+                pairs = nothing
+                if has_own:
+                    pairs = own_row[begin:end]
+                elif pair_rows.shape[1] > 0:
+                    pairs = pair_rows[k, begin:end]
                 for i in range(first, first + group):
                     base = high_sums[i, high]
                     row = rows[i, begin:end]

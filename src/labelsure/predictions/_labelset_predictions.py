@@ -10,6 +10,7 @@ from labelsure._core.optional import import_optional
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike
 from labelsure._core.validation import check_choice, check_count, check_label_matrix, check_same_length
 from labelsure.labelsets import BestLabelsets, LabelsetEngine, decode
+from labelsure.predictions._guarantee import Guarantee, NoGuarantee
 from labelsure.predictions._region import LabelsetRegion
 
 GIBIBYTE = 2**30
@@ -39,6 +40,8 @@ class LabelsetPredictions:
     ----------
     label_names : tuple of str
         The labels, in the order of the columns of every labelset.
+    guarantee : Guarantee or NoGuarantee
+        What is proven about regions; ``region(0.05).guarantee`` says it in a sentence.
 
     Examples
     --------
@@ -53,8 +56,15 @@ class LabelsetPredictions:
     [0.75, 0.25]
     """
 
-    def __init__(self, engine: LabelsetEngine, *, label_names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        engine: LabelsetEngine,
+        *,
+        label_names: Sequence[str] | None = None,
+        guarantee: Guarantee | NoGuarantee | None = None,
+    ) -> None:
         self._engine = engine
+        self.guarantee = guarantee or NoGuarantee("these p-values: how they were made is not known")
         names = (f"label_{j}" for j in range(engine.n_labels)) if label_names is None else label_names
         self.label_names = tuple(str(name) for name in names)
 
@@ -66,7 +76,7 @@ class LabelsetPredictions:
         chosen = np.atleast_1d(np.arange(len(self))[objects])
         if chosen.ndim != 1:
             raise IndexError(f"Objects are chosen along one axis, got an index of {chosen.ndim} dimensions.")
-        return LabelsetPredictions(self._engine.take(chosen), label_names=self.label_names)
+        return LabelsetPredictions(self._engine.take(chosen), label_names=self.label_names, guarantee=self.guarantee)
 
     def __repr__(self) -> str:
         return f"LabelsetPredictions({len(self)} objects, {len(self.label_names)} labels)"

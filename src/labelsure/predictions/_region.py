@@ -62,6 +62,11 @@ class LabelsetRegion:
         forced = ", force_nonempty=True" if self.force_nonempty else ""
         return f"LabelsetRegion(significance={self.significance}{forced}, {len(self)} objects)"
 
+    @property
+    def guarantee(self) -> str:
+        """What is guaranteed about these regions, under which conditions, and by whom it was proved."""
+        return self._predictions.guarantee.sentence(self.significance)
+
     @cached_property
     def sizes(self) -> IntArray:
         """The number of labelsets in each object's region, shape (n,).

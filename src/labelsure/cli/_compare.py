@@ -1,0 +1,124 @@
+"""``labelsure compare``: measures, learners and guarantees on any data set over random resplits."""
+
+import warnings
+from argparse import Namespace
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from labelsure.cli._arguments import count, jobs, output_file
+from labelsure.cli._compare_words import (
+    ADDENDS,
+    BASES,
+    GUARANTEES,
+    LEARNERS,
+    confidence_level,
+    guarantee_name,
+    learner_name,
+    measure_name,
+    percentage,
+)
+from labelsure.cli._errors import CommandError
+from labelsure.cli._writing import write_whole
+
+if TYPE_CHECKING:
+    from labelsure.cli._compare_data import PooledData
+
+EPILOG = f"""\
+Learners: {", ".join(LEARNERS)}.
+
+Measures: {", ".join(BASES)}; with + between them, added up: {", ".join(ADDENDS)}. A colon comes before the power's d
+and the weight of what is added: power:2+pairs, log-loss+unseen:3.
+
+Guarantees: {", ".join(GUARANTEES)}."""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to ``commands``, argparse's subparsers."""
+    parser = commands.add_parser(
+        "compare",
+        help="compare measures, learners and guarantees on any data set",
+        description=(
+            "Compare nonconformity measures, learners and guarantees: errors, sizes of regions and more over random"
+            " resplits of the pooled data, as a table in Markdown. With --json every finished cell is kept, and a run"
+            " goes on where an earlier one stopped."
+        ),
+        epilog=EPILOG,
+    )
+    parser.add_argument("datasets", nargs="+", metavar="dataset", help="a name such as yeast, or an ARFF file")
+    lists = {
+        "learners": (learner_name, ["ml-rbf"]),
+        "measures": (measure_name, ["power", "power+pairs", "log-loss"]),
+        "guarantees": (guarantee_name, ["cross"]),
+        "confidence": (confidence_level, ["80", "90", "95"]),
+    }
+    for name, (read, default) in lists.items():
+        what = "in percent " if name == "confidence" else ""
+        parser.add_argument(
+            f"--{name}",
+            nargs="+",
+            type=read,
+            default=default,
+            metavar="C" if what else "NAME",
+            help=f"{what}(default: {' '.join(default)})",
+        )
+    parser.add_argument("--resplits", type=count, default=5, metavar="N", help="random resplits (default: 5)")
+    parser.add_argument("--folds", type=count, default=10, metavar="K", help="folds of the predictors (default: 10)")
+    parser.add_argument("--objects", type=count, metavar="N", help="at most N test objects")
+    parser.add_argument("--train", type=count, metavar="N", help="at most N training objects")
+    parser.add_argument(
+        "--train-share",
+        type=percentage,
+        default=67.0,
+        metavar="PERCENT",
+        help="objects that train, where a set has no split to take the sizes from (default: 67)",
+    )
+    parser.add_argument("--jobs", type=jobs, default=-1, metavar="N", help="cores to use (default: all)")
+    parser.add_argument("--json", type=output_file, metavar="FILE", help="keep the results in FILE, and go on from it")
+    parser.add_argument("--markdown", type=output_file, metavar="FILE", help="also write the tables to FILE")
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace) -> None:
+    """Measure what is missing, and print the tables."""
+    from labelsure.cli._compare_results import open_results
+    from labelsure.cli._compare_runs import Plan, measure_missing
+    from labelsure.cli._compare_tables import comparison
+
+    plan = Plan(
+        _load_all(options),
+        **{name: list(dict.fromkeys(getattr(options, name))) for name in ("learners", "measures", "guarantees")},
+        levels=list(dict.fromkeys(options.confidence)),
+        n_resplits=options.resplits,
+        n_folds=options.folds,
+    )
+    results = open_results(options.json, plan.terms())
+    with warnings.catch_warnings():
+        # a label that all or none of a fold's training objects have: common with many labels, and dealt with
+        warnings.filterwarnings("ignore", message="Label .* is present in all training examples", category=UserWarning)
+        measure_missing(plan, results, n_jobs=options.jobs)
+    tables = comparison(results)
+    if options.markdown is not None:
+        write_whole(options.markdown, tables)
+    print(tables, end="")
+
+
+def _load_all(options: Namespace) -> "list[PooledData]":
+    from labelsure.cli._compare_data import load_pooled
+
+    sizes = {"train_share": options.train_share, "max_train": options.train, "max_test": options.objects}
+    datasets = [load_pooled(word, **sizes) for word in dict.fromkeys(options.datasets)]
+    _check_different(data.name for data in datasets)
+    for data in datasets:
+        if not 2 <= options.folds <= data.n_train:
+            raise CommandError(
+                f"--folds must lie between 2 and the number of training objects, {data.n_train} of {data.name},"
+                f" got {options.folds}."
+            )
+    return datasets
+
+
+def _check_different(names: Iterable[str]) -> None:
+    names = list(names)
+    for name in names:
+        if names.count(name) > 1:
+            raise CommandError(f"the data sets must have different names, got {name} twice. Rename a file.")

@@ -1,0 +1,137 @@
+"""The data of ``labelsure compare``: sets by name or file, pooled and split again at random."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import OneHotEncoder
+
+from labelsure._core.types import LabelMatrix, MatrixLike
+from labelsure.cli._errors import CommandError
+from labelsure.datasets import Dataset, DatasetError, load_dataset, read_mulan
+
+SUFFIX = ".arff"
+
+
+class Resplit(NamedTuple):
+    """One random split of the pooled objects."""
+
+    X_train: MatrixLike
+    Y_train: LabelMatrix
+    X_test: MatrixLike
+    Y_test: LabelMatrix
+
+
+@dataclass(frozen=True, eq=False)
+class PooledData:
+    """A data set without its split, and the sizes of the parts that it is split into at random.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    X : array or csr matrix of shape (n, n_features)
+        Its features, nominal ones as one 0/1 column per value.
+    Y : array of shape (n, q)
+        Its labels.
+    n_train, n_test : int
+        How many objects train and calibrate, and how many test; the others are left out.
+    """
+
+    name: str
+    X: Any
+    Y: LabelMatrix
+    n_train: int
+    n_test: int
+
+    def resplit(self, number: int) -> Resplit:
+        """Return a random split; ``number`` is the seed of numpy's ``default_rng``."""
+        order = np.random.default_rng(number).permutation(len(self.Y))
+        train, test = order[: self.n_train], order[self.n_train : self.n_train + self.n_test]
+        return Resplit(self.X[train], self.Y[train], self.X[test], self.Y[test])
+
+    def describe(self) -> dict[str, Any]:
+        """Return what results are kept with: sizes, and a digest by which other data of the same name are noticed."""
+        return {
+            "n_objects": len(self.Y),
+            "n_features": int(self.X.shape[1]),
+            "n_labels": int(self.Y.shape[1]),
+            "labels_per_object": float(self.Y.sum() / len(self.Y)),
+            "n_train": self.n_train,
+            "n_test": self.n_test,
+            "sha256": _digest(self.X, self.Y),
+        }
+
+
+def load_pooled(
+    word: str, *, train_share: float, max_train: int | None = None, max_test: int | None = None
+) -> PooledData:
+    """Return the data set with a name, or in a file.
+
+    Parameters
+    ----------
+    word : str
+        A name that :func:`labelsure.datasets.load_dataset` knows, or the path of an ARFF file: ``x.arff`` beside
+        ``x.xml``, or ``x-train.arff`` beside ``x-test.arff`` and ``x.xml``.
+    train_share : float
+        The percentage of the objects that train where the set has no split of its own to take the sizes from.
+    max_train, max_test : int or None
+        At most so many objects train and test.
+
+    Raises
+    ------
+    CommandError
+        If there is no such data set, it cannot be read, or is too small.
+    """
+    try:
+        data = _load(word)
+    except DatasetError as error:
+        raise CommandError(str(error)) from error
+    n_objects = len(data.Y)
+    n_train = data.n_train if 0 < data.n_train < n_objects else round(n_objects * train_share / 100)
+    sizes = [n_train, n_objects - n_train]
+    sizes = [size if most is None else min(size, most) for size, most in zip(sizes, (max_train, max_test), strict=True)]
+    if min(sizes) < 1:
+        raise CommandError(
+            f"{data.name} must have objects to train with and objects to test, but its {n_objects} are split into"
+            f" {sizes[0]} and {sizes[1]}. Choose another --train-share, or more data."
+        )
+    return PooledData(data.name, _one_hot(data), data.Y, *sizes)
+
+
+def _load(word: str) -> Dataset:
+    path = Path(word).expanduser()
+    if path.suffix.lower() != SUFFIX:
+        return load_dataset(word)
+    for part in ("-train", "-test"):
+        if path.stem.endswith(part):
+            return load_dataset(path.stem.removesuffix(part), data_home=path.parent, download=False)
+    return read_mulan(path, path.with_suffix(".xml"))
+
+
+def _one_hot(data: Dataset) -> Any:
+    """Return the features with one 0/1 column for each declared value of each nominal one, after all the others."""
+    if not data.categories:
+        return data.X
+    nominal = [data.feature_names.index(name) for name in data.categories]
+    others = [j for j in range(len(data.feature_names)) if j not in set(nominal)]
+    X: Any = data.X
+    is_sparse = sparse.issparse(X)
+    values = X[:, nominal].toarray() if is_sparse else X[:, nominal]
+    codes = [sorted(set(codes.values())) for codes in data.categories.values()]
+    # handle_unknown: a missing value has none of the columns on
+    columns = OneHotEncoder(categories=codes, handle_unknown="ignore", sparse_output=is_sparse).fit_transform(values)
+    if is_sparse:
+        return sparse.hstack([X[:, others], columns], format="csr")
+    return np.hstack([X[:, others], columns])
+
+
+def _digest(X: Any, Y: LabelMatrix) -> str:
+    digest = hashlib.sha256(repr((X.shape, Y.shape)).encode())
+    parts = (X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)) if sparse.issparse(X) else (X,)
+    for part in (*parts, Y):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()

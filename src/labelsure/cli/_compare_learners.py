@@ -1,0 +1,75 @@
+"""The learners of ``labelsure compare``: classifiers by name, each with the preparation its features need."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, StandardScaler
+
+from labelsure._core.types import MatrixLike
+from labelsure.estimators import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
+
+N_TREES = 200
+
+BOOSTING = {"max_iter": 50, "max_leaf_nodes": 15}
+"""Half of scikit-learn's iterations and leaves: with many labels and features its own take hours."""
+
+
+def make_learner(name: str, X: MatrixLike) -> Pipeline:
+    """Return an unfitted classifier for features like ``X``, every random_state in it None.
+
+    Whatever it learns about the features, their ranges and what stands in for missing values, it learns from what it
+    is fitted on, anew in every fold.
+
+    Parameters
+    ----------
+    name : str
+        One of ``LEARNERS``.
+    X : array or sparse matrix of shape (n, n_features)
+        Looked at only for being sparse and for missing values.
+
+    Examples
+    --------
+    >>> make_learner("ml-knn", np.array([[0.5, np.nan]]))[0]
+    SimpleImputer(keep_empty_features=True, strategy='median')
+    """
+    is_sparse = sparse.issparse(X)
+    has_gaps = bool(np.isnan(X.data if is_sparse else X).any())
+    imputer = [SimpleImputer(strategy="median", keep_empty_features=True)] if has_gaps else []
+    return make_pipeline(*imputer, *_preparation(name, is_sparse=is_sparse), _classifier(name))
+
+
+def _preparation(name: str, *, is_sparse: bool) -> list[Any]:
+    """Return the scaler that a learner needs; moving the zeros of a sparse matrix would fill it."""
+    match name:
+        case "random-forest" | "extra-trees":
+            return []
+        case "gradient-boosting":
+            return [FunctionTransformer(_to_dense, accept_sparse=True)] if is_sparse else []
+        case "logistic":
+            return [MaxAbsScaler() if is_sparse else StandardScaler()]
+        case _:
+            return [MaxAbsScaler() if is_sparse else MinMaxScaler()]
+
+
+def _classifier(name: str) -> Any:
+    classifiers = {
+        "ml-rbf": MLRBFClassifier(),
+        "ml-knn": MLkNNClassifier(),
+        "bp-mll": BPMLLClassifier(),
+        "ml-nb": MLNBClassifier(),
+        "logistic": OneVsRestClassifier(LogisticRegression(solver="liblinear", max_iter=1000)),
+        "random-forest": RandomForestClassifier(N_TREES),
+        "extra-trees": ExtraTreesClassifier(N_TREES),
+        "gradient-boosting": OneVsRestClassifier(HistGradientBoostingClassifier(**BOOSTING)),
+    }
+    return classifiers[name]
+
+
+def _to_dense(X: Any) -> Any:
+    return X.toarray() if sparse.issparse(X) else X

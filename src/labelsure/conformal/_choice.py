@@ -1,0 +1,164 @@
+"""What a choice between measures was, and why: tables to read, print and keep."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+from labelsure._core.optional import import_optional
+from labelsure._core.types import FloatArray
+from labelsure.measures import Measure
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureChoice:
+    """What :class:`AutoMeasure` chose from a training part, and the figures that it chose by.
+
+    Attributes
+    ----------
+    candidates : tuple of Measure
+        The measures that were compared, unfitted, in the order given.
+    chosen : int
+        Which of them was chosen.
+    significance : tuple of float
+        The levels of the regions.
+    sizes : array of shape (n_candidates, n_levels)
+        For each candidate and level the mean size of the regions, or, where ``logarithmic``, the mean of log2 of it;
+        NaN for candidates that could not be used.
+    losses : array of shape (n_candidates,)
+        What was minimised: the mean over the levels of log2 of the mean size, or of the mean log2 size.
+    logarithmic : bool
+        Whether sizes are compared by their logarithms, which is done for more than 20 labels.
+    skipped : dict of int to str
+        Why a candidate could not be used.
+    n_objects, n_examples : int
+        The number of objects whose regions were measured, and of examples in the training part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelsure.measures import LogLossMeasure, PowerMeasure
+    >>> sizes = np.array([[5.1, 3.0], [4.2, 2.6]])
+    >>> losses = np.log2(sizes).mean(axis=1)
+    >>> choice = MeasureChoice((PowerMeasure(), LogLossMeasure()), 1, (0.05, 0.1), sizes, losses, False, {}, 50, 200)
+    >>> print(choice)
+    LogLossMeasure() chosen from 2 candidates by the mean size of the regions
+    of 50 of 200 training examples, at significance:
+    rank 0.05  0.1
+       1  4.2    3 LogLossMeasure()
+       2  5.1    3 PowerMeasure()
+    """
+
+    candidates: tuple[Measure, ...]
+    chosen: int
+    significance: tuple[float, ...]
+    sizes: FloatArray
+    losses: FloatArray
+    logarithmic: bool
+    skipped: dict[int, str]
+    n_objects: int
+    n_examples: int
+
+    @property
+    def measure(self) -> Measure:
+        """The measure that was chosen, unfitted."""
+        return self.candidates[self.chosen]
+
+    @property
+    def ranking(self) -> list[int]:
+        """The candidates that could be used, the one with the smallest regions first."""
+        usable = [c for c in range(len(self.candidates)) if c not in self.skipped]
+        return sorted(usable, key=lambda c: float(self.losses[c]))
+
+    def __str__(self) -> str:
+        what = "mean log2 size" if self.logarithmic else "mean size"
+        head = [
+            f"{self.measure!r} chosen from {len(self.candidates)} candidates by the {what} of the regions",
+            f"of {self.n_objects} of {self.n_examples} training examples, at significance:",
+        ]
+        return "\n".join([*head, *self._table()])
+
+    def _table(self) -> list[str]:
+        """Return the lines of the table: ranks, sizes, candidates, and what could not be used."""
+        ranking = self.ranking
+        cells = [["rank", *(f"{level:g}" for level in self.significance)]]
+        cells += [[str(r + 1), *map(_readable, self.sizes[c])] for r, c in enumerate(ranking)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        names = ["", *(self._name(c) for c in ranking)]
+        lines = [
+            " ".join([*(cell.rjust(width) for cell, width in zip(row, widths, strict=True)), name]).rstrip()
+            for row, name in zip(cells, names, strict=True)
+        ]
+        return lines + [f"not used: {self.candidates[c]!r}: {why}" for c, why in self.skipped.items()]
+
+    def _name(self, c: int) -> str:
+        is_second_best = c == self.chosen != self.ranking[0]
+        return f"{self.candidates[c]!r}{' (chosen)' if is_second_best else ''}"
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with one row per candidate, the chosen one marked, the best first."""
+        pandas = import_optional("pandas", extra="pandas", purpose="to_frame")
+        order = [*self.ranking, *self.skipped]
+        what = "log2_size" if self.logarithmic else "size"
+        columns = {"candidate": [repr(self.candidates[c]) for c in order]}
+        columns |= {f"{what}_{level:g}": self.sizes[order, j] for j, level in enumerate(self.significance)}
+        columns |= {
+            "loss": self.losses[order],
+            "chosen": [c == self.chosen for c in order],
+            "reason": [self.skipped.get(c, "") for c in order],
+        }
+        return pandas.DataFrame(columns)
+
+
+class MeasureChoices(Sequence[MeasureChoice]):
+    """The choices of all folds of a predictor, a sequence of :class:`MeasureChoice`.
+
+    Parameters
+    ----------
+    choices : sequence of MeasureChoice
+        One per fold.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from labelsure import CrossConformalClassifier, MLkNNClassifier
+    >>> X, Y = make_multilabel_classification(n_samples=90, n_classes=3, random_state=0)
+    >>> model = CrossConformalClassifier(MLkNNClassifier(), measure="auto", cv=3, random_state=0).fit(X, Y)
+    >>> len(model.measure_choices_), model.measure_choices_.counts.total()
+    (3, 3)
+    """
+
+    def __init__(self, choices: Sequence[MeasureChoice]) -> None:
+        self._choices = tuple(choices)
+
+    def __len__(self) -> int:
+        return len(self._choices)
+
+    @overload
+    def __getitem__(self, k: int) -> MeasureChoice: ...
+    @overload
+    def __getitem__(self, k: slice) -> "MeasureChoices": ...
+    def __getitem__(self, k: int | slice) -> "MeasureChoice | MeasureChoices":
+        return MeasureChoices(self._choices[k]) if isinstance(k, slice) else self._choices[k]
+
+    def __iter__(self) -> Iterator[MeasureChoice]:
+        return iter(self._choices)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many folds chose each measure."""
+        return Counter(repr(choice.measure) for choice in self)
+
+    def __str__(self) -> str:
+        chosen = [f"{n} of {len(self)} folds chose {name}" for name, n in self.counts.most_common()]
+        return "\n\n".join(["\n".join(chosen), *(f"fold {k}: {choice}" for k, choice in enumerate(self))])
+
+    def to_frame(self) -> Any:
+        """Return the tables of all folds below one another, as a pandas DataFrame with the column ``fold``."""
+        pandas = import_optional("pandas", extra="pandas", purpose="to_frame")
+        tables = pandas.concat({k: choice.to_frame() for k, choice in enumerate(self)}, names=["fold", "row"])
+        return tables.reset_index(level="fold").reset_index(drop=True)
+
+
+def _readable(size: float) -> str:
+    return f"{size:.0f}" if size >= 100 else f"{size:.3g}"

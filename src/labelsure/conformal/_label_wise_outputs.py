@@ -1,0 +1,129 @@
+"""Label-wise p-values for ready-made outputs."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from labelsure._core.types import IntArray, LabelMatrixLike
+from labelsure._core.validation import check_outputs
+from labelsure.conformal._base import draw_smoothing
+from labelsure.conformal._fold_outputs import (
+    check_examples,
+    check_folds,
+    check_label_names,
+    check_same_objects,
+    one_per_fold,
+)
+from labelsure.conformal._label_wise_calibration import LabelCalibration, predict_values
+from labelsure.predictions import LabelWisePredictions
+
+
+class LabelWiseOutputsPredictor:
+    """A calibrated label-wise predictor that works on outputs, made by :func:`calibrate_labels`.
+
+    Attributes
+    ----------
+    calibrated : tuple of LabelCalibration
+        The scores of the calibration examples, one per fold.
+    fold_numbers : int array of shape (K,) or None
+        The fold numbers in ascending order, the order in which new outputs are expected; None for an inductive one.
+    n_labels : int
+        The number of labels.
+
+    Examples
+    --------
+    >>> from labelsure import calibrate_labels
+    >>> predictor = calibrate_labels([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> predictor.predict_labels([[0.8, 0.15]]).p_values.tolist()
+    [[[0.25, 0.75], [0.75, 0.25]]]
+    """
+
+    def __init__(
+        self,
+        calibrated: Sequence[LabelCalibration],
+        *,
+        fold_numbers: IntArray | None,
+        label_names: Sequence[str] | None,
+        smoothed: bool,
+        random_state: Any,
+    ) -> None:
+        self.calibrated = tuple(calibrated)
+        self.fold_numbers = fold_numbers
+        self.n_labels = self.calibrated[0].n_labels
+        self.label_names = label_names
+        self.smoothed = smoothed
+        self.random_state = random_state
+
+    def predict_labels(self, outputs: Any) -> LabelWisePredictions:
+        """Return p-values of each label being off and on for new objects.
+
+        Parameters
+        ----------
+        outputs : array-like of shape (n_objects, n_labels), or (K, n_objects, n_labels) for a cross-conformal one
+            Between 0 and 1: of the one model, or of each fold's model in the order of ``fold_numbers``.
+        """
+        per_fold = one_per_fold(outputs, None if self.fold_numbers is None else len(self.calibrated), self.n_labels)
+        checked = [check_outputs(part, n_labels=self.n_labels) for part in per_fold]
+        check_same_objects(checked)
+        draws = draw_smoothing(len(checked[0]), self.random_state) if self.smoothed else None
+        return predict_values(self.calibrated, checked, draws=draws, label_names=self.label_names)
+
+
+def calibrate_labels(
+    outputs: Any,
+    Y: LabelMatrixLike,
+    *,
+    folds: Any = None,
+    conditional: bool = False,
+    label_names: Sequence[str] | None = None,
+    smoothed: bool = False,
+    random_state: Any = None,
+) -> LabelWiseOutputsPredictor:
+    """Turn ready-made outputs of calibration examples into a label-wise predictor; no estimator is involved.
+
+    Its p-values are those of :class:`LabelWiseConformalClassifier`, with the same guarantees.
+
+    Parameters
+    ----------
+    outputs : array-like of shape (n, q)
+        What a model says about each calibration example, between 0 and 1. The model must not have been trained on it.
+    Y : array-like, sparse matrix or DataFrame of shape (n, q)
+        The calibration examples' labels, zeros and ones.
+    folds : array-like of shape (n,) or None, default=None
+        None: one model gave all outputs, an inductive predictor. Else the fold number of each example, whose output
+        comes from a model trained on the other folds.
+    conditional : bool, default=False
+        Whether examples are counted only among those with the same value of the label.
+    label_names : sequence of str or None, default=None
+        Names of the labels; those of ``Y`` if it is a DataFrame.
+    smoothed, random_state
+        As in :class:`LabelWiseConformalClassifier`.
+
+    Returns
+    -------
+    LabelWiseOutputsPredictor
+        Its ``predict_labels`` takes outputs for new objects.
+
+    References
+    ----------
+    .. [1] Lambrou, A., Papadopoulos, H. (2016). Binary relevance multi-label conformal predictor. COPA 2016, LNCS
+       9653, 90-104.
+
+    Examples
+    --------
+    >>> from labelsure import calibrate_labels
+    >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8], [0.4, 0.1]], [[1, 0], [1, 0], [0, 1], [0, 0]]
+    >>> predictor = calibrate_labels(outputs, Y, conditional=True, label_names=["sea", "city"])
+    >>> predictor.predict_labels([[0.8, 0.3]]).p_values.round(2).tolist()
+    [[[0.33, 0.67], [0.25, 0.5]]]
+    """
+    checked, labels = check_examples(outputs, Y)
+    names = check_label_names(label_names, Y, labels.shape[1])
+    if folds is None:
+        parts, fold_numbers = [slice(None)], None
+    else:
+        fold_of, fold_numbers = check_folds(folds, len(labels))
+        parts = [fold_of == k for k in range(len(fold_numbers))]
+    calibrated = [LabelCalibration.of(checked[part], labels[part], conditional=conditional) for part in parts]
+    return LabelWiseOutputsPredictor(
+        calibrated, fold_numbers=fold_numbers, label_names=names, smoothed=smoothed, random_state=random_state
+    )

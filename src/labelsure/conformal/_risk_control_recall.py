@@ -1,0 +1,182 @@
+"""Recall under control: the highest threshold that misses few enough true labels."""
+
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike
+from labelsure._core.validation import check_choice
+from labelsure.conformal._fold_outputs import check_examples
+from labelsure.conformal._risk_control import ThresholdPredictor, check_probability, sum_of_shares
+from labelsure.conformal._risk_control_bounds import BOUNDS, betting_rejects, hoeffding_bentkus_p_value
+
+DEFAULT_DELTA = 0.1
+CRC_CLAIM = (
+    "The expected recall of a new object is at least {target:g}, for exchangeable examples (conformal risk control:"
+    " Angelopoulos, Bates, Fisch, Lei, Schuster 2024)."
+)
+RCPS_CLAIM = (
+    "With probability at least {sure:g} over calibration sets the mean recall of new objects is at least {target:g},"
+    " for independent examples (risk-controlling prediction sets: Bates, Angelopoulos, Lei, Malik, Jordan 2021)."
+)
+BLOCK_ENTRIES = 2**15
+"""Losses that are bet on at a time: few, because most steps never come to it."""
+
+
+@dataclass(frozen=True, eq=False)
+class RecallSteps:
+    """The share of true labels that is missed, as a step function of the threshold.
+
+    It changes only where the threshold passes the output of a true label, so these outputs are all thresholds there
+    are: at step d the threshold is the d-th of them, and the true labels with lower outputs are missed.
+
+    Attributes
+    ----------
+    thresholds : float array of shape (D + 1,)
+        The distinct outputs of true labels, ascending, and infinity.
+    step : int array of shape (N,)
+        For each true label, ascending, the first step at which it is missed.
+    rows : int array of shape (N,)
+        The example that each true label belongs to.
+    n_true : int array of shape (n,)
+        The number of true labels of each example.
+    """
+
+    thresholds: FloatArray
+    step: IntArray
+    rows: IntArray
+    n_true: IntArray
+
+    @classmethod
+    def of(cls, outputs: FloatArray, Y: LabelMatrix) -> "RecallSteps":
+        """Return the steps of these calibration examples."""
+        rows, labels = np.nonzero(Y)
+        distinct, position = np.unique(outputs[rows, labels], return_inverse=True)
+        order = np.argsort(position, kind="stable")
+        return cls(np.append(distinct, np.inf), position[order] + 1, rows[order], Y.sum(axis=1, dtype=np.int64))
+
+    def total_loss(self, d: int) -> Fraction:
+        """Return the sum over the examples of the share of their labels missed at step d."""
+        n_missed = int(np.searchsorted(self.step, d, side="right"))
+        missed = self.rows[:n_missed]
+        return sum_of_shares(np.ones(n_missed, dtype=np.int64), self.n_true[missed])
+
+    def losses(self, first: int, n_steps: int, missed_before: IntArray) -> tuple[FloatArray, IntArray]:
+        """Return each example's loss at some steps, (n_steps, n), and how many labels it misses at the last one."""
+        start, stop = np.searchsorted(self.step, [first, first + n_steps])
+        missed = np.zeros((n_steps, len(self.n_true)), dtype=np.int64)
+        np.add.at(missed, (self.step[start:stop] - first, self.rows[start:stop]), 1)
+        missed = missed_before + np.cumsum(missed, axis=0)
+        return missed / np.maximum(self.n_true, 1), missed[-1]
+
+
+def control_recall(
+    outputs: Any,
+    Y: LabelMatrixLike,
+    *,
+    target: float = 0.9,
+    method: str = "crc",
+    delta: float | None = None,
+    bound: str | None = None,
+) -> ThresholdPredictor:
+    r"""Find the threshold whose label sets have a recall of at least ``target``.
+
+    The loss of a threshold :math:`\lambda` for an example is the share of its labels with an output below it (the
+    false negative rate), 0 for an example without labels. With :math:`\hat R(\lambda)` its mean over n calibration
+    examples and :math:`\alpha = 1 -` ``target``:
+
+    - "crc", conformal risk control [1]_: the highest threshold with
+      :math:`\frac{n}{n+1} \hat R(\lambda) + \frac{1}{n+1} \le \alpha`. For exchangeable examples the *expected*
+      recall of a new object is at least the target, on average over calibration sets too.
+    - "rcps", risk-controlling prediction sets [2]_: the highest threshold such that, there and at all lower ones, an
+      upper confidence bound of the mean loss is at most :math:`\alpha`. For independent examples the mean recall of
+      new objects is at least the target with probability 1 - ``delta`` over calibration sets.
+
+    All thresholds at which anything changes are looked at, exactly; there is no grid.
+
+    Parameters
+    ----------
+    outputs : array-like of shape (n, q)
+        What a model says about each calibration example, between 0 and 1. The model must not have been trained on it.
+    Y : array-like, sparse matrix or DataFrame of shape (n, q)
+        The calibration examples' labels, zeros and ones.
+    target : float, default=0.9
+        The recall to be reached, strictly between 0 and 1.
+    method : {"crc", "rcps"}, default="crc"
+        On average, or with high probability.
+    delta : float or None, default=None
+        For "rcps": the probability of failing that you accept; None is 0.1.
+    bound : {"hoeffding-bentkus", "betting"} or None, default=None
+        For "rcps": the confidence bound; None is the first. "betting" (Waudby-Smith & Ramdas) is often tighter, and
+        depends on the order of the examples.
+
+    Returns
+    -------
+    ThresholdPredictor
+        Where there are too few examples for the target (with "crc", n + 1 < 1 / (1 - target)), the threshold is 0:
+        all labels, whose recall is 1.
+
+    References
+    ----------
+    .. [1] Angelopoulos, A., Bates, S., Fisch, A., Lei, L., Schuster, T. (2024). Conformal risk control. ICLR 2024.
+    .. [2] Bates, S., Angelopoulos, A., Lei, L., Malik, J., Jordan, M. (2021). Distribution-free, risk-controlling
+       prediction sets. Journal of the ACM 68(6), article 43.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelsure import control_recall
+    >>> rng = np.random.default_rng(0)
+    >>> outputs = rng.random((500, 4))
+    >>> Y = rng.random((500, 4)) < outputs
+    >>> [round(control_recall(outputs, Y, target=target).threshold, 2) for target in (0.8, 0.9, 0.95)]
+    [0.46, 0.33, 0.22]
+    >>> round(control_recall(outputs, Y, target=0.9, method="rcps", delta=0.05).threshold, 2)
+    0.29
+    """
+    checked, labels = check_examples(outputs, Y)
+    level = 1 - check_probability(target, name="target", example="For a recall of 90 % pass target=0.9.")
+    steps = RecallSteps.of(checked, labels)
+    if check_choice(method, ("crc", "rcps"), name="method") == "crc":
+        if delta is not None or bound is not None:
+            raise ValueError(f"{'bound' if delta is None else 'delta'} goes with method='rcps'; 'crc' has none.")
+        n_passed = _passed_by_mean(steps, lambda total: total + 1 <= level * (len(labels) + 1))
+        claim = CRC_CLAIM.format(target=float(target))
+    else:
+        delta = DEFAULT_DELTA if delta is None else delta
+        failing = check_probability(delta, name="delta", example="To be 90 % sure pass delta=0.1.")
+        n_passed = _passed_by_bound(steps, level, failing, BOUNDS[0] if bound is None else bound)
+        claim = RCPS_CLAIM.format(target=float(target), sure=float(1 - failing))
+    return ThresholdPredictor(
+        threshold=float(steps.thresholds[n_passed - 1]) if n_passed else 0.0,
+        target=float(target),
+        reached=n_passed > 0,
+        n_labels=labels.shape[1],
+        n_calibration=len(labels),
+        guarantee=claim if n_passed else f"{claim} Too few examples show that, so all labels are predicted.",
+    )
+
+
+def _passed_by_mean(steps: RecallSteps, passes: Callable[[Fraction], bool]) -> int:
+    """Return how many steps pass, the test being one of the total loss, which rises from step to step."""
+    return bisect_left(range(len(steps.thresholds)), True, key=lambda d: not passes(steps.total_loss(d)))
+
+
+def _passed_by_bound(steps: RecallSteps, level: Fraction, delta: Fraction, bound: str) -> int:
+    """Return how many steps, from the first on, have a mean loss below the level by an upper confidence bound."""
+    n = len(steps.n_true)
+    if check_choice(bound, BOUNDS, name="bound") == "hoeffding-bentkus":
+        return _passed_by_mean(steps, lambda total: hoeffding_bentkus_p_value(total, n, level) <= delta)
+    n_block = max(1, BLOCK_ENTRIES // n)
+    missed: IntArray = np.zeros(n, dtype=np.int64)
+    for first in range(0, len(steps.thresholds), n_block):
+        n_steps = min(n_block, len(steps.thresholds) - first)
+        losses, missed = steps.losses(first, n_steps, missed)
+        passed = betting_rejects(losses, level, float(delta))
+        if not passed.all():  # a later step may pass again, but the proof needs all steps up to the chosen one
+            return first + int(passed.argmin())
+    return len(steps.thresholds)

@@ -1,0 +1,194 @@
+"""Taxonomies: which category an example belongs to, for p-values that are valid within each."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from labelsure._core.discounts import Discounts
+from labelsure._core.energy import Energy
+from labelsure._core.exceptions import Exceptions
+from labelsure._core.penalty import Penalty
+from labelsure._core.types import IntArray, LabelMatrix, MatrixLike
+from labelsure._core.validation import check_count
+
+Categories = np.ndarray[tuple[int], np.dtype[Any]]
+
+
+class Taxonomy(ABC):
+    """A fixed rule, chosen before any data is seen, that puts every example into a category."""
+
+    @abstractmethod
+    def of_examples(self, X: MatrixLike, Y: LabelMatrix) -> Categories:
+        """Return the category of each example."""
+
+
+class LabelsetTaxonomy(Taxonomy):
+    """A taxonomy that looks at labelsets alone."""
+
+    @abstractmethod
+    def all_categories(self, n_labels: int) -> Sequence[int]:
+        """Return all categories of labelsets."""
+
+    @abstractmethod
+    def keep(self, energy: Energy, category: int, cost: int) -> Energy:
+        """Return the energy with at least ``cost`` more for every labelset of another category."""
+
+    def of_examples(self, X: MatrixLike, Y: LabelMatrix) -> Categories:  # noqa: ARG002
+        """Return the category of each example's labelset."""
+        return self.of_labelsets(Y)
+
+    @abstractmethod
+    def of_labelsets(self, Y: LabelMatrix) -> IntArray:
+        """Return the category of each labelset."""
+
+    def _keep_listed(self, energy: Energy, category: int) -> Energy:
+        """Return the energy without the discounts and exceptions of other categories."""
+        discounts, exceptions = energy.discounts, energy.exceptions
+        if discounts is not None:
+            own = self.of_labelsets(discounts.labelsets) == category
+            discounts = Discounts(discounts.labelsets[own], discounts.amounts[own])
+        if exceptions is not None:
+            own = self.of_labelsets(exceptions.labelsets) == category
+            begin = np.searchsorted(exceptions.owners()[own], np.arange(energy.n_objects + 1)).astype(np.int64)
+            exceptions = Exceptions(begin, exceptions.labelsets[own], exceptions.scores[own])
+        return replace(energy, discounts=discounts, exceptions=exceptions)
+
+
+@dataclass(frozen=True)
+class ByCardinality(LabelsetTaxonomy):
+    """The number of labels of the labelset.
+
+    Attributes
+    ----------
+    at_most : int or None, default=None
+        Labelsets with so many labels or more form one category. Numbers of labels that no calibration example has
+        are categories without examples, in which every labelset has the p-value 1: ``at_most`` keeps regions small.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ByCardinality(at_most=2).of_labelsets(np.array([[0, 0, 0], [1, 0, 0], [1, 1, 1]])).tolist()
+    [0, 1, 2]
+    """
+
+    at_most: int | None = None
+
+    def of_labelsets(self, Y: LabelMatrix) -> IntArray:
+        """Return the number of labels of each labelset, at most ``at_most``."""
+        sizes: IntArray = Y.sum(axis=1, dtype=np.int64)
+        return np.minimum(sizes, self._largest(Y.shape[1]))
+
+    def all_categories(self, n_labels: int) -> Sequence[int]:
+        """Return all categories of labelsets."""
+        return range(self._largest(n_labels) + 1)
+
+    def keep(self, energy: Energy, category: int, cost: int) -> Energy:
+        """Return the energy with at least ``cost`` more for every labelset of another category."""
+        sizes = np.minimum(np.arange(energy.n_labels + 1), self._largest(energy.n_labels))
+        others = Penalty(np.where(sizes == category, 0, cost))
+        penalty = others if energy.penalty is None else energy.penalty + others
+        return replace(self._keep_listed(energy, category), penalty=penalty)
+
+    def _largest(self, n_labels: int) -> int:
+        return n_labels if self.at_most is None else min(check_count(self.at_most, name="at_most"), n_labels)
+
+
+@dataclass(frozen=True)
+class ByLabel(LabelsetTaxonomy):
+    """Whether the labelset has one label.
+
+    Attributes
+    ----------
+    label : int
+        The label's number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ByLabel(1).of_labelsets(np.array([[1, 0], [0, 1]])).tolist()
+    [0, 1]
+    """
+
+    label: int
+
+    def of_labelsets(self, Y: LabelMatrix) -> IntArray:
+        """Return 1 for labelsets with the label and 0 for the others."""
+        if not 0 <= check_count(self.label, name="label", at_least=0) < Y.shape[1]:
+            raise ValueError(f"label must be the number of one of the {Y.shape[1]} labels, from 0, got {self.label}.")
+        own: IntArray = Y[:, self.label].astype(np.int64)
+        return own
+
+    def all_categories(self, n_labels: int) -> Sequence[int]:  # noqa: ARG002
+        """Return all categories of labelsets."""
+        return range(2)
+
+    def keep(self, energy: Energy, category: int, cost: int) -> Energy:
+        """Return the energy with at least ``cost`` more for every labelset of another category."""
+        if energy.link is not None:
+            raise ValueError(
+                "Categories by one label go with measures without a square root; choose ByCardinality(), or a measure"
+                " such as LogLossMeasure()."
+            )
+        constant, unary = energy.constant.copy(), energy.unary.copy()
+        unary[:, self.label] += cost if category == 0 else -cost
+        if category == 1:
+            constant += cost
+        return replace(self._keep_listed(energy, category), constant=constant, unary=unary)
+
+
+@dataclass(frozen=True)
+class ByObject(Taxonomy):
+    """A category of the user's own that looks at objects alone.
+
+    Attributes
+    ----------
+    function : callable
+        Takes X and returns one category per row: numbers or words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ByObject(lambda X: X[:, 0] > 1).of_examples(np.array([[0.0], [2.0]]), np.zeros((2, 1))).tolist()
+    [False, True]
+    """
+
+    function: Callable[[MatrixLike], Any]
+
+    def of_examples(self, X: MatrixLike, Y: LabelMatrix) -> Categories:
+        """Return the category of each object."""
+        categories = np.asarray(self.function(X))
+        if categories.shape != (len(Y),):
+            raise ValueError(
+                f"The category function must return one category per object, {len(Y)} in all, got an array of shape"
+                f" {categories.shape}."
+            )
+        return categories
+
+
+def check_taxonomy(mondrian: Any, label_names: Sequence[str] | None) -> Taxonomy | None:
+    """Return the taxonomy that a user asked for.
+
+    Parameters
+    ----------
+    mondrian : None, "cardinality", int, callable or Taxonomy
+        As in CrossConformalClassifier; also one of ``label_names``.
+    label_names : sequence of str or None
+        The labels' names, where they have some.
+    """
+    if mondrian is None or isinstance(mondrian, Taxonomy):
+        return mondrian
+    if isinstance(mondrian, str) and mondrian == "cardinality":
+        return ByCardinality()
+    if isinstance(mondrian, str) and mondrian in (label_names or ()):
+        return ByLabel(list(label_names or ()).index(mondrian))
+    if isinstance(mondrian, int | np.integer) and not isinstance(mondrian, bool):
+        return ByLabel(int(mondrian))
+    if callable(mondrian) and not isinstance(mondrian, type):
+        return ByObject(mondrian)
+    raise ValueError(
+        'mondrian must be "cardinality", the number or the name of a label, a function of X, or one of ByCardinality,'
+        f" ByLabel and ByObject, got {mondrian!r}."
+    )

@@ -1,0 +1,106 @@
+"""Trying a measure out on a training part alone: how large would the regions be?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import log2
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from labelsure._core.calibration import Calibration
+from labelsure._core.randomness import set_missing_seeds
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
+from labelsure.labelsets import Fold, FoldEngine, RegionSize, SizeEstimate
+from labelsure.measures import Measure
+
+
+MANY_LABELS = 20
+"""With more labels than this, regions are measured roughly and their sizes compared by logarithms: a few giants would
+decide over a mean."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """The examples on which all candidates are tried out alike.
+
+    Attributes
+    ----------
+    labels, outputs : arrays of shape (n, q)
+        The training part, outputs of models that had not seen the example.
+    X : array-like of n rows or None
+        The objects, where they are known.
+    folds : sequence of (fit, score) pairs of int64 arrays
+        Rows that fit the measure, and rows that are scored with it; every row is scored once.
+    objects : bool array of shape (n,)
+        The rows whose regions are measured.
+    levels : sequence of Fraction
+        The significance levels.
+    seed : int
+        For measures that draw at random.
+    """
+
+    labels: LabelMatrix
+    outputs: FloatArray
+    X: MatrixLike
+    folds: Sequence[tuple[IntArray, IntArray]]
+    objects: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    levels: Sequence[Fraction]
+    seed: int
+
+    @property
+    def allow_empty(self) -> bool:
+        """Whether the empty labelset is a candidate."""
+        return bool((~self.labels.any(axis=1)).any())
+
+    def region_bits(self, candidate: Measure) -> FloatArray:
+        """Return log2 of the sizes of the regions, (n_objects, n_levels); an empty region counts as one labelset.
+
+        The measure is fitted once per fold on the other folds. All examples calibrate, each scored in its own fold;
+        the region of an object is that of its fold's scores.
+        """
+        fitted = [self.fit(candidate, rows) for rows, _ in self.folds]
+        exponents = [measure.exponent_ for measure in fitted]
+        scores = np.empty(len(self.labels), dtype=np.int64)
+        for measure, (_, rows) in zip(fitted, self.folds, strict=True):
+            energy = measure.energy(self.outputs[rows], X=self._objects(measure, rows))
+            scores[rows] = energy.scores(self.labels[rows]) >> (measure.exponent_ - min(exponents))
+        bits = np.empty((len(self.labels), len(self.levels)))
+        for measure, (_, rows) in zip(fitted, self.folds, strict=True):
+            measured = rows[self.objects[rows]]
+            if len(measured):
+                calibration = Calibration.of(scores << (measure.exponent_ - min(exponents)))
+                energy = measure.energy(self.outputs[measured], X=self._objects(measure, measured))
+                bits[measured] = self._bits_of(Fold(calibration, energy))
+        return bits[self.objects]
+
+    def fit(self, candidate: Measure, rows: IntArray | slice) -> Measure:
+        """Return a copy of the measure fitted on some of the examples."""
+        measure = set_missing_seeds(clone(candidate), self.seed)
+        labels, outputs = self.labels[rows], self.outputs[rows]
+        fitted: Measure = measure.fit(labels, outputs=outputs, X=self._objects(measure, rows))
+        return fitted
+
+    def _objects(self, measure: Measure, rows: IntArray | slice) -> MatrixLike:
+        if not measure.needs_features:
+            return None
+        if self.X is None:
+            raise ValueError("it needs the objects themselves, and only outputs are known.")
+        return _safe_indexing(self.X, rows)
+
+    def _bits_of(self, fold: Fold) -> FloatArray:
+        """Return log2 of the sizes of the fold's regions, (n_objects, n_levels)."""
+        n_objects = fold.energy.n_objects
+        # one engine for all levels: setting one up costs more than asking it
+        engine = FoldEngine([fold.take(np.tile(np.arange(n_objects), len(self.levels)))], allow_empty=self.allow_empty)
+        smallest = np.repeat([engine.smallest_member(level)[0] for level in self.levels], n_objects)
+        sizes = engine.region_sizes(smallest, rough=engine.n_labels > MANY_LABELS)
+        return np.array([_bits(size) for size in sizes]).reshape(len(self.levels), n_objects).T
+
+
+def _bits(size: RegionSize) -> float:
+    """Return log2 of a size, at least 0; of an estimate without a single member drawn, what it cannot exceed."""
+    if isinstance(size, SizeEstimate):
+        size = size.value if size.value > size.at_least else size.high
+    return log2(max(size, 1))

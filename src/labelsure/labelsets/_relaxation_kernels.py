@@ -1,0 +1,223 @@
+"""Compiled lower bounds of what flips add to a score where pairs of labels have costs of their own.
+
+Given a list of labels that may be flipped, flips f in {0, 1}^n add ``sum_i change_i f_i + sum_{i<j} pair_ij f_i f_j``.
+There are two bounds of the least they can add, for two kinds of pairs:
+
+- *relaxed*, for dense pairs such as those of a Mahalanobis distance. With numbers d such that the matrix A with
+  A_ij = pair_ij / 2 and A_ii = d_i has no negative eigenvalue, the flips add ``f' A f + (change - d)' f``, because
+  f_i^2 = f_i. That is convex, so its tangent at any point x lies below it, and the least value of a linear function
+  over {0, 1}^n is a sum over the labels (Hammer, Rubin 1970; Billionnet, Elloumi 2007);
+- *charged*, for few or weak negative pairs: each is charged to one of its two labels.
+"""
+
+import numpy as np
+
+from labelsure._core.compilation import kernel
+from labelsure._core.types import BoolArray, FloatArray, IntArray
+from labelsure.labelsets._lookup_kernels import Integer
+
+MAX_STEPS = 24
+"""More steps of a relaxation hardly sharpen it."""
+
+GAP = 0.2
+"""A relaxation ends when its bound is below its value at the point reached by at most this share of it."""
+
+POINT_UNITS = 2.0**20
+"""Points are whole numbers of 2^-20, so that their coordinates and differences are exact."""
+
+EXACT = 2.0**52
+"""Sums of whole numbers up to this are exact in floats."""
+
+DYNAMIC_LABELS = 64
+"""Up to so many labels, negative pairs with labels that are not in the list any more are left out of charges."""
+
+
+@kernel
+def balance(
+    couplings: FloatArray, weights: FloatArray, n_sweeps: Integer, vectors: FloatArray, lengths: FloatArray
+) -> None:
+    """Improve unit vectors one by one towards ``min sum_ij w_i w_j couplings_ij v_i' v_j``, w the roots of the weights.
+
+    At the minimum, adding ``lengths`` to the diagonal leaves no negative eigenvalue, and no other diagonal with that
+    property has a smaller sum weighted by ``weights`` (Wang, Chang, Kolter 2018).
+
+    Reference : the definition
+    Requires : couplings (n, n) symmetric with zeros on the diagonal; weights (n,) positive; vectors (n, r); lengths
+        (n,)
+    Cost : n^2 r multiplications per sweep
+    """
+    n, n_coordinates = vectors.shape
+    pull = np.empty(n_coordinates, np.float64)
+    for sweep in range(n_sweeps + 1):
+        for i in range(n):
+            for c in range(n_coordinates):
+                pull[c] = 0.0
+            for j in range(n):
+                factor = couplings[i, j] * np.sqrt(weights[j])
+                for c in range(n_coordinates):
+                    pull[c] += factor * vectors[j, c]
+            squares = 0.0
+            for c in range(n_coordinates):
+                squares += pull[c] * pull[c]
+            length = np.sqrt(squares)
+            if sweep == n_sweeps:
+                lengths[i] = length / np.sqrt(weights[i])
+            elif length > 0.0:
+                for c in range(n_coordinates):
+                    vectors[i, c] = -pull[c] / length
+
+
+@kernel
+def relax(
+    n: Integer,
+    labels: IntArray,
+    change: FloatArray,
+    pairs: IntArray,
+    sign: FloatArray,
+    diagonal: FloatArray,
+    gain: FloatArray,
+    work: FloatArray,
+    forced: FloatArray,
+) -> float:
+    """Return a lower bound of what flips of some labels add, and write how much higher it is if each is flipped.
+
+    The point of the tangent starts at no flips and moves along one label at a time, the one with the largest part in
+    the gap between the form there and the bound. A flip of label i adds ``gain_i`` more: the least value of f' A f
+    for f_i = 1, whatever the others.
+
+    Reference : the minimum over all sets of flips
+    Requires : the list labels[:n], what flipping each adds now in change[:n], whole numbers; pairs (q, q), sign,
+        diagonal and gain (q,) as in relax_pairs; work (3, n) or wider; forced (n,) or longer
+    Cost : O(n) per step; returns whole numbers
+    """
+    linear, gradient, point = work[0], work[1], work[2]
+    total = 0.0
+    size = 0.0
+    for i in range(n):
+        j = labels[i]
+        linear[i] = change[i] - diagonal[j]
+        total += min(linear[i], 0.0)
+        size += abs(linear[i]) + diagonal[j]
+        forced[i] = max(linear[i], 0.0) + gain[j]
+    slack = 0.0 if size < EXACT else size * (n + 8) * 2.0**-50
+    if total == 0.0 and slack == 0.0:
+        return 0.0
+    for i in range(n):
+        forced[i] = max(np.floor(forced[i] - slack), 0.0)
+        gradient[i] = linear[i]
+        point[i] = 0.0
+    total = np.ceil(total - slack)
+    n_steps = 0
+    while True:
+        twice_value = 0.0
+        gaps = 0.0
+        largest = 0.0
+        at = -1
+        for i in range(n):
+            twice_value += point[i] * (gradient[i] + linear[i])
+            gap = max(gradient[i] * point[i], gradient[i] * (point[i] - 1.0))
+            gaps += gap
+            if gap > largest:
+                largest = gap
+                at = i
+        if at < 0 or n_steps == MAX_STEPS or 2 * gaps <= -GAP * twice_value:
+            break
+        j = labels[at]
+        step = -point[at] if gradient[at] > 0.0 else 1.0 - point[at]
+        if 2 * diagonal[j] * abs(step) > abs(gradient[at]):
+            step = -gradient[at] / (2 * diagonal[j])
+        step = np.rint((point[at] + step) * POINT_UNITS) / POINT_UNITS - point[at]
+        if step == 0.0:
+            break
+        point[at] += step
+        for i in range(n):
+            moved = step * sign[j] * sign[labels[i]] * pairs[j, labels[i]]
+            gradient[i] += moved
+            size += abs(moved)
+        gradient[at] += 2 * diagonal[j] * step
+        size += 2 * diagonal[j] * abs(step)
+        n_steps += 1
+    # Every number above is at most ``size``, and no more than n + n_steps + 6 roundings of it enter a sum.
+    slack = size * (n + n_steps + 8) * 2.0**-50
+    bound = np.ceil(twice_value / 2 - gaps - slack)
+    if bound <= total:
+        return total
+    for i in range(n):
+        left = 1.0 - point[i]
+        gap = max(gradient[i] * point[i], -gradient[i] * left)
+        more = gradient[i] * left + gap + gain[labels[i]] * left * left
+        forced[i] = max(np.floor(more - slack), 0.0)
+    return bound
+
+
+@kernel
+def charge(
+    n: Integer,
+    labels: IntArray,
+    change: FloatArray,
+    pairs: IntArray,
+    sign: FloatArray,
+    slack: FloatArray,
+    hard: IntArray,
+    forced: FloatArray,
+) -> float:
+    """Return a lower bound of what flips of some labels add, and write how much higher it is if each is flipped.
+
+    Labels that add something whatever else is flipped are not *hard*. A negative pair of two hard ones is charged to
+    the later one.
+
+    Reference : the minimum over all sets of flips
+    Requires : as relax; slack (q,), the sum of each label's negative pairs; hard (n,) or longer, for notes
+    Cost : O(n^2), O(n) where no pair is negative; returns whole numbers
+    """
+    total = 0.0
+    n_hard = 0
+    for i in range(n):
+        j = labels[i]
+        own_slack = slack[j]
+        if own_slack < 0.0 and n <= DYNAMIC_LABELS:
+            own_slack = 0.0
+            for other in range(n):
+                if other != i:
+                    own_slack += min(sign[j] * sign[labels[other]] * pairs[j, labels[other]], 0.0)
+        forced[i] = change[i] + own_slack
+        if forced[i] < 0.0:
+            forced[i] = change[i]
+            for before in range(n_hard):
+                other = labels[hard[before]]
+                forced[i] += min(sign[j] * sign[other] * pairs[j, other], 0.0)
+            hard[n_hard] = i
+            n_hard += 1
+        total += min(forced[i], 0.0)
+        forced[i] = max(forced[i], 0.0)
+    return total
+
+
+@kernel
+def bound_flips(
+    n: Integer,
+    labels: IntArray,
+    changes: FloatArray,
+    pairs: IntArray,
+    sign: FloatArray,
+    diagonals: FloatArray,
+    gains: FloatArray,
+    slacks: FloatArray,
+    charged: BoolArray,
+    work: FloatArray,
+    notes: IntArray,
+    bounds: IntArray,
+    forced: FloatArray,
+) -> None:
+    """Write each fold's lower bound of what flips of some labels add, and how much higher it is if each is flipped.
+
+    Reference : the minimum over all sets of flips
+    Requires : as relax and charge, with the folds first: changes (K, n), pairs (K, q, q), diagonals, gains and slacks
+        (K, q), charged (K,), bounds (K,), forced (K, n)
+    Cost : see relax and charge
+    """
+    for k in range(bounds.shape[0]):
+        if charged[k]:
+            bounds[k] = np.int64(charge(n, labels, changes[k], pairs[k], sign, slacks[k], notes, forced[k]))
+        else:
+            bounds[k] = np.int64(relax(n, labels, changes[k], pairs[k], sign, diagonals[k], gains[k], work, forced[k]))

@@ -1,0 +1,115 @@
+"""The p-values of single labels, combined into one nonconformity score."""
+
+import math
+from typing import Self
+
+import numpy as np
+
+from labelsure._core.energy import Energy
+from labelsure._core.fixed_point import choose_exponent, to_fixed_point
+from labelsure._core.types import FloatArray, IntArray, LabelMatrixLike, MatrixLike
+from labelsure._core.validation import check_label_matrix, check_outputs, check_same_length
+from labelsure.measures._base import Measure
+
+RESIDUAL_EXPONENT = 40
+"""Errors are compared as whole numbers of 2^-40, so that |1 - 0.9| and |0 - 0.1| are the tie that they are on paper."""
+
+
+class LabelWiseCombination(Measure):
+    """Minus the sum of the logarithms of the labels' own p-values, found among the errors made in training.
+
+    For the labelset psi with indicator t and outputs o::
+
+        -sum_j log p_j(t_j),    p_j(c) = (#{i in training: |y_ij - o_ij| >= |c - o_j|} + 1) / (n + 1)
+
+    with n training examples. It asks of every label how unusual an error would be *for this label*, so it suits
+    learners whose outputs mean different things for different labels, and outputs that are no probabilities.
+
+    Fisher's way to combine p-values takes -2 times this sum for chi-squared, which is valid only for independent
+    p-values; those of labels are not. Here the sum is only a score, and a conformal predictor finds its p-value by
+    calibration, so the guarantee is that predictor's own, whatever the p_j are.
+
+    Parameters
+    ----------
+    out_of_fold : bool, default=False
+        Whether training errors come from models that had not seen the example: five more fits. Learners that know
+        their training examples nearly by heart need it (forests, boosting, nearest neighbours, large networks): else
+        every new error is larger than all of training, and labels are hardly told apart.
+
+    Attributes
+    ----------
+    n_labels_ : int
+        The number of labels.
+    errors_ : int64 array of shape (n, q)
+        The training errors of each label in ascending order, in units of 2^-40.
+    exponent_ : int
+        Scores are whole numbers of 2^-exponent_.
+
+    References
+    ----------
+    .. [1] Fisher, R. A. (1932). Statistical Methods for Research Workers, 4th edition, section 21.1.
+    .. [2] Vovk, V., Gammerman, A., Shafer, G. (2005). Algorithmic Learning in a Random World. Springer.
+
+    Examples
+    --------
+    >>> import math
+    >>> from labelsure.measures import LabelWiseCombination
+    >>> outputs = [[0.8, 0.1], [0.7, 0.2], [0.4, 0.4]]
+    >>> measure = LabelWiseCombination().fit([[1, 0], [1, 1], [1, 0]], outputs=outputs)
+    >>> score = measure.energy([[0.6, 0.5]]).scores([[1, 0]])[0] * 2.0**-measure.exponent_
+    >>> round(math.exp(-score), 6)  # errors .2 .3 .6 against .4: 2/4; .1 .8 .4 against .5: 2/4
+    0.25
+    """
+
+    def __init__(self, *, out_of_fold: bool = False) -> None:
+        self.out_of_fold = out_of_fold
+
+    @property
+    def needs_training_labels(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def needs_training_outputs(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def needs_out_of_fold_outputs(self) -> bool:
+        """Whether ``out_of_fold`` was asked for."""
+        return bool(self.out_of_fold)
+
+    def fit(self, Y: LabelMatrixLike, *, outputs: FloatArray | None = None, X: MatrixLike = None) -> Self:  # noqa: ARG002
+        """Sort the training errors of each label; see :meth:`Measure.fit`."""
+        labels = check_label_matrix(Y)
+        if outputs is None:
+            raise ValueError(
+                "LabelWiseCombination is fitted on errors: pass outputs, those for the examples of Y, got None."
+            )
+        given = check_outputs(outputs, n_labels=labels.shape[1])
+        check_same_length(given, labels, names=("outputs", "Y"))
+        if len(labels) == 0:
+            raise ValueError("LabelWiseCombination compares errors with those made in training, so Y needs a row.")
+        off, on = _errors(given)
+        self.errors_: IntArray = np.sort(np.where(labels == 1, on, off), axis=0)
+        self.n_labels_ = labels.shape[1]
+        self.bound_ = self.n_labels_ * math.log(len(labels) + 1)
+        self.exponent_ = choose_exponent(self.bound_)
+        return self
+
+    def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:  # noqa: ARG002
+        n_training = len(self.errors_)
+        cost_of_count = to_fixed_point(np.log(n_training + 1) - np.log(np.arange(n_training + 1) + 1), exponent)
+        off, on = (cost_of_count[self._count_at_least(errors)] for errors in _errors(outputs))
+        return Energy(constant=off.sum(axis=1), unary=on - off)
+
+    def _count_at_least(self, errors: IntArray) -> IntArray:
+        """Return how many training errors of its label are as large as each error or larger."""
+        below = [np.searchsorted(known, new, side="left") for known, new in zip(self.errors_.T, errors.T, strict=True)]
+        return len(self.errors_) - np.stack(below, axis=1)
+
+
+def _errors(outputs: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return |0 - o| and |1 - o| as whole numbers."""
+    off = to_fixed_point(outputs, RESIDUAL_EXPONENT)
+    return off, 2**RESIDUAL_EXPONENT - off

@@ -1,0 +1,251 @@
+"""Mahalanobis distances of the errors: mistakes that usually come together are less strange together."""
+
+import math
+from typing import Self
+
+import numpy as np
+
+from labelsure._core.energy import Energy
+from labelsure._core.fixed_point import COARSEST_EXPONENT, SCORE_BITS, to_fixed_point
+from labelsure._core.link import SquareRoot
+from labelsure._core.one_thread import one_thread
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.validation import check_choice, check_label_matrix, check_number, check_outputs, check_same_length
+from labelsure.measures._base import Measure
+
+LARGEST_SHIFT = 12
+"""What the square root can shift by: its result has half the digits of the sum inside, and these many more."""
+
+SMALLEST_RATIO = 1e-10
+"""A covariance whose eigenvalues differ by more than this is singular as far as 16 digits can tell."""
+
+SMALLEST_SPREAD = 1e-6
+"""Outputs or residuals that differ by less than this do not vary: the rest may be rounding."""
+
+ROUNDING = 1.01
+"""What bounds are raised by: rounding to integers adds far less than a hundredth."""
+
+
+class MahalanobisMeasure(Measure):
+    """Mahalanobis distance of the errors from zero, under the covariance of the errors made in training.
+
+    For the labelset psi with indicator t and outputs o::
+
+        sqrt(r' S^-1 r),    S = covariance of r over the training examples
+
+    with r = |t - o| for ``residuals="absolute"`` [1]_, and r = t - (a + b o), label by label, for
+    ``residuals="signed"``: there a and b are least squares fits of the training labels to the outputs, so that
+    residuals have mean zero. Signs tell the covariance which labels replace each other and which come together.
+
+    Parameters
+    ----------
+    residuals : {"signed", "absolute"}, default="signed"
+        Which of the two. With "absolute" every object has a matrix of q^2 pairwise costs of its own, which takes
+        8 q^2 bytes per object; with "signed" all objects of a fold share one.
+    rescale : bool, default=True
+        Whether signed residuals are those of the fit with slope b; else b = 1 and only the mean is taken off. Outputs
+        that went through a sigmoid, such as those of ML-RBF, span less than [0, 1]: the slope undoes that. A label
+        whose output is constant (within 1e-6) has slope 0. a + b o is kept between -1 and 2.
+    shrinkage : "ledoit-wolf" or float from 0 to 1, default="ledoit-wolf"
+        The share w of the mean variance in (1 - w) S + w mean(diag S) I, which stands for S. "ledoit-wolf" estimates
+        it [2]_, but takes at least 1 / n_training, so that labels that never vary, or fewer examples than labels, do
+        not make S singular. 0 is the plain covariance, refused where it is singular. Where no residual varies at all
+        (standard deviations below 1e-6), S is the identity for every w above 0.
+    normalised : bool, default=True
+        Whether distances are divided by sqrt(sum of the absolute values of S^-1). That changes no p-value of the
+        measure alone; in a sum it puts the distance on a scale where penalties between 0 and 2 make sense.
+    out_of_fold : bool, default=False
+        Whether S (and a, b) come from outputs of models that had not seen the example: five more fits. A learner that
+        knows its training examples by heart (a deep tree, one nearest neighbour) needs it: without errors on them
+        there is nothing to learn, and S is the identity. The errors of forests and boosting on them are far too small
+        as well, though they may still go together in the right way. ML-RBF or logistic regression do without.
+
+    Attributes
+    ----------
+    n_labels_ : int
+        The number of labels.
+    slope_, intercept_ : arrays of shape (q,)
+        b and a of the signed residuals; 1 and 0 with absolute ones, which they are not used for.
+    shrinkage_ : float
+        The w that was used.
+    precision_ : array of shape (q, q)
+        S^-1, divided by the sum of its absolute values if ``normalised``.
+    exponent_ : int
+        Scores are whole numbers of 2^-exponent_.
+
+    Notes
+    -----
+    The square root needs the other measure of a sum to be a penalty on labelsets alone. Pairwise costs of either sign
+    bind the labels together, so outputs have to be dense.
+
+    References
+    ----------
+    .. [1] Katsios, K., Papadopoulos, H. (2024). Multi-label conformal prediction with a Mahalanobis distance
+       nonconformity measure. COPA, PMLR 230, 522-535.
+    .. [2] Ledoit, O., Wolf, M. (2004). A well-conditioned estimator for large-dimensional covariance matrices.
+       Journal of Multivariate Analysis 88(2), 365-411.
+
+    Examples
+    --------
+    One of two labels is on, and the outputs cannot tell which: then both or none would be strange.
+
+    >>> import numpy as np
+    >>> from labelsure.measures import MahalanobisMeasure
+    >>> Y = np.array([[1, 0], [0, 1], [1, 0], [0, 1], [1, 1]])
+    >>> measure = MahalanobisMeasure(shrinkage=0.1).fit(Y, outputs=np.full((5, 2), 0.5))
+    >>> energy = measure.energy([[0.5, 0.5]])
+    >>> scores = [energy.scores([labelset])[0] * 2.0**-measure.exponent_ for labelset in ([0, 1], [1, 1], [0, 0])]
+    >>> [round(float(score), 2) for score in scores]
+    [0.27, 0.4, 0.6]
+    """
+
+    def __init__(
+        self,
+        residuals: str = "signed",
+        *,
+        rescale: bool = True,
+        shrinkage: str | float = "ledoit-wolf",
+        normalised: bool = True,
+        out_of_fold: bool = False,
+    ) -> None:
+        self.residuals = residuals
+        self.rescale = rescale
+        self.shrinkage = shrinkage
+        self.normalised = normalised
+        self.out_of_fold = out_of_fold
+
+    @property
+    def needs_training_labels(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def needs_training_outputs(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def needs_out_of_fold_outputs(self) -> bool:
+        """Whether ``out_of_fold`` was asked for."""
+        return bool(self.out_of_fold)
+
+    def fit(self, Y: LabelMatrixLike, *, outputs: FloatArray | None = None, X: MatrixLike = None) -> Self:  # noqa: ARG002
+        """Learn the covariance of the residuals; see :meth:`Measure.fit`."""
+        check_choice(self.residuals, ("signed", "absolute"), name="residuals")
+        labels = check_label_matrix(Y)
+        given = _check_training_outputs(outputs, labels)
+        self.n_labels_ = labels.shape[1]
+        self.slope_, self.intercept_ = self._fit_lines(labels, given)
+        offset, weight = self._residual_parts(given)
+        with one_thread():  # sums in BLAS depend on its number of threads; results must not
+            covariance, self.shrinkage_ = _shrink_covariance(offset + weight * labels, self.shrinkage)
+            self.precision_ = _invert(covariance)
+        if self.normalised:
+            self.precision_ = self.precision_ / np.abs(self.precision_).sum()
+        self._choose_exponents()
+        return self
+
+    def _fit_lines(self, labels: LabelMatrix, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return slopes and intercepts of the labels over the outputs."""
+        slope = np.ones(self.n_labels_)
+        if self.residuals == "absolute":
+            return slope, np.zeros(self.n_labels_)
+        if self.rescale:
+            around_mean = outputs - outputs.mean(axis=0)
+            products = (around_mean * (labels - labels.mean(axis=0))).sum(axis=0)
+            squares = (around_mean**2).sum(axis=0)
+            slope = np.divide(
+                products, squares, out=np.zeros_like(squares), where=np.ptp(outputs, axis=0) > SMALLEST_SPREAD
+            )
+        return slope, labels.mean(axis=0) - slope * outputs.mean(axis=0)
+
+    def _residual_parts(self, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the residuals of the empty labelset and what switching a label on adds to its own."""
+        if self.residuals == "absolute":
+            return outputs, 1 - 2 * outputs  # |t - o| = o + t (1 - 2 o)
+        return -np.clip(self.intercept_ + self.slope_ * outputs, -1.0, 2.0), np.ones_like(outputs)
+
+    def _choose_exponents(self) -> None:
+        """Choose the units of the sum under the root and of the scores."""
+        reach = 2.0 if self.residuals == "absolute" else 3.0  # no |offset| + |weight| is larger
+        self.bound_ = reach * math.sqrt(np.abs(self.precision_).sum())
+        self.additive_exponent_ = SCORE_BITS - math.frexp(ROUNDING * self.bound_**2)[1]
+        self.exponent_ = (self.additive_exponent_ + LARGEST_SHIFT) // 2
+        if self.exponent_ < COARSEST_EXPONENT:
+            raise ValueError(
+                f"Distances may be as large as {self.bound_:.3g}, which leaves too few digits for exact integer sums:"
+                " some residuals hardly vary. Pass normalised=True or a larger shrinkage."
+            )
+
+    def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:  # noqa: ARG002
+        """Return the energy of ``(offset + weight t)' precision (offset + weight t)``, multiplied out, under a root."""
+        additive_exponent = min(2 * exponent, self.additive_exponent_)
+        offset, weight = self._residual_parts(outputs)
+        slant = _times(offset, self.precision_)
+        unary = weight * (2 * slant + weight * np.diag(self.precision_))
+        return Energy(
+            constant=to_fixed_point(offset * slant, additive_exponent).sum(axis=1),
+            unary=to_fixed_point(unary, additive_exponent),
+            pairwise=self._pairwise(weight, additive_exponent),
+            link=SquareRoot(2 * exponent - additive_exponent),
+        )
+
+    def _pairwise(self, weight: FloatArray, exponent: int) -> IntArray:
+        if self.residuals == "signed":
+            return to_fixed_point(np.triu(2 * self.precision_, 1), exponent)
+        pairs = np.empty((*weight.shape, self.n_labels_), dtype=np.int64)
+        for own, row in zip(pairs, weight, strict=True):  # one by one: as floats, all at once, they take much memory
+            own[:] = to_fixed_point(np.triu(2 * np.outer(row, row) * self.precision_, 1), exponent)
+        return pairs
+
+
+def _check_training_outputs(outputs: FloatArray | None, labels: LabelMatrix) -> FloatArray:
+    """Return the training examples' outputs if there are enough of them."""
+    if outputs is None:
+        raise ValueError("MahalanobisMeasure is fitted on errors: pass outputs, those for the examples of Y, got None.")
+    checked = check_outputs(outputs, n_labels=labels.shape[1])
+    check_same_length(checked, labels, names=("outputs", "Y"))
+    if len(labels) < 2:
+        raise ValueError(f"A covariance of errors needs at least 2 training examples, got {len(labels)}.")
+    return checked
+
+
+def _shrink_covariance(residuals: FloatArray, shrinkage: str | float) -> tuple[FloatArray, float]:
+    """Return the shrunk covariance of the residuals, and by how much it was shrunk."""
+    from sklearn.covariance import empirical_covariance, ledoit_wolf_shrinkage, shrunk_covariance
+
+    if isinstance(shrinkage, str):
+        check_choice(shrinkage, ("ledoit-wolf",), name="shrinkage, unless a number,")
+        share = max(float(ledoit_wolf_shrinkage(residuals)), 1 / len(residuals))
+    else:
+        share = check_number(shrinkage, name="shrinkage", at_least=0)
+        if share > 1:
+            raise ValueError(f"shrinkage must lie between 0 and 1, got {shrinkage!r}.")
+    covariance = empirical_covariance(residuals)
+    if share > 0 and np.diag(covariance).max() <= SMALLEST_SPREAD**2:
+        return np.eye(len(covariance)), share
+    return shrunk_covariance(covariance, share), share
+
+
+def _invert(covariance: FloatArray) -> FloatArray:
+    """Return the inverse of a symmetric matrix, or say that there is none."""
+    values, vectors = np.linalg.eigh(covariance)
+    if values[0] <= SMALLEST_RATIO * values[-1] or values[-1] <= SMALLEST_SPREAD**2:
+        raise ValueError(
+            f"The covariance of the training errors is singular (eigenvalues from {values[0]:.3g} to {values[-1]:.3g}):"
+            " a label never varies, labels determine each other, or there are fewer examples than labels."
+            ' Pass shrinkage="ledoit-wolf" or a larger number.'
+        )
+    inverse: FloatArray = (vectors / values) @ vectors.T
+    return (inverse + inverse.T) / 2
+
+
+def _times(rows: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Return ``rows @ matrix``, always summed in the same order.
+
+    In BLAS an object's last digits depend on how many objects are beside it.
+    """
+    product = np.zeros_like(rows)
+    for column, row in zip(rows.T, matrix, strict=True):
+        product += column[:, None] * row
+    return product

@@ -1,0 +1,289 @@
+"""``labelsure compare`` end to end on tiny data: the same numbers as the public API, resumed, in parallel."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from tiny_data import write_tiny
+
+from labelsure import CrossConformalClassifier, InductiveConformalClassifier, calibrate_outputs
+from labelsure.cli import _compare_outputs, _compare_runs, main
+from labelsure.cli._compare_cells import judge
+from labelsure.cli._compare_learners import make_learner
+from labelsure.cli._compare_measures import make_measure
+from labelsure.cli._compare_results import Results, Row, read_results
+from labelsure.cli._compare_words import BASES, GUARANTEES
+from labelsure.datasets import load_dataset
+from labelsure.metrics import mean_region_size, region_errors, subset_accuracy
+
+
+def compare(folder, *words, json_file="out.json"):
+    """Run the command in this process and return what it wrote, by row and resplit, without seconds."""
+    path = folder / json_file
+    assert main(["compare", *words, "--jobs", "1", "--json", str(path)]) == 0
+    return figures_in(path)
+
+
+def figures_in(path):
+    cells = read_results(path).cells
+    return {key: {k: v for k, v in cell["figures"].items() if k != "seconds"} for key, cell in cells.items()}
+
+
+def direct(folder, row, number, *, n_folds, levels=("80", "90", "95")):
+    """Return the figures of one cell, computed with the public API alone."""
+    data = load_dataset(row.dataset, data_home=folder)
+    order = np.random.default_rng(number).permutation(len(data.Y))
+    train, test = order[: data.n_train], order[data.n_train :]
+    learner, settings = (
+        make_learner(row.learner, data.X),
+        {"measure": make_measure(row.measure), "random_state": number},
+    )
+    if row.guarantee == "inductive":
+        model = InductiveConformalClassifier(learner, **settings)
+    else:
+        model = CrossConformalClassifier(learner, cv=n_folds, guarantee=row.guarantee, **settings)
+    predictions = model.fit(data.X[train], data.Y[train]).predict_labelsets(data.X[test])
+    regions = {level: predictions.region(1 - float(level) / 100) for level in levels}
+    figures = {
+        "errors": {level: region_errors(region.contains(data.Y[test])) for level, region in regions.items()},
+        "sizes": {level: mean_region_size(region.sizes) for level, region in regions.items()},
+        "empty": {level: 100 * float(np.mean(region.sizes == 0)) for level, region in regions.items()},
+        "subset_accuracy": subset_accuracy(data.Y[test], model.predict(data.X[test])),
+    }
+    if not row.guarantee.startswith("exact"):
+        table = predictions.p_values()
+        sums = table.sum(axis=1)
+        figures |= {"S": sums.mean(), "OF": (sums - predictions.p_value(data.Y[test])).mean()}
+    return figures
+
+
+def approximately(figures):
+    return {key: pytest.approx(value, rel=1e-12) for key, value in figures.items()}
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch):
+    """A folder with a set of 53 training and 27 test objects: 53 is no multiple of the number of folds."""
+    write_tiny(tmp_path, split=53)
+    monkeypatch.setenv("LABELSURE_DATA", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("guarantee", GUARANTEES)
+def test_guarantees_give_the_figures_of_the_public_api(tiny, guarantee):
+    words = ["tiny", "--learners", "ml-rbf", "--measures", "power", "--guarantees", guarantee]
+    found = compare(tiny, *words, "--folds", "4", "--resplits", "2")
+    assert list(found) == [(Row("tiny", "ml-rbf", "power", guarantee), number) for number in (0, 1)]
+    for (row, number), figures in found.items():
+        assert figures == approximately(direct(tiny, row, number, n_folds=4))
+
+
+def test_measures_give_the_figures_of_the_public_api(tiny):
+    measures = [*BASES, "power+pairs", "log-loss+unseen:1", "signed+hp"]
+    words = ["tiny", "--learners", "ml-knn", "--measures", *measures, "--guarantees", "cross", "inductive"]
+    found = compare(tiny, *words, "--folds", "3", "--resplits", "1")
+    assert len(found) == 2 * len(measures)
+    for (row, number), figures in found.items():
+        assert figures == approximately(direct(tiny, row, number, n_folds=3)), row
+
+
+def test_other_levels_and_sizes_are_kept_with_the_results(tiny):
+    words = ["tiny", "--measures", "power", "--confidence", "99.5", "70", "--train", "30", "--objects", "9"]
+    ((row, _), figures), *_ = compare(tiny, *words, "--folds", "2", "--resplits", "1").items()
+    assert list(figures["errors"]) == list(figures["sizes"]) == ["99.5", "70"]
+    assert row == ("tiny", "ml-rbf", "power", "cross")
+    kept = json.loads((tiny / "out.json").read_text())
+    assert (kept["datasets"]["tiny"]["n_train"], kept["datasets"]["tiny"]["n_test"]) == (30, 9)
+    assert kept["settings"] == {"folds": 2, "confidence": ["99.5", "70"]}
+    assert kept["learners"]["tiny"]["ml-rbf"].startswith("Pipeline(steps=[('minmaxscaler'")
+    assert figures["errors"]["70"] * 9 / 100 == pytest.approx(round(figures["errors"]["70"] * 9 / 100))
+
+
+def test_many_labels_are_judged_by_the_median_logarithm(tmp_path, capsys):
+    write_tiny(tmp_path, "wide", n_labels=21, n_objects=60)
+    words = [str(tmp_path / "wide.arff"), "--learners", "ml-knn", "--measures", "power", "--folds", "2"]
+    (figures,) = compare(tmp_path, *words, "--resplits", "1", "--confidence", "50").values()
+    names = {"errors", "log2_sizes", "log2_low", "log2_high", "empty", "estimated", "subset_accuracy"}
+    assert set(figures) == names
+    data = load_dataset("wide", data_home=tmp_path)
+    order = np.random.default_rng(0).permutation(60)
+    model = CrossConformalClassifier(
+        make_learner("ml-knn", data.X), measure=make_measure("power"), cv=2, random_state=0
+    )
+    region = model.fit(data.X[order[:40]], data.Y[order[:40]]).predict_labelsets(data.X[order[40:]]).region(0.5)
+    sizes = [max(int(size), 1) for size in region.sizes]
+    assert figures["log2_sizes"]["50"] == pytest.approx(np.median(np.log2(sizes)))
+    assert "log2 N 50 %" in capsys.readouterr().out
+
+
+def test_judging_counts_an_empty_region_as_one_labelset():
+    Y = np.random.default_rng(0).integers(0, 2, (30, 21))
+    predictions = calibrate_outputs(Y, Y).predict_labelsets(np.full((3, 21), 0.5))  # stranger than all examples
+    figures = judge(predictions, np.ones((3, 21), dtype=np.int8), ["50"], p_values=True)
+    assert figures["empty"] == {"50": 100.0}
+    assert figures["log2_sizes"] == {"50": 0.0}
+    assert figures["errors"] == {"50": 100.0}
+
+
+def test_a_measure_that_cannot_be_used_is_reported_and_the_others_go_on(tmp_path, capsys):
+    write_tiny(tmp_path, "wide", n_labels=13, n_objects=60)
+    out = tmp_path / "out.json"
+    words = [str(tmp_path / "wide.arff"), "--learners", "ml-knn", "--measures", "max-norm", "power", "--folds", "2"]
+    assert main(["compare", *words, "--resplits", "1", "--jobs", "1", "--json", str(out)]) == 0
+    by_measure = {row.measure: cell for (row, _), cell in read_results(out).cells.items()}
+    assert "12 labels" in by_measure["max-norm"]["refused"]
+    assert "figures" in by_measure["power"]
+    assert "ml-knn, max-norm, cross: not measured." in capsys.readouterr().out
+
+
+WORDS = [
+    *("tiny", "--learners", "ml-knn", "logistic", "--measures", "power", "signed-oof", "--folds", "3"),
+    *("--guarantees", "cross", "exact", "inductive", "--resplits", "1"),
+]
+N_CELLS = 2 * 2 * 3
+
+
+def test_an_interrupted_run_is_gone_on_with(tiny, monkeypatch):
+    whole = compare(tiny, *WORDS, json_file="whole.json")
+    assert len(whole) == N_CELLS
+    measured = []
+    add = Results.add
+
+    def add_and_stop(self, row, number, cell):
+        add(self, row, number, cell)
+        measured.append((row, number))
+        if len(measured) in (1, 5, 10):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Results, "add", add_and_stop)
+    out = tiny / "out.json"
+    codes = []
+    for n_kept in (1, 5, 10, N_CELLS):
+        codes.append(main(["compare", *WORDS, "--jobs", "1", "--json", str(out)]))
+        assert len(figures_in(out)) == n_kept
+    assert codes == [130, 130, 130, 0]
+    assert len(measured) == len(set(measured)) == N_CELLS
+    assert figures_in(out) == whole
+    assert not list(tiny.glob(".*"))
+
+
+def test_a_finished_run_fits_nothing_again(tiny, monkeypatch, capsys):
+    first = compare(tiny, *WORDS)
+    before = (tiny / "out.json").read_bytes()
+    printed = capsys.readouterr().out
+
+    def fail(*arguments, **options):
+        raise AssertionError("fitted again")
+
+    monkeypatch.setattr(_compare_runs, "fold_outputs", fail)
+    assert compare(tiny, *WORDS) == first
+    assert (tiny / "out.json").read_bytes() == before
+    assert capsys.readouterr().out == printed
+
+
+def test_more_of_everything_is_added_to_what_there_is(tiny):
+    shared = ["--folds", "3", "--learners", "ml-knn"]
+    compare(tiny, "tiny", *shared, "--measures", "power", "--resplits", "1")
+    before = read_results(tiny / "out.json").cells
+    found = compare(tiny, "tiny", *shared, "--measures", "log-loss", "power", "--resplits", "2")
+    assert len(found) == 4
+    (key,) = before
+    assert read_results(tiny / "out.json").cells[key] == before[key]  # seconds too
+
+
+def test_models_are_fitted_once_for_all_measures_and_guarantees(tiny, monkeypatch):
+    fits = []
+    fit = _compare_outputs.fit_inside
+    monkeypatch.setattr(_compare_outputs, "fit_inside", lambda *args: fits.append(len(args[2])) or fit(*args))
+    words = ["--learners", "ml-knn", "--measures", "power", "log-loss", "signed", "--folds", "4", "--resplits", "1"]
+    compare(tiny, "tiny", *words, "--guarantees", "cross", "exact", "twice-mean", "e-mod", "eu-mod", "inductive")
+    # 4 folds of 53 examples, 4 equal folds of 13, which leaves one over, and 70 % for the inductive predictor
+    assert sorted(fits) == [37, 39, 40, 40, 40, 40, 40, 40, 40]
+
+
+def test_json_markdown_and_screen_agree(tiny, capsys):
+    table = tiny / "out.md"
+    compare(tiny, *WORDS, "--resplits", "2", "--markdown", str(table))
+    printed = capsys.readouterr().out
+    assert printed == table.read_text()
+    rows = {tuple(row[name] for name in ("learner", "measure", "guarantee")): row for row in kept_rows(tiny)}
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in printed.splitlines() if line[:1] == "|"]
+    head, _, *body = lines
+    assert {tuple(line[:3]) for line in body} == set(rows)
+    for line in body:
+        shown = dict(zip(head, line, strict=True))
+        row = rows[tuple(line[:3])]
+        for level in ("80", "90", "95"):
+            assert (
+                shown[f"error {level} %"] == f"{row['means']['errors'][level]:.2f} ({row['sds']['errors'][level]:.2f})"
+            )
+            assert numbers(shown[f"N {level} %"]) == pytest.approx(
+                [row["means"]["sizes"][level], row["sds"]["sizes"][level]], abs=0.05
+            )
+        assert numbers(shown["subset acc."])[0] == pytest.approx(row["means"]["subset_accuracy"], abs=0.0005)
+
+
+def kept_rows(folder):
+    return json.loads((folder / "out.json").read_text())["rows"]
+
+
+def numbers(text):
+    return [float(number) for number in re.findall(r"[\d.]+", text)]
+
+
+@pytest.mark.parametrize(
+    ("words", "messages"),
+    [
+        (["tiny", "--learners", "svm"], ["the learners are ml-rbf", "gradient-boosting", "got 'svm'"]),
+        (["tiny", "--measures", "entropy"], ["the measures are power", "log-loss", "got 'entropy'"]),
+        (["tiny", "--measures", "power+x"], ["can be added to a measure are pairs", "got 'x' in 'power+x'"]),
+        (["tiny", "--guarantees", "full"], ["the guarantees are cross", "inductive", "got 'full'"]),
+        (["tiny", "--confidence", "105"], ["confidence in percent between 0 and 100", "'105'"]),
+        (["tiny", "--resplits", "0"], ["expected at least 1"]),
+        (["tiny", "--train-share", "0"], ["between 0 and 100"]),
+        (["tiny", "--json", "no/such/folder/x.json"], ["there is no folder"]),
+        ([], ["required: dataset"]),
+    ],
+)
+def test_wrong_words_exit_with_2_and_list_the_choices(capsys, words, messages):
+    with pytest.raises(SystemExit) as exit_:
+        main(["compare", *words])
+    assert exit_.value.code == 2
+    errors = capsys.readouterr().err
+    assert [message for message in messages if message not in errors] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["none"], "'none' is not a data set labelsure knows"),
+        (
+            ["tiny", "--folds", "54"],
+            "--folds must lie between 2 and the number of training objects, 53 of tiny, got 54",
+        ),
+        (["tiny", "--folds", "1"], "--folds must lie between 2"),
+        (["tiny", "tiny-train.arff"], "the data sets must have different names, got tiny twice"),
+    ],
+)
+def test_what_cannot_be_done_exits_with_1_and_says_why(tiny, monkeypatch, capsys, words, message):
+    monkeypatch.chdir(tiny)
+    assert main(["compare", *words]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert message in printed.err
+
+
+def test_a_file_with_other_settings_is_refused(tiny, capsys):
+    words = ["tiny", "--learners", "ml-knn", "--measures", "power", "--resplits", "1"]
+    compare(tiny, *words, "--folds", "3")
+    before = (tiny / "out.json").read_bytes()
+    assert main(["compare", *words, "--folds", "4", "--json", str(tiny / "out.json")]) == 1
+    assert "another settings folds: 3 there, 4 in this run" in capsys.readouterr().err
+    assert (tiny / "out.json").read_bytes() == before
+
+
+def test_help_lists_the_words(run):
+    shown = run("compare", "--help").stdout
+    for word in (*BASES, *GUARANTEES, "gradient-boosting", "unseen", "--objects", "--json", "power:2+pairs"):
+        assert word in shown

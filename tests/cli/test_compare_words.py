@@ -1,0 +1,149 @@
+"""The words of ``labelsure compare``: what they stand for, and what is said about others."""
+
+from argparse import ArgumentTypeError
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from labelsure.cli._compare_learners import make_learner
+from labelsure.cli._compare_measures import make_measure
+from labelsure.cli._compare_words import (
+    ADDENDS,
+    BASES,
+    GUARANTEES,
+    INDUCTIVE,
+    LEARNERS,
+    confidence_level,
+    guarantee_name,
+    learner_name,
+    measure_name,
+    percentage,
+    significance_of,
+)
+from labelsure.conformal._guarantees import GUARANTEES as MERGED_BY
+from labelsure.estimators import MLkNNClassifier, fit_base, outputs_of
+from labelsure.measures import (
+    CardinalityPenalty,
+    HammingPenalty,
+    LabelsetPrior,
+    LogLossMeasure,
+    MahalanobisMeasure,
+    PowerMeasure,
+    UnseenPenalty,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "level", "significance"),
+    [("80", "80", 0.2), ("95%", "95", 0.05), ("99.90", "99.9", 0.001), ("1e1", "10", 0.9), ("90.0", "90", 0.1)],
+)
+def test_confidence_level_has_one_spelling_and_an_exact_significance(text, level, significance):
+    assert confidence_level(text) == level
+    assert significance_of(level) == significance
+
+
+@pytest.mark.parametrize("text", ["0", "100", "-5", "", "high", "nan", "inf"])
+def test_confidence_level_refuses_the_rest(text):
+    with pytest.raises(ArgumentTypeError, match="percent between 0 and 100"):
+        confidence_level(text)
+
+
+def test_confidence_level_given_as_a_share_is_explained():
+    with pytest.raises(ArgumentTypeError, match=r"write 95\.00 for 0\.95"):
+        confidence_level("0.95")
+
+
+@pytest.mark.parametrize("text", ["0", "100", "many", "nan"])
+def test_percentage_refuses_what_is_no_share(text):
+    assert percentage("67.5%") == 67.5
+    with pytest.raises(ArgumentTypeError, match="between 0 and 100"):
+        percentage(text)
+
+
+@pytest.mark.parametrize(("read", "names"), [(learner_name, LEARNERS), (guarantee_name, GUARANTEES)])
+def test_names_are_known_or_all_of_them_listed(read, names):
+    assert [read(name) for name in names] == list(names)
+    with pytest.raises(ArgumentTypeError) as error:
+        read("no-such-thing")
+    assert all(name in str(error.value) for name in [*names, "no-such-thing"])
+
+
+def test_near_names_are_suggested():
+    with pytest.raises(ArgumentTypeError, match="did you mean 'ml-knn'"):
+        learner_name("mlknn")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("powers", "the measures are power, .*, got 'powers'; did you mean 'power'"),
+        ("power+pair", r"parts that can be added to a measure are pairs, .*, got 'pair' in 'power\+pair'"),
+        ("hp+power", "got 'hp' in"),
+        ("power:x", "expected a number of at least 0 after power:, got 'x'"),
+        ("log-loss:2", "log-loss takes no number"),
+        ("log-loss+pairs", r"power\+pairs"),
+        ("power+hp:1+hp:2", "each part of a measure once"),
+        ("power+unseen:-1", "at least 0"),
+        ("power:0", "a power above 0"),
+        ("power:inf", "got 'inf'"),
+        ("", "the measures are"),
+    ],
+)
+def test_wrong_measures_are_explained(text, message):
+    with pytest.raises(ArgumentTypeError, match=message):
+        measure_name(text)
+
+
+def test_measures_have_one_spelling():
+    assert measure_name("power:2.0 + pairs:0.50") == "power:2+pairs:0.5"
+
+
+@pytest.mark.parametrize(
+    ("name", "measure"),
+    [
+        ("power", PowerMeasure(d=4)),
+        ("power:2+pairs", PowerMeasure(d=2.0, pair_penalty=1.0)),
+        ("power+pairs:0.5", PowerMeasure(pair_penalty=0.5)),
+        ("mahalanobis", MahalanobisMeasure("absolute")),
+        ("signed-oof", MahalanobisMeasure("signed", out_of_fold=True)),
+        ("signed+hp", MahalanobisMeasure("signed") + HammingPenalty(2.0)),
+        ("log-loss+unseen:3+cp", LogLossMeasure() + UnseenPenalty(3.0) + CardinalityPenalty()),
+        ("power+pairs+prior:2", PowerMeasure(pair_penalty=1.0) + LabelsetPrior(2.0)),
+    ],
+)
+def test_measures_are_what_they_are_called(name, measure):
+    assert repr(make_measure(name)) == repr(measure)
+
+
+@pytest.mark.parametrize("name", [*BASES, *(f"power+{name}:0.5" for name in ADDENDS)])
+def test_every_word_for_a_measure_makes_another_one(name):
+    others = [other for other in [*BASES, *(f"power+{name}:0.5" for name in ADDENDS)] if other != name]
+    assert repr(clone(make_measure(name))) not in [repr(make_measure(other)) for other in others]
+
+
+def test_guarantees_are_those_of_the_predictors():
+    assert set(GUARANTEES) == {*MERGED_BY, INDUCTIVE}
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_learners_have_outputs_with_gaps_in_the_features_too(name, is_sparse):
+    rng = np.random.default_rng(0)
+    X = rng.random((40, 5)) * [1, 10, 100, 1, 1]
+    Y = (X[:, :3] > [0.5, 5, 50]).astype(int)
+    X[0, 0] = np.nan
+    X = sparse.csr_matrix(X) if is_sparse else X
+    outputs = outputs_of(fit_base(make_learner(name, X), X, Y), X, 3)
+    assert outputs.shape == (40, 3)
+    assert outputs[Y == 1].mean() > outputs[Y == 0].mean()
+
+
+def test_learners_scale_features_as_the_paper_did():
+    rng = np.random.default_rng(0)
+    X = rng.random((30, 3)) * [1, 1000, 1]
+    Y = (X[:, [0, 2]] > 0.5).astype(int)
+    scaled = (X - X.min(axis=0)) / np.ptp(X, axis=0)
+    expected = outputs_of(fit_base(MLkNNClassifier(), scaled, Y), scaled, 2)
+    assert np.array_equal(outputs_of(fit_base(make_learner("ml-knn", X), X, Y), X, 2), expected)

@@ -1,0 +1,307 @@
+"""Label-wise p-values: the definition transcribed, the classifier and ready-made outputs alike, odd and bad input."""
+
+import re
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.base import clone
+from sklearn.datasets import make_multilabel_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from expected_failed_checks import assert_fails_only_where_declared, expected_failed_checks
+from labelsure import (
+    InductiveConformalClassifier,
+    LabelWiseConformalClassifier,
+    MLkNNClassifier,
+    calibrate_labels,
+)
+from labelsure.conformal._base import draw_smoothing
+from labelsure.estimators import outputs_of
+from labelsure.labelsets import DRAW_UNIT
+
+OUTPUTS = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]) | st.sampled_from([0.1, 0.3, 0.7, 0.9, 1 - 0.9, 1e-13])
+UNIT = 2**40
+
+
+@pytest.fixture
+def data():
+    return make_multilabel_classification(90, n_features=6, n_classes=3, n_labels=1, random_state=0)
+
+
+def nonconformity(output, value):
+    """|c - o| in whole numbers of 2^-40, the output rounded as the package promises."""
+    rounded = round(Fraction(float(output)) * UNIT)
+    return abs(value * UNIT - rounded)
+
+
+def p_values_by_definition(folds, n_objects, n_labels, *, conditional, draws=None):
+    """(#{>=} + 1) / (m + 1), or smoothed; ``folds`` holds (calibration outputs, labels, outputs for the objects)."""
+    p_values = np.empty((n_objects, n_labels, 2), dtype=object)
+    for i in range(n_objects):
+        for j in range(n_labels):
+            for c in (0, 1):
+                larger = equal = m = 0
+                for outputs, labels, new in folds:
+                    score = nonconformity(new[i][j], c)
+                    for o, y in zip(outputs, labels, strict=True):
+                        if conditional and y[j] != c:
+                            continue
+                        other = nonconformity(o[j], int(y[j]))
+                        larger, equal, m = larger + (other > score), equal + (other == score), m + 1
+                u = Fraction(1) if draws is None or m == 0 else Fraction(int(draws[i]), DRAW_UNIT)
+                p_values[i, j, c] = (larger + u * (equal + 1)) / (m + 1)
+    return p_values
+
+
+@st.composite
+def label_problems(draw):
+    n, q, n_new = draw(st.integers(1, 8)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    n_folds = draw(st.integers(1, min(3, n)))
+    fold_of = np.sort(
+        np.concatenate([np.arange(n_folds), draw(arrays(np.int64, n - n_folds, elements=st.integers(0, n_folds - 1)))])
+    )
+    outputs = draw(arrays(np.float64, (n, q), elements=OUTPUTS))
+    labels = draw(arrays(np.int8, (n, q), elements=st.integers(0, 1)))
+    new = draw(arrays(np.float64, (n_folds, n_new, q), elements=OUTPUTS))
+    return outputs, labels, fold_of, new
+
+
+@given(label_problems(), st.booleans(), st.booleans(), st.integers(0, 5))
+def test_p_values_are_those_of_the_definition(problem, conditional, smoothed, seed):
+    outputs, labels, fold_of, new = problem
+    n_folds, n_new, q = new.shape
+    predictor = calibrate_labels(
+        outputs,
+        labels,
+        folds=None if n_folds == 1 else fold_of,
+        conditional=conditional,
+        smoothed=smoothed,
+        random_state=seed,
+    )
+    pred = predictor.predict_labels(new[0] if n_folds == 1 else new)
+    draws = draw_smoothing(n_new, seed) if smoothed else None
+    folds = [(outputs[fold_of == k], labels[fold_of == k], new[k]) for k in range(n_folds)]
+    exact = p_values_by_definition(folds, n_new, q, conditional=conditional, draws=draws)
+    assert pred.p_values.tolist() == exact.astype(float).tolist()
+    for level in (0.1, 0.25, 0.5):
+        expected = exact > Fraction(str(level)) / q
+        np.testing.assert_array_equal(pred.region(level).possible, expected)
+
+
+def test_a_value_that_no_example_has_gets_the_p_value_one():
+    outputs, Y = [[0.1], [0.2], [0.3]], [[0], [0], [0]]
+    for smoothed in (False, True):
+        predictor = calibrate_labels(outputs, Y, conditional=True, smoothed=smoothed, random_state=0)
+        assert predictor.predict_labels([[0.0], [1.0]]).p_values[:, 0, 1].tolist() == [1, 1]
+        assert (predictor.predict_labels([[0.95]]).p_values[:, 0, 0] <= 0.25).all()
+
+
+def test_predicted_labels_are_the_nearer_ones_and_off_in_between():
+    outputs = np.array([[0.5], [0.5 + 1e-9], [0.5 - 1e-9], [0.9], [0.1]])
+    predictor = calibrate_labels([[0.2], [0.8]], [[0], [1]])
+    assert predictor.predict_labels(outputs).labels.ravel().tolist() == [0, 1, 0, 1, 0]
+    folds = calibrate_labels([[0.2], [0.8]], [[0], [1]], folds=[0, 1])
+    assert folds.predict_labels([outputs, 1 - outputs]).labels.ravel().tolist() == [0] * 5
+    assert folds.predict_labels([outputs, outputs]).labels.ravel().tolist() == [0, 1, 0, 1, 0]
+
+
+def test_rare_labels_are_kept_by_conditional_p_values():
+    """One object in ten has the label; outputs say little, so marginal p-values rule the label out for nearly all."""
+    rng = np.random.default_rng(0)
+    Y = (rng.random((20_000, 1)) < 0.1).astype(int)
+    outputs = np.clip(0.2 + 0.1 * Y + 0.05 * rng.normal(size=Y.shape), 0, 1)
+    have = Y[10_000:, 0] == 1
+    kept = {}
+    for conditional in (False, True):
+        predictor = calibrate_labels(outputs[:10_000], Y[:10_000], conditional=conditional)
+        region = predictor.predict_labels(outputs[10_000:]).region(0.1)
+        kept[conditional] = region.outer[have, 0].mean()
+    assert kept[False] < 0.1
+    assert kept[True] == pytest.approx(0.9, abs=0.04)  # three standard deviations of two times 1 000 examples
+
+
+@pytest.mark.parametrize("smoothed", [False, True])
+@pytest.mark.parametrize("conditional", [False, True])
+@pytest.mark.parametrize("cv", [None, 4])
+def test_classifier_and_its_outputs_agree(cv, conditional, smoothed, data):
+    X, Y = data
+    common = {"conditional": conditional, "smoothed": smoothed, "random_state": 7}
+    frame = pd.DataFrame(Y[:80], columns=["sea", "city", "wood"])
+    model = LabelWiseConformalClassifier(KNeighborsClassifier(3), cv=cv, **common).fit(X[:80], frame)
+    outputs, folds = np.full(Y[:80].shape, np.nan), np.full(80, -1)
+    for k, (rows, fitted) in enumerate(zip(model.fold_indices_, model.models_, strict=True)):
+        outputs[rows], folds[rows] = outputs_of(fitted, X[rows], 3), k
+    rows = folds >= 0
+    predictor = calibrate_labels(outputs[rows], frame[rows], folds=None if cv is None else folds[rows], **common)
+    new = [outputs_of(fitted, X[80:], 3) for fitted in model.models_]
+    pred = model.predict_labels(X[80:])
+    again = predictor.predict_labels(new[0] if cv is None else new)
+    np.testing.assert_array_equal(again.p_values, pred.p_values)
+    np.testing.assert_array_equal(again.labels, pred.labels)
+    np.testing.assert_array_equal(model.predict(X[80:]), pred.labels)
+    assert again.label_names == pred.label_names == ("sea", "city", "wood")
+    assert again.conditional is pred.conditional is conditional
+    assert again.region(0.1).guarantee == pred.region(0.1).guarantee
+    assert len(rows.nonzero()[0]) == (24 if cv is None else 80)
+
+
+def test_split_and_model_are_those_of_the_inductive_classifier(data):
+    X, Y = data
+    labels = LabelWiseConformalClassifier(KNeighborsClassifier(3), calibration_size=20, random_state=3).fit(X, Y)
+    labelsets = InductiveConformalClassifier(KNeighborsClassifier(3), calibration_size=20, random_state=3).fit(X, Y)
+    np.testing.assert_array_equal(labels.fold_indices_[0], labelsets.calibration_indices_)
+
+
+def test_one_label_is_a_labelset_of_one(data):
+    """With one label, its p-values are those of the labelsets {} and {label}: |t - o|^4 ranks as |t - o| does."""
+    X, Y = data
+    common = {"random_state": 3, "smoothed": True}
+    labels = LabelWiseConformalClassifier(MLkNNClassifier(3), **common).fit(X[:80], Y[:80, :1])
+    labelsets = InductiveConformalClassifier(MLkNNClassifier(3), empty="allow", **common).fit(X[:80], Y[:80, :1])
+    p_values = labels.predict_labels(X[80:]).p_values[:, 0]
+    np.testing.assert_array_equal(p_values, labelsets.predict_labelsets(X[80:]).p_values())
+
+
+def test_prefit_only_calibrates(data):
+    X, Y = data
+    fitted = KNeighborsClassifier(3).fit(X[:40], Y[:40])
+    model = LabelWiseConformalClassifier(fitted, prefit=True, conditional=True).fit(X[40:80], Y[40:80])
+    assert model.models_[0] is fitted
+    expected = calibrate_labels(outputs_of(fitted, X[40:80], 3), Y[40:80], conditional=True)
+    np.testing.assert_array_equal(
+        model.predict_labels(X[80:]).p_values, expected.predict_labels(outputs_of(fitted, X[80:], 3)).p_values
+    )
+
+
+def test_calibration_labels_reach_nothing_but_their_scores(data):
+    """Shuffling the calibration labels leaves the model and the outputs alone and changes the counts."""
+    X, Y = data
+    model = LabelWiseConformalClassifier(KNeighborsClassifier(3), random_state=1).fit(X[:80], Y[:80])
+    rows = model.fold_indices_[0]
+    shuffled = Y[:80].copy()
+    shuffled[rows] = np.random.default_rng(0).permutation(shuffled[rows])
+    other = LabelWiseConformalClassifier(KNeighborsClassifier(3), random_state=1).fit(X[:80], shuffled)
+    np.testing.assert_array_equal(other.fold_indices_[0], rows)
+    np.testing.assert_array_equal(outputs_of(other.models_[0], X, 3), outputs_of(model.models_[0], X, 3))
+    expected = calibrate_labels(outputs_of(model.models_[0], X[rows], 3), shuffled[rows])
+    new = outputs_of(model.models_[0], X[80:], 3)
+    np.testing.assert_array_equal(other.predict_labels(X[80:]).p_values, expected.predict_labels(new).p_values)
+    assert np.any(other.predict_labels(X[80:]).p_values != model.predict_labels(X[80:]).p_values)
+
+
+@pytest.mark.parametrize("cv", [None, 3])
+def test_results_do_not_depend_on_n_jobs_and_repeat(cv, data):
+    X, Y = data
+    common = {"cv": cv, "smoothed": True, "random_state": 5}
+    tables = [
+        LabelWiseConformalClassifier(MLkNNClassifier(3), n_jobs=n_jobs, **common)
+        .fit(X[:60], Y[:60])
+        .predict_labels(X[80:])
+        .p_values
+        for n_jobs in (1, 2)
+    ]
+    np.testing.assert_array_equal(tables[0], tables[1])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("cv", [None, 2])
+def test_check_estimator_fails_only_where_declared(cv):
+    model = LabelWiseConformalClassifier(MLkNNClassifier(2), cv=cv, random_state=0)
+    expected = expected_failed_checks(model)
+    assert_fails_only_where_declared(check_estimator(model, expected_failed_checks=expected, on_fail=None), expected)
+
+
+def test_classifier_clones_and_sits_in_a_pipeline(data):
+    X, Y = data
+    model = LabelWiseConformalClassifier(OneVsRestClassifier(LogisticRegression()), conditional=True, random_state=0)
+    assert clone(model).get_params()["conditional"] is True
+    assert vars(clone(model)).keys() == LabelWiseConformalClassifier().get_params(deep=False).keys()
+    pipeline = make_pipeline(StandardScaler(), model).fit(X[:80], Y[:80])
+    assert pipeline.predict(X[80:]).shape == (10, 3)
+    assert pipeline.predict(X[80:]).dtype == np.int64
+
+
+@pytest.mark.parametrize("conditional", [False, True])
+def test_labels_always_on_never_on_and_rows_without_labels(conditional):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    Y = np.column_stack([np.zeros(60), np.ones(60), X[:, 0] > 0.5]).astype(int)
+    model = LabelWiseConformalClassifier(MLkNNClassifier(3), conditional=conditional, random_state=0).fit(X, Y)
+    pred = model.predict_labels(X)
+    assert ((pred.p_values > 0) & (pred.p_values <= 1)).all()
+    region = pred.region(0.5)
+    assert region.contains(Y).mean() > 0.5
+    if conditional:
+        assert (pred.p_values[:, 0, 1] == 1).all()
+        assert (pred.p_values[:, 1, 0] == 1).all()
+
+
+@pytest.mark.parametrize("smoothed", [False, True])
+@pytest.mark.parametrize("conditional", [False, True])
+def test_guarantee_is_only_what_was_proved(conditional, smoothed):
+    rng = np.random.default_rng(0)
+    outputs, Y = rng.random((40, 2)), rng.integers(0, 2, (40, 2))
+    common = {"conditional": conditional, "smoothed": smoothed}
+    held_out = calibrate_labels(outputs, Y, **common).predict_labels(outputs[:1]).region(0.1).guarantee
+    assert held_out.startswith("A label is wrong with probability at most 0.1, for exchangeable examples")
+    folds = calibrate_labels(outputs, Y, folds=np.arange(40) % 4, **common)
+    sentence = folds.predict_labels([outputs[:1]] * 4).region(0.1).guarantee
+    if conditional or smoothed:
+        assert sentence.startswith("Nothing is proved")
+    else:
+        one_label = 2 * 0.05 + min(2 * 0.95 * 0.75 / 11, (1 - 4 / 40) / 5)
+        assert f"at most {2 * one_label:.3g}," in sentence
+
+
+@pytest.mark.parametrize(
+    ("outputs", "Y", "parameters", "message"),
+    [
+        ([[0.1, 1.2]], [[0, 1]], {}, "outputs must lie between 0 and 1, got 1.2 in row 0, column 1"),
+        ([[0.1, np.nan]], [[0, 1]], {}, "outputs must lie between 0 and 1, got nan"),
+        ([[0.1, 0.2, 0.3]], [[0, 1]], {}, "outputs must have shape (n_objects, 2), got (1, 3)"),
+        ([[0.1, 0.2]], [[0, 1], [1, 0]], {}, "outputs and Y must have the same number of rows, got 1 and 2"),
+        ([[0.1, 0.2]], [[0, 2]], {}, "Y must hold only 0 and 1, got 2"),
+        (np.empty((0, 2)), np.empty((0, 2)), {}, "at least one calibration example, got none"),
+        ([[0.1, 0.2]], [[0, 1]], {"label_names": ["a"]}, "label_names must name the 2 labels, got 1 names"),
+        ([[0.1, 0.2]], [[0, 1]], {"folds": [0, 1]}, "folds must hold one fold number per calibration example, 1"),
+        ([[0.1, 0.2]], [[0, 1]], {"folds": [0]}, "folds must name at least two folds"),
+    ],
+)
+def test_examples_that_cannot_calibrate_are_refused(outputs, Y, parameters, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        calibrate_labels(outputs, Y, **parameters)
+
+
+def test_outputs_that_cannot_be_used_are_refused():
+    predictor = calibrate_labels([[0.1, 0.2], [0.3, 0.4]], [[0, 1], [1, 0]], folds=[0, 1])
+    with pytest.raises(ValueError, match=re.escape("outputs must hold one (n_objects, 2) array per fold, 2 in all")):
+        predictor.predict_labels([[[0.1, 0.2]]])
+    with pytest.raises(ValueError, match="different numbers of rows"):
+        predictor.predict_labels([[[0.1, 0.2]], [[0.1, 0.2], [0.1, 0.2]]])
+    with pytest.raises(ValueError, match=r"outputs must lie between 0 and 1, got 2\.0"):
+        predictor.predict_labels([[[0.1, 0.2]], [[0.1, 2.0]]])
+
+
+def test_parameters_that_cannot_be_used_are_refused(data):
+    X, Y = data
+    fitted = KNeighborsClassifier(3).fit(X, Y)
+    for parameters, message in [
+        ({"calibration_size": 0}, "calibration_size must be a finite number above 0, got 0"),
+        ({"calibration_size": 90}, "must leave at least one example"),
+        ({"cv": 1}, "cv must be a whole number of at least 2, got 1"),
+        ({"estimator": KNeighborsClassifier}, "got the class KNeighborsClassifier"),
+        ({"estimator": fitted, "prefit": True, "cv": 3}, "cv goes without prefit=True"),
+        ({"prefit": True, "estimator": None}, "fitted already because of prefit=True, got None"),
+    ]:
+        with pytest.raises(ValueError, match=re.escape(message)):
+            LabelWiseConformalClassifier(**({"estimator": KNeighborsClassifier(3)} | parameters)).fit(X, Y)

@@ -1,0 +1,249 @@
+"""Mondrian and weighted predictors: every p-value against its definition, and validity within categories."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from brute_force import codes_of
+from labelsure import ByCardinality, ByLabel, ByObject, CrossConformalClassifier, InductiveConformalClassifier
+from labelsure.estimators import outputs_of
+from labelsure.measures import CardinalityPenalty, LogLossMeasure, MahalanobisMeasure, PowerMeasure, UnseenPenalty
+from search_cases import BY_SEARCH, BY_TABLE, tables_up_to
+
+FALSE_ALARM = 1e-4
+BASE = DecisionTreeClassifier(max_depth=3, random_state=0)
+TAXONOMIES = {
+    "number of labels": ByCardinality(),
+    "few or many labels": ByCardinality(at_most=2),
+    "one label": ByLabel(1),
+    "object": ByObject(lambda X: np.where(X[:, 0] > 0.8, "right", "left")),
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    return X, (X[:, [0, 1, 2, 0]] + rng.normal(size=(90, 4)) > 0.4).astype(int)
+
+
+def category_of(taxonomy, x, labelset):
+    """Return the category as the taxonomy's description says."""
+    if isinstance(taxonomy, ByObject):
+        return x[0] > 0.8
+    if isinstance(taxonomy, ByLabel):
+        return labelset[1]
+    n_labels = sum(labelset)
+    return n_labels if taxonomy.at_most is None else min(n_labels, taxonomy.at_most)
+
+
+def p_values_by_definition(folds, X_new, candidates, taxonomy, examples):
+    """Return p = (#{>= within the category} + 1) / (n_category + 1) of every candidate, with exact fractions."""
+    X, Y = examples
+    table = []
+    for x in X_new:
+        row = []
+        for labelset in candidates:
+            own = category_of(taxonomy, x, labelset)
+            count = n_category = 0
+            for calibrated, fold_model, rows in folds:
+                energy = calibrated.measure.energy(outputs_of(fold_model, x[None], 4))
+                score = energy.scores(labelset[None])[0]
+                for r, other in zip(rows, calibrated.scores, strict=True):
+                    if category_of(taxonomy, X[r], Y[r]) == own:
+                        n_category += 1
+                        count += int(other >= score)
+            row.append(Fraction(count + 1, n_category + 1))
+        table.append([float(p) for p in row])
+    return np.array(table)
+
+
+@pytest.mark.parametrize("name", TAXONOMIES)
+@pytest.mark.parametrize(
+    "measure",
+    [
+        PowerMeasure(d=2, pair_penalty=0.5),
+        LogLossMeasure() + UnseenPenalty(2.0),
+        PowerMeasure() + CardinalityPenalty(1.0),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("inductive", [True, False])
+def test_p_values_equal_their_definition(data, name, measure, inductive):
+    X, Y = data
+    taxonomy = TAXONOMIES[name]
+    options = {"measure": measure, "mondrian": taxonomy, "random_state": 0, "empty": "allow"}
+    if inductive:
+        model = InductiveConformalClassifier(BASE, calibration_size=0.4, **options).fit(X[:80], Y[:80])
+        folds = [(model.calibrated_, model.model_, model.calibration_indices_)]
+    else:
+        model = CrossConformalClassifier(BASE, cv=3, **options).fit(X[:80], Y[:80])
+        folds = list(zip(model.calibrated_, model.models_, model.fold_indices_, strict=True))
+    X_new = X[80:83]
+    pred = model.predict_labelsets(X_new)
+    expected = p_values_by_definition(folds, X_new, pred.candidates(), taxonomy, (X, Y))
+    np.testing.assert_allclose(pred.p_values(), expected, rtol=1e-11)
+
+
+@pytest.mark.parametrize("name", TAXONOMIES)
+def test_answers_agree_with_the_table(data, name):
+    X, Y = data
+    model = CrossConformalClassifier(BASE, cv=4, mondrian=TAXONOMIES[name], random_state=0, empty="allow")
+    model.fit(X[:60], Y[:60])
+    for n_table_labels in (BY_SEARCH, BY_TABLE):
+        with tables_up_to(n_table_labels):
+            pred = model.predict_labelsets(X[60:])
+            table, candidates = pred.p_values(), pred.candidates()
+            region = pred.region(0.3)
+            assert region.sizes.tolist() == (table > 0.3).sum(axis=1).tolist()
+            top = pred.top(5)
+            assert np.array_equal(top.p_values, -np.sort(-table, axis=1)[:, :5])
+            for i, row in enumerate(table):
+                members = candidates[row > 0.3]
+                assert sorted(codes_of(region[i].labelsets())) == sorted(codes_of(members))
+                assert sorted(codes_of(list(region[i]) or np.empty((0, 4)))) == sorted(codes_of(members))
+                assert region.inner[i].tolist() == (members.all(axis=0) & (len(members) > 0)).tolist()
+                assert region.outer[i].tolist() == members.any(axis=0).tolist()
+            rows = np.arange(len(pred))
+            assert np.array_equal(pred.p_value(Y[60:]), table[rows, codes_of(Y[60:])])
+            some = pred[[3, 1]]
+            assert np.array_equal(some.p_values(), table[[3, 1]])
+            assert np.array_equal(some.region(0.3).sizes, region.sizes[[3, 1]])
+
+
+def test_a_category_without_examples_gives_the_p_value_one(data):
+    X, Y = data
+    few = Y.copy()
+    few[few.sum(axis=1) > 2] = 0
+    model = CrossConformalClassifier(BASE, cv=3, mondrian="cardinality", random_state=0).fit(X, few)
+    assert (model.predict_labelsets(X[:5]).p_value(np.ones((5, 4), dtype=int)) == 1).all()
+    by_object = InductiveConformalClassifier(BASE, mondrian=lambda X: X[:, 0] > 100, random_state=0).fit(X, Y)
+    assert (by_object.predict_labelsets(X[:2] + 1000).p_values() == 1).all()
+
+
+def test_labels_are_found_by_number_and_by_name(data):
+    pandas = pytest.importorskip("pandas")
+    X, Y = data
+    named = pandas.DataFrame(Y, columns=["a", "b", "c", "d"])
+    by_name = InductiveConformalClassifier(BASE, mondrian="b", random_state=0).fit(X, named)
+    by_number = InductiveConformalClassifier(BASE, mondrian=1, random_state=0).fit(X, Y)
+    assert np.array_equal(by_name.predict_labelsets(X).p_value(Y), by_number.predict_labelsets(X).p_value(Y))
+
+
+def test_bad_taxonomies_and_weights_are_refused(data):
+    X, Y = data
+    for bad in ("size", 1.5, dict, True):
+        with pytest.raises(ValueError, match="mondrian must be"):
+            InductiveConformalClassifier(BASE, mondrian=bad).fit(X, Y)
+    with pytest.raises(ValueError, match="one of the 4 labels, from 0, got 4"):
+        InductiveConformalClassifier(BASE, mondrian=4).fit(X, Y)
+    with pytest.raises(ValueError, match="one category per object, 90 in all"):
+        CrossConformalClassifier(BASE, mondrian=lambda X: 1).fit(X, Y)
+    with pytest.raises(ValueError, match="does not go with smoothed=True"):
+        CrossConformalClassifier(BASE, mondrian=0, smoothed=True).fit(X, Y)
+    with pytest.raises(ValueError, match="does not go with guarantee='exact'"):
+        CrossConformalClassifier(BASE, mondrian=0, guarantee="exact").fit(X, Y)
+    signed = InductiveConformalClassifier(BASE, measure=MahalanobisMeasure(), mondrian=0, random_state=0).fit(X, Y)
+    with pytest.raises(ValueError, match="measures without a square root"):
+        signed.predict_labelsets(X)
+    with pytest.raises(ValueError, match="weight does not go with mondrian"):
+        InductiveConformalClassifier(BASE, mondrian=0, weight=lambda X: X[:, 0]).fit(X, Y)
+    with pytest.raises(ValueError, match="numbers of at least 0.*got -"):
+        InductiveConformalClassifier(BASE, weight=lambda X: X[:, 0]).fit(X, Y)
+    with pytest.raises(ValueError, match="one number per object"):
+        InductiveConformalClassifier(BASE, weight=lambda X: 1.0).fit(X, Y)
+    nowhere = InductiveConformalClassifier(BASE, weight=lambda X: np.zeros(len(X))).fit(X, Y)
+    with pytest.raises(ValueError, match="0 for all calibration objects"):
+        nowhere.predict_labelsets(X)
+
+
+def test_guarantees_of_mondrian_and_weighted_predictors_say_what_is_proven(data):
+    X, Y = data
+    inductive = InductiveConformalClassifier(BASE, mondrian=0, random_state=0).fit(X, Y)
+    assert "within each category" in inductive.predict_labelsets(X).region(0.1).guarantee
+    cross = CrossConformalClassifier(BASE, cv=3, mondrian=0, random_state=0).fit(X, Y)
+    assert cross.predict_labelsets(X).region(0.1).guarantee.startswith("Nothing is proven")
+    weighted = InductiveConformalClassifier(BASE, weight=lambda X: np.exp(X[:, 0]), random_state=0).fit(X, Y)
+    assert "Tibshirani" in weighted.predict_labelsets(X).region(0.1).guarantee
+
+
+def test_weighted_p_values_equal_their_definition(data):
+    X, Y = data
+    weight = lambda X: np.exp(X[:, 0])  # noqa: E731
+    model = InductiveConformalClassifier(BASE, weight=weight, random_state=0, empty="allow").fit(X[:80], Y[:80])
+    pred = model.predict_labelsets(X[80:])
+    candidates = pred.candidates()
+    own = weight(X[model.calibration_indices_])
+    energy = model.calibrated_.measure.energy(outputs_of(model.model_, X[80:], 4))
+    for i, w in enumerate(weight(X[80:])):
+        scores = energy.scores(candidates, objects=np.full(len(candidates), i))
+        expected = [(own[model.calibrated_.scores >= s].sum() + w) / (own.sum() + w) for s in scores]
+        np.testing.assert_allclose(pred.p_values()[i], expected, rtol=1e-7)
+
+
+def test_equal_weights_change_nothing(data):
+    X, Y = data
+    plain = InductiveConformalClassifier(BASE, random_state=0).fit(X[:60], Y[:60])
+    equal = InductiveConformalClassifier(BASE, weight=lambda X: np.full(len(X), 0.3), random_state=0)
+    equal.fit(X[:60], Y[:60])
+    expected, weighted = plain.predict_labelsets(X[60:]), equal.predict_labelsets(X[60:])
+    assert np.array_equal(expected.p_values(), weighted.p_values())
+    assert np.array_equal(expected.labelsets, weighted.labelsets)
+    assert np.array_equal(expected.region(0.1).sizes, weighted.region(0.1).sizes)
+
+
+def rejections(make_model, n_trials, draw, seed=0):
+    """Return, for one new object per simulated data set, whether its true labelset is rejected, and its category."""
+    rejected, groups = np.empty(n_trials, dtype=bool), np.empty(n_trials, dtype=int)
+    for trial, rng in enumerate(np.random.default_rng(seed).spawn(n_trials)):
+        X, Y, x, y, groups[trial] = draw(rng)
+        pred = make_model().fit(X, Y).predict_labelsets(x)
+        rejected[trial] = not pred.region(0.2).contains(y)[0]
+    return rejected, groups
+
+
+def draw_by_noise(rng):
+    """Labels are noisy on the right and clear on the left: errors of an ordinary predictor pile up on the right."""
+    X = rng.normal(size=(61, 2))
+    noise = np.where(X[:, :1] > 0.5, 2.0, 0.1)
+    Y = (X + noise * rng.normal(size=(61, 2)) > 0).astype(int)
+    return X[:60], Y[:60], X[60:], Y[60:], int(X[60, 0] > 0.5)
+
+
+def draw_shifted(rng):
+    """New objects come from where training objects are rare and labels are noisy."""
+    X = rng.normal(size=(61, 2))
+    X[60, 0] += 1.0
+    noise = np.where(X[:, :1] > 0.5, 2.0, 0.1)
+    Y = (X + noise * rng.normal(size=(61, 2)) > 0).astype(int)
+    return X[:60], Y[:60], X[60:], Y[60:], 0
+
+
+def logistic(**options):
+    base = OneVsRestClassifier(LogisticRegression())
+    return lambda: InductiveConformalClassifier(base, calibration_size=0.5, empty="allow", random_state=0, **options)
+
+
+@pytest.mark.validity
+def test_error_stays_at_the_level_within_each_category():
+    rejected, groups = rejections(logistic(mondrian=lambda X: X[:, 0] > 0.5), 2000, draw_by_noise)
+    for group in (0, 1):
+        of_group = rejected[groups == group]
+        assert binomtest(int(of_group.sum()), len(of_group), 0.2, alternative="greater").pvalue > FALSE_ALARM
+    ordinary, groups = rejections(logistic(), 2000, draw_by_noise)
+    noisy = ordinary[groups == 1]  # what the taxonomy is for
+    assert binomtest(int(noisy.sum()), len(noisy), 0.2, alternative="greater").pvalue < FALSE_ALARM
+
+
+@pytest.mark.validity
+def test_weights_keep_the_error_at_the_level_under_covariate_shift():
+    ratio = lambda X: np.exp(X[:, 0] - 0.5)  # noqa: E731 - the density of N(1, 1) over that of N(0, 1)
+    rejected, _ = rejections(logistic(weight=ratio), 2000, draw_shifted)
+    assert binomtest(int(rejected.sum()), len(rejected), 0.2, alternative="greater").pvalue > FALSE_ALARM
+    ordinary, _ = rejections(logistic(), 2000, draw_shifted)
+    assert binomtest(int(ordinary.sum()), len(ordinary), 0.2, alternative="greater").pvalue < FALSE_ALARM

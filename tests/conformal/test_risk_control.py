@@ -1,0 +1,282 @@
+"""Thresholds under risk control: the definitions by brute force, odd data, targets out of reach, bad input."""
+
+import re
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+
+from labelsure import control_precision, control_recall
+from labelsure.conformal import _risk_control_recall
+from labelsure.conformal._risk_control_bounds import betting_rejects, hoeffding_bentkus_p_value
+
+BOUNDS = ["hoeffding-bentkus", "betting"]
+TARGETS = st.sampled_from([0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95])
+
+
+@st.composite
+def examples(draw):
+    """Outputs full of ties and labels of any density, rows without labels among them."""
+    n, q = draw(st.sampled_from([1, 2, 5, 12, 20])), draw(st.integers(1, 4))
+    outputs = draw(arrays(np.float64, (n, q), elements=st.integers(0, 10).map(lambda k: k / 10)))
+    density = draw(st.sampled_from([0.0, 0.2, 0.5, 0.9]))
+    ranks = draw(arrays(np.float64, (n, q), elements=st.floats(0, 1, width=16)))
+    return outputs, (ranks < density).astype(np.int8)
+
+
+def recall_losses(outputs, Y, threshold):
+    """The share of each row's labels that is missed, as fractions; 0 in rows without labels."""
+    return [
+        Fraction(int(np.sum((o < threshold) & (y == 1))), int(y.sum())) if y.any() else Fraction(0)
+        for o, y in zip(outputs, Y, strict=True)
+    ]
+
+
+def precision_losses(outputs, Y, threshold):
+    """The share of false labels in each row's set; 0 for empty sets."""
+    return [
+        Fraction(int(np.sum((o >= threshold) & (y == 0))), int(np.sum(o >= threshold)))
+        if np.any(o >= threshold)
+        else Fraction(0)
+        for o, y in zip(outputs, Y, strict=True)
+    ]
+
+
+def below(losses, level, delta, bound):
+    """Whether the mean loss is shown to be below the level."""
+    if bound == "betting":
+        return bool(betting_rejects(np.array([losses], dtype=float), level, float(delta))[0])
+    return hoeffding_bentkus_p_value(sum(losses), len(losses), level) <= delta
+
+
+@given(examples(), TARGETS)
+def test_crc_is_the_highest_threshold_that_passes(problem, target):
+    outputs, Y = problem
+    predictor = control_recall(outputs, Y, target=target)
+    alpha, n = 1 - Fraction(str(target)), len(Y)
+    passing = [
+        threshold
+        for threshold in [*(k / 20 for k in range(21)), np.inf]
+        if (sum(recall_losses(outputs, Y, threshold)) + 1) / (n + 1) <= alpha
+    ]
+    assert predictor.reached == bool(passing)
+    if not passing:
+        assert predictor.threshold == 0
+    else:  # among all thresholds with the same sets here, the one at an output of a true label
+        assert predictor.threshold in passing
+        highest = max(passing)
+        assert recall_losses(outputs, Y, highest) == recall_losses(outputs, Y, predictor.threshold)
+        assert predictor.threshold == highest
+    np.testing.assert_array_equal(predictor.predict(outputs), outputs >= predictor.threshold)
+
+
+@given(st.sampled_from(BOUNDS), examples(), TARGETS, st.sampled_from([0.05, 0.2, 0.5]))
+def test_rcps_is_the_highest_threshold_below_which_all_pass(bound, problem, target, delta):
+    outputs, Y = problem
+    predictor = control_recall(outputs, Y, target=target, method="rcps", delta=delta, bound=bound)
+    alpha = 1 - Fraction(str(target))
+    chosen = 0.0
+    for threshold in [*np.unique(outputs[Y == 1]).tolist(), np.inf]:
+        if not below(recall_losses(outputs, Y, threshold), alpha, Fraction(str(delta)), bound):
+            break
+        chosen = threshold
+        assert predictor.reached
+    assert predictor.threshold == chosen
+
+
+def test_betting_in_blocks_is_betting_at_once(monkeypatch):
+    rng = np.random.default_rng(0)
+    outputs = rng.random((300, 4))
+    Y = (rng.random((300, 4)) < outputs).astype(int)
+    whole = control_recall(outputs, Y, method="rcps", bound="betting").threshold
+    monkeypatch.setattr(_risk_control_recall, "BLOCK_ENTRIES", 2100)
+    assert control_recall(outputs, Y, method="rcps", bound="betting").threshold == whole
+    assert 0.1 < whole < 0.4
+
+
+def test_betting_stops_at_the_first_step_that_fails(monkeypatch):
+    """A later step may pass again, as capital depends on the order of losses; the proof needs all up to the chosen."""
+    monkeypatch.setattr(_risk_control_recall, "betting_rejects", lambda losses, *_: np.arange(len(losses)) % 3 != 2)
+    outputs = np.array([[0.1], [0.2], [0.3], [0.4], [0.5]])
+    assert control_recall(outputs, np.ones((5, 1)), method="rcps", bound="betting").threshold == 0.2
+
+
+@given(
+    st.sampled_from(["fixed-sequence", "bonferroni"]),
+    st.sampled_from(BOUNDS),
+    examples(),
+    TARGETS,
+    st.sampled_from([0.05, 0.2, 0.5]),
+)
+def test_precision_is_the_lowest_threshold_that_passes(correction, bound, problem, target, delta):
+    outputs, Y = problem
+    predictor = control_precision(
+        outputs, Y, target=target, delta=delta, thresholds=11, correction=correction, bound=bound
+    )
+    alpha, level = 1 - Fraction(str(target)), Fraction(str(delta)) / (1 if correction == "fixed-sequence" else 11)
+    chosen = np.inf
+    for threshold in [k / 10 for k in range(10, -1, -1)]:
+        passes = below(precision_losses(outputs, Y, threshold), alpha, level, bound)
+        if passes:
+            chosen = threshold
+        elif correction == "fixed-sequence":
+            break
+    assert predictor.threshold == chosen
+    assert predictor.reached == (chosen < np.inf)
+    np.testing.assert_array_equal(predictor.predict(outputs), outputs >= chosen)
+
+
+def test_crc_decides_by_fractions():
+    """Three rows that miss one label of ten: 3/10, which added up as floats is a little more."""
+    assert sum([0.1] * 3) > 0.3
+    outputs, Y = np.tile([0.2] + [0.8] * 9, (3, 1)), np.ones((3, 10))
+    assert control_recall(outputs, Y, target=0.675).threshold == 0.8  # 1 - (3/10 + 1) / 4
+    assert control_recall(outputs, Y, target=0.675001).threshold == 0.2
+
+
+def test_grid_holds_the_decimals_that_people_write():
+    outputs = np.array([[0.7, 0.1]] * 200)
+    assert np.linspace(0, 1, 11)[7] > 0.7
+    predictor = control_precision(outputs, [[1, 0]] * 200, target=0.9, thresholds=11)
+    assert predictor.threshold == 0.2
+    assert control_precision(outputs, [[0, 0]] * 200, target=0.9, thresholds=11).threshold == 0.8
+
+
+def test_rows_without_labels_cost_no_recall():
+    outputs, Y = np.full((30, 2), 0.5), np.zeros((30, 2))
+    predictor = control_recall(outputs, Y, target=0.9)
+    assert predictor.threshold == np.inf
+    assert predictor.predict(outputs).sum() == 0
+    Y[:2] = 1  # (2 + 1) / 31 is below a tenth: even missing both rows altogether is fine
+    assert control_recall(outputs, Y, target=0.9).threshold == np.inf
+    Y[:3] = 1  # (3 + 1) / 31 is not
+    assert control_recall(outputs, Y, target=0.9).threshold == 0.5
+
+
+def test_empty_sets_cost_no_precision():
+    outputs = np.array([[0.2, 0.3]] * 99 + [[0.9, 0.2]])
+    predictor = control_precision(outputs, np.zeros((100, 2)), target=0.9, delta=0.1)
+    assert predictor.reached
+    assert predictor.threshold == 0.31
+
+
+@pytest.mark.parametrize(("n", "reached"), [(8, False), (9, True)])
+def test_recall_out_of_reach_keeps_all_labels(n, reached):
+    """With crc at 0.9 nine examples are the fewest: 1 / (9 + 1) is a tenth."""
+    predictor = control_recall(np.full((n, 2), 0.5), np.ones((n, 2)), target=0.9)
+    assert predictor.reached is reached
+    assert predictor.threshold == (0.5 if reached else 0)
+    assert predictor.predict([[0, 0.4]]).tolist() == [[0, 0] if reached else [1, 1]]
+    assert ("Too few examples" in predictor.guarantee) is not reached
+    assert predictor.guarantee.startswith("The expected recall of a new object is at least 0.9, for exchangeable")
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_rcps_out_of_reach_keeps_all_labels(bound):
+    few, enough = (
+        control_recall(np.full((n, 2), 0.5), np.ones((n, 2)), target=0.9, method="rcps", delta=0.1, bound=bound)
+        for n in (10, 60)
+    )
+    assert (few.reached, few.threshold, enough.reached, enough.threshold) == (False, 0.0, True, 0.5)
+    assert "With probability at least 0.9 over calibration sets the mean recall" in few.guarantee
+
+
+@pytest.mark.parametrize("correction", ["fixed-sequence", "bonferroni"])
+def test_precision_out_of_reach_predicts_nothing(correction):
+    rng = np.random.default_rng(0)
+    predictor = control_precision(np.ones((200, 3)), rng.integers(0, 2, (200, 3)), correction=correction)
+    assert predictor.threshold == np.inf
+    assert not predictor.reached
+    assert predictor.predict(np.ones((2, 3))).tolist() == [[0, 0, 0]] * 2
+    assert "No threshold passed its test, so no label is predicted" in predictor.guarantee
+
+
+def test_bonferroni_finds_what_a_sequence_stops_before():
+    """False labels have the highest outputs: the sequence fails at once, the lower thresholds are fine."""
+    rng = np.random.default_rng(0)
+    outputs = np.column_stack([np.full((1000, 9), 0.5), np.where(rng.random(1000) < 0.5, 0.9, 0.1)])
+    Y = np.column_stack([np.ones((1000, 9)), np.zeros(1000)])
+    common = {"target": 0.85, "thresholds": [0.2, 0.4, 0.6, 0.8]}
+    assert control_precision(outputs, Y, **common).threshold == np.inf
+    assert control_precision(outputs, Y, correction="bonferroni", **common).threshold == 0.2
+
+
+def test_stricter_targets_move_the_threshold():
+    rng = np.random.default_rng(0)
+    outputs = rng.random((400, 4))
+    Y = (rng.random((400, 4)) < outputs).astype(int)
+    recall = [control_recall(outputs, Y, target=target).threshold for target in (0.5, 0.7, 0.9, 0.99)]
+    assert recall == sorted(recall, reverse=True) and len(set(recall)) == 4
+    precision = [control_precision(outputs, Y, target=target).threshold for target in (0.5, 0.6, 0.7, 0.8)]
+    assert precision == sorted(precision) and len(set(precision)) == 4
+    sure = control_recall(outputs, Y, target=0.9, method="rcps", delta=0.01).threshold
+    assert sure < control_recall(outputs, Y, target=0.9, method="rcps").threshold < recall[2]
+
+
+def test_labels_may_come_in_any_form():
+    rng = np.random.default_rng(0)
+    outputs, Y = rng.random((50, 3)), rng.integers(0, 2, (50, 3))
+    expected = control_recall(outputs, Y)
+    for form in (pd.DataFrame(Y), sparse.csr_array(Y), Y.astype(bool), Y.tolist()):
+        assert control_recall(outputs, form) == expected
+        assert control_precision(outputs.tolist(), form) == control_precision(outputs, Y)
+    assert (expected.n_labels, expected.n_calibration, expected.target) == (3, 50, 0.9)
+
+
+BOTH = [control_recall, control_precision]
+
+
+@pytest.mark.parametrize("control", BOTH)
+@pytest.mark.parametrize(
+    ("outputs", "Y", "parameters", "message"),
+    [
+        ([[0.1, 1.2]], [[0, 1]], {}, "outputs must lie between 0 and 1, got 1.2 in row 0, column 1"),
+        ([[0.1, 0.2, 0.3]], [[0, 1]], {}, "outputs must have shape (n_objects, 2), got (1, 3)"),
+        ([[0.1, 0.2]], [[0, 1], [1, 0]], {}, "outputs and Y must have the same number of rows, got 1 and 2"),
+        ([[0.1, 0.2]], [[0, 2]], {}, "Y must hold only 0 and 1, got 2"),
+        (np.empty((0, 2)), np.empty((0, 2)), {}, "at least one calibration example, got none"),
+        ([[0.1]], [[1]], {"target": 0}, "target must be a number strictly between 0 and 1, got 0"),
+        ([[0.1]], [[1]], {"target": 1.0}, "target must be a number strictly between 0 and 1, got 1.0"),
+        ([[0.1]], [[1]], {"target": 90}, "target must be a number strictly between 0 and 1, got 90"),
+        ([[0.1]], [[1]], {"target": "0.9"}, "target must be a number strictly between 0 and 1, got '0.9'"),
+        ([[0.1]], [[1]], {"target": np.nan}, "target must be a number strictly between 0 and 1, got nan"),
+    ],
+)
+def test_examples_and_targets_that_mean_nothing_are_refused(control, outputs, Y, parameters, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        control(outputs, Y, **parameters)
+
+
+@pytest.mark.parametrize(
+    ("control", "parameters", "message"),
+    [
+        (control_recall, {"method": "ltt"}, "method must be one of 'crc', 'rcps', got 'ltt'"),
+        (control_recall, {"delta": 0.1}, "delta goes with method='rcps'"),
+        (control_recall, {"bound": "betting"}, "bound goes with method='rcps'"),
+        (control_recall, {"method": "rcps", "delta": 1}, "delta must be a number strictly between 0 and 1, got 1"),
+        (control_recall, {"method": "rcps", "bound": "wsr"}, "bound must be one of 'hoeffding-bentkus', 'betting'"),
+        (control_precision, {"delta": 0}, "delta must be a number strictly between 0 and 1, got 0"),
+        (control_precision, {"bound": None}, "bound must be one of 'hoeffding-bentkus', 'betting', got None"),
+        (control_precision, {"correction": "holm"}, "correction must be one of 'fixed-sequence', 'bonferroni', got"),
+        (control_precision, {"thresholds": 1}, "thresholds must be a whole number of at least 2, got 1"),
+        (control_precision, {"thresholds": True}, "thresholds must be a whole number of at least 2, got True"),
+        (control_precision, {"thresholds": []}, "thresholds must be a whole number or numbers between 0 and 1"),
+        (control_precision, {"thresholds": [0.5, 1.5]}, "thresholds must be a whole number or numbers between 0 and 1"),
+        (control_precision, {"thresholds": [np.nan]}, "thresholds must be a whole number or numbers between 0 and 1"),
+        (control_precision, {"thresholds": "many"}, "thresholds must be a whole number or numbers between 0 and 1"),
+    ],
+)
+def test_parameters_that_mean_nothing_are_refused(control, parameters, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        control([[0.1, 0.2]], [[0, 1]], **parameters)
+
+
+def test_outputs_of_another_model_are_refused():
+    predictor = control_recall([[0.1, 0.2]], [[0, 1]], target=0.4)
+    with pytest.raises(ValueError, match=re.escape("outputs must have shape (n_objects, 2), got (1, 3)")):
+        predictor.predict([[0.1, 0.2, 0.3]])

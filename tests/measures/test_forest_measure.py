@@ -1,0 +1,363 @@
+"""The forest's joint model, against a transcription of its formula tree by tree."""
+
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from labelsure import CrossConformalClassifier, MLkNNClassifier, calibrate_outputs
+from labelsure.labelsets import decode
+from labelsure.measures import ForestMeasure, HammingPenalty, LogLossMeasure, Measure, UnseenPenalty
+
+OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1, 1e-300, 1 - 2**-53]) | st.floats(0, 1)
+
+
+def forest_probabilities(measure, Y_training, X_training, x):
+    """P(psi | x) of every labelset in the leaves of x: shares among the examples of a leaf, averaged over the trees."""
+    total = {}
+    for tree in measure.forest_.estimators_:
+        leaf = tree.apply(np.array([x], dtype=np.float32))[0]
+        inside = tree.apply(np.asarray(X_training, dtype=np.float32)) == leaf
+        for labelset in Y_training[inside]:
+            key = tuple(labelset.tolist())
+            total[key] = total.get(key, 0) + 1 / inside.sum()
+    return {key: value / len(measure.forest_.estimators_) for key, value in total.items()}
+
+
+def listed_only(probabilities, max_listed):
+    """The highest ones; ties by the labelset that is smaller label by label."""
+    order = sorted(probabilities, key=lambda key: (-round(probabilities[key], 9), key))
+    return {key: probabilities[key] for key in order[:max_listed]}
+
+
+def transcription(measure, t, o, probabilities):
+    clipped = [min(max(oj, measure.floor), 1 - measure.floor) for oj in o]
+    product = math.prod(oj if tj else 1 - oj for tj, oj in zip(t, clipped, strict=True))
+    return -math.log((1 - measure.mix) * probabilities.get(tuple(t), 0.0) + measure.mix * product)
+
+
+@st.composite
+def forests(draw):
+    n_labels, n_training = draw(st.integers(1, 4)), draw(st.integers(1, 12))
+    Y = draw(arrays(np.int8, (n_training, n_labels), elements=st.integers(0, 1)))
+    X = draw(arrays(np.float64, (n_training, 2), elements=st.integers(0, 3)))
+    measure = ForestMeasure(
+        n_estimators=draw(st.integers(1, 4)),
+        min_samples_leaf=draw(st.integers(1, 4)),
+        mix=draw(st.sampled_from([1e-6, 0.3, 0.999])),
+        max_listed=draw(st.integers(1, 6)),
+        floor=draw(st.sampled_from([1e-6, 0.01, 0.3])),
+        random_state=draw(st.integers(0, 100)),
+    )
+    n_new = draw(st.integers(1, 3))
+    outputs = draw(arrays(np.float64, (n_new, n_labels), elements=OUTPUTS))
+    return measure, Y, X, outputs, draw(arrays(np.float64, (n_new, 2), elements=st.integers(0, 3)))
+
+
+@settings(max_examples=60)
+@given(forests())
+def test_forest_scores_equal_formula(parts):
+    measure, Y, X, outputs, X_new = parts
+    energy = measure.fit(Y, X=X).energy(outputs, X=X_new)
+    n_labels = outputs.shape[1]
+    for i, (o, x) in enumerate(zip(outputs, X_new, strict=True)):
+        listed = listed_only(forest_probabilities(measure, Y, X, x), measure.max_listed)
+        for t in decode(np.arange(2**n_labels), n_labels):
+            score = energy.scores(t[None], objects=np.array([i]))[0] * 2.0**-measure.exponent_
+            expected = transcription(measure, t.tolist(), o.tolist(), listed)
+            assert score == pytest.approx(expected, rel=1e-11, abs=(n_labels + 2) * 2.0**-measure.exponent_)
+
+
+@settings(max_examples=60)
+@given(forests())
+def test_listed_labelsets_never_cost_more_than_the_general_form(parts):
+    measure, Y, X, outputs, X_new = parts
+    energy = measure.fit(Y, X=X).energy(outputs, X=X_new)
+    listed = energy.exceptions
+    general = energy.general_form()
+    assert (listed.scores <= general.scores(listed.labelsets, objects=listed.owners())).all()
+    assert (listed.scores >= 0).all()
+    assert (np.diff(listed.begin) >= 1).all()
+    product = LogLossMeasure(floor=measure.floor).fit(np.empty((0, outputs.shape[1])))
+    for labelset in decode(np.arange(2 ** outputs.shape[1]), outputs.shape[1]):
+        rows = np.tile(labelset, (len(outputs), 1))
+        log_loss = product.energy(outputs).scores(rows) * 2.0**-product.exponent_
+        scores = general.scores(rows)
+        assert scores * 2.0**-measure.exponent_ == pytest.approx(log_loss - math.log(measure.mix), abs=1e-6)
+        assert (scores < 2**50).all()
+
+
+def clustered_data(n_objects, *, n_labels=5, seed=0):
+    """Objects in clusters, each with labelsets of its own."""
+    rng = np.random.default_rng(seed)
+    cluster = rng.integers(0, 6, size=n_objects)
+    X = rng.normal(size=(n_objects, 4)) + rng.normal(size=(6, 4))[cluster] * 3
+    Y = (rng.random((n_objects, n_labels)) < rng.random((6, n_labels))[cluster]).astype(np.int8)
+    return X, Y, rng.random((n_objects, n_labels))
+
+
+def small_forest(**parameters):
+    return ForestMeasure(**({"n_estimators": 12, "random_state": 0} | parameters))
+
+
+def equal(first, second):
+    return (
+        np.array_equal(first.constant, second.constant)
+        and np.array_equal(first.unary, second.unary)
+        and np.array_equal(first.exceptions.begin, second.exceptions.begin)
+        and np.array_equal(first.exceptions.labelsets, second.exceptions.labelsets)
+        and np.array_equal(first.exceptions.scores, second.exceptions.scores)
+    )
+
+
+def test_probabilities_of_all_listed_labelsets_sum_to_one():
+    X, Y, outputs = clustered_data(300)
+    measure = small_forest(mix=0.5, max_listed=32).fit(Y[:200], X=X[:200])
+    listed = measure.energy(outputs[200:], X=X[200:]).exceptions
+    general = measure.energy(outputs[200:], X=X[200:]).general_form()
+    owners = listed.owners()
+    joint = np.exp(-np.ldexp(listed.scores.astype(float), -measure.exponent_))
+    product = np.exp(-np.ldexp(general.scores(listed.labelsets, objects=owners).astype(float), -measure.exponent_))
+    assert np.bincount(owners, weights=2 * (joint - product)) == pytest.approx(np.ones(100), abs=1e-9)
+
+
+@pytest.mark.parametrize("max_listed", [1, 3, 7])
+def test_max_listed_keeps_the_most_probable_labelsets(max_listed):
+    X, Y, outputs = clustered_data(260)
+    everything = small_forest(max_listed=1000).fit(Y[:200], X=X[:200])
+    few = small_forest(max_listed=max_listed).fit(Y[:200], X=X[:200]).energy(outputs[200:], X=X[200:])
+    listed = few.exceptions
+    assert np.diff(listed.begin).max() == max_listed
+    for i, x in enumerate(X[200:]):
+        probabilities = forest_probabilities(everything, Y[:200], X[:200], x)
+        own = [tuple(row.tolist()) for row in listed.labelsets[listed.begin[i] : listed.begin[i + 1]]]
+        assert own == list(listed_only(probabilities, max_listed))
+
+
+def test_without_a_share_a_labelset_keeps_the_general_form():
+    X, Y, outputs = clustered_data(210)
+    measure = small_forest(max_listed=1).fit(Y[:200], X=X[:200])
+    energy = measure.energy(outputs[200:], X=X[200:])
+    second = small_forest(max_listed=2).fit(Y[:200], X=X[:200]).energy(outputs[200:], X=X[200:]).exceptions
+    after_first = second.begin[:-1][np.diff(second.begin) == 2] + 1
+    labelsets, owners = second.labelsets[after_first], second.owners()[after_first]
+    assert len(owners) > 5
+    general = energy.general_form().scores(labelsets, objects=owners)
+    assert np.array_equal(energy.scores(labelsets, objects=owners), general)
+    assert (second.scores[after_first] < general).all()
+
+
+def test_energy_of_a_batch_equals_that_of_its_objects_for_forests():
+    X, Y, outputs = clustered_data(500)
+    measure = small_forest(max_listed=4).fit(Y[:200], X=X[:200])
+    batch = measure.energy(outputs[200:], X=X[200:])  # several blocks, the last one not full
+    assert batch.exceptions.begin[-1] == len(batch.exceptions.scores)
+    for i in (0, 127, 128, 129, 255, 256, 299):
+        alone = measure.energy(outputs[[200 + i]], X=X[[200 + i]])
+        assert equal(alone, batch.take(np.array([i])))
+    reverse = np.arange(300)[::-1]
+    assert equal(measure.energy(outputs[200:][reverse], X=X[200:][reverse]), batch.take(reverse))
+
+
+@pytest.mark.parametrize(
+    "form", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array, pd.DataFrame, np.ndarray.tolist]
+)
+def test_forms_of_objects_make_no_difference(form):
+    X, Y, outputs = clustered_data(230)
+    X = np.where(X > 1, np.rint(X), 0)
+    expected = small_forest().fit(Y[:200], X=X[:200]).energy(outputs[200:], X=X[200:])
+    other = small_forest().fit(Y[:200], X=form(X[:200])).energy(outputs[200:], X=form(X[200:]))
+    assert equal(other, expected)
+
+
+def test_missing_values_are_read_by_the_trees():
+    X, Y, outputs = clustered_data(230)
+    X[::3, 0] = np.nan
+    energy = small_forest().fit(Y[:200], X=X[:200]).energy(outputs[200:], X=X[200:])
+    assert energy.exceptions.begin[-1] >= 30
+
+
+def test_forest_depends_on_its_random_state_alone():
+    X, Y, outputs = clustered_data(230)
+
+    def energy(random_state):
+        return small_forest(random_state=random_state).fit(Y[:200], X=X[:200]).energy(outputs[200:], X=X[200:])
+
+    assert equal(energy(3), energy(3))
+    assert equal(energy(np.random.RandomState(3)), energy(3))
+    assert not equal(energy(3), energy(4))
+
+
+def test_one_label_is_enough():
+    X, Y, outputs = clustered_data(60, n_labels=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        energy = small_forest(mix=0.5).fit(Y[:50], X=X[:50]).energy(outputs[50:], X=X[50:])
+    for i, x in enumerate(X[50:]):
+        probabilities = forest_probabilities(small_forest().fit(Y[:50], X=X[:50]), Y[:50], X[:50], x)
+        listed = energy.exceptions.labelsets[energy.exceptions.begin[i] : energy.exceptions.begin[i + 1]]
+        assert {tuple(row.tolist()) for row in listed} == set(probabilities)
+
+
+@pytest.mark.parametrize("n_labels", [32, 33, 70])
+def test_with_many_labels_leaves_hold_whole_labelsets(n_labels):
+    X, Y, outputs = clustered_data(90, n_labels=n_labels)
+    Y = Y[np.random.default_rng(1).integers(0, 8, size=90)]  # eight labelsets in all
+    measure = small_forest(mix=0.5).fit(Y[:80], X=X[:80])
+    assert measure.forest_.n_outputs_ == 32
+    energy = measure.energy(outputs[80:], X=X[80:])
+    for i, x in enumerate(X[80:]):
+        listed = listed_only(forest_probabilities(measure, Y[:80], X[:80], x), 200)
+        for t, probability in listed.items():
+            score = energy.scores(np.array([t]), objects=np.array([i]))[0] * 2.0**-measure.exponent_
+            expected = transcription(measure, t, outputs[80 + i].tolist(), {t: probability})
+            assert score == pytest.approx(expected, rel=1e-9)
+
+
+def test_trees_learn_from_labels_and_their_mixtures():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(200, 5)).astype(float)
+    for n_labels in (3, 40):
+        Y = np.where(X[:, [2]] == 1, np.ones(n_labels), np.zeros(n_labels))
+        measure = small_forest(min_samples_leaf=1, max_features=1.0).fit(Y, X=X)
+        assert [tree.tree_.feature[0] for tree in measure.forest_.estimators_] == [2] * 12
+
+
+def test_constant_labels_and_single_examples_work():
+    measure = small_forest().fit([[1, 0]], X=[[3.0]])
+    scores = measure.energy([[0.5, 0.5]], X=[[0.0]]).scores([[1, 0]])
+    assert scores[0] * 2.0**-measure.exponent_ == pytest.approx(-math.log(0.5 + 0.5 * 0.25), rel=1e-9)
+
+
+@pytest.mark.parametrize("penalty", [HammingPenalty(20.0), UnseenPenalty(3.0)])
+def test_forests_and_penalties_add_up(penalty):
+    X, Y, outputs = clustered_data(230)
+    both = (small_forest() + penalty).fit(Y[:200], X=X[:200])
+    energy = both.energy(outputs[200:], X=X[200:])
+    parts = [part._energy(outputs[200:], X[200:], both.exponent_) for part in (both.first, both.second)]
+    every, objects = np.tile(decode(np.arange(32), 5), (30, 1)), np.repeat(np.arange(30), 32)
+    expected = sum(part.scores(every, objects=objects) for part in parts)
+    assert np.array_equal(energy.scores(every, objects=objects), expected)
+
+
+@pytest.mark.parametrize(("n_labels", "n_folds"), [(4, 3), (9, 4)])  # by table and by search
+def test_regions_of_a_cross_conformal_forest_are_those_of_its_p_values(n_labels, n_folds):
+    X, Y, _ = clustered_data(140, n_labels=n_labels)
+    model = CrossConformalClassifier(
+        MLkNNClassifier(), measure=small_forest(max_listed=5) + HammingPenalty(10.0), cv=n_folds, random_state=0
+    )
+    predictions = model.fit(X[:120], Y[:120]).predict_labelsets(X[120:])
+    table = predictions.p_values()
+    for significance in (0.05, 0.2, 0.5):
+        region = predictions.region(significance)
+        assert list(region.sizes) == (table > significance).sum(axis=1).tolist()
+    best = predictions.p_value(predictions.labelsets)
+    assert best.tolist() == table.max(axis=1).tolist()
+
+
+def test_scores_do_not_depend_on_calibration_labels():
+    X, Y, _ = clustered_data(120)
+    folds = [(np.arange(60), np.arange(60, 120))]
+    other = Y.copy()
+    other[60:] = Y[60:][::-1]
+    energies = []
+    for labels in (Y, other):
+        model = CrossConformalClassifier(MLkNNClassifier(), measure=small_forest(), cv=folds, random_state=0)
+        measure = model.fit(X, labels).calibrated_[0].measure
+        energies.append(measure.energy(np.full((120, 5), 0.4), X=X))
+    assert equal(*energies)
+
+
+def test_objects_are_needed():
+    assert ForestMeasure().needs_features
+    assert ForestMeasure().needs_training_labels
+    assert not ForestMeasure().needs_training_outputs
+    X, Y, outputs = clustered_data(50)
+    with pytest.raises(ValueError, match="ForestMeasure looks at the objects themselves: pass them as X"):
+        small_forest().fit(Y)
+    with pytest.raises(ValueError, match="ForestMeasure looks at the objects themselves: pass them as X"):
+        small_forest().fit(Y, X=X).energy(outputs)
+    with pytest.raises(ValueError, match=r"needs the objects themselves.*use CrossConformalClassifier"):
+        calibrate_outputs(outputs, Y, folds=np.arange(50) % 2, measure=ForestMeasure())
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (["some text", "more text", "and more"], "read X as a matrix of numbers, but: .*LogLossMeasure"),
+        ([["red"], ["green"], ["blue"]], "read X as a matrix of numbers, but: could not convert string to float"),
+        ([1.0, 2.0, 3.0], "read X as a matrix of numbers, but: Expected 2D array"),
+        ([[1.0], [np.inf], [2.0]], "read X as a matrix of numbers, but: Input X contains infinity"),
+        ([[1.0], [1e300], [2.0]], "read X as a matrix of numbers, but: Input X contains infinity or a value too large"),
+        ([[1.0], [2.0]], "X and Y must have the same number of rows, got 2 and 3"),
+    ],
+)
+def test_objects_that_trees_cannot_read_are_refused(X, message):
+    with pytest.raises(ValueError, match=message):
+        small_forest().fit([[1, 0], [0, 1], [1, 1]], X=X)
+
+
+def test_new_objects_must_match():
+    X, Y, outputs = clustered_data(50)
+    measure = small_forest().fit(Y, X=X)
+    with pytest.raises(ValueError, match="X has 3 features, but ExtraTreesRegressor is expecting 4"):
+        measure.energy(outputs, X=X[:, :3])
+    with pytest.raises(ValueError, match="X and outputs must have the same number of rows, got 49 and 50"):
+        measure.energy(outputs, X=X[1:])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_estimators": 0}, "n_estimators must be a whole number of at least 1, got 0"),
+        ({"min_samples_leaf": 0.5}, "min_samples_leaf must be a whole number of at least 1, got 0.5"),
+        ({"max_listed": 0}, "max_listed must be a whole number of at least 1, got 0"),
+        ({"mix": 0}, "mix must be a finite number above 0, got 0"),
+        ({"mix": 1.0}, r"mix must lie strictly between 0 and 1, got 1\.0"),
+        ({"mix": np.nan}, "mix must be a finite number above 0, got nan"),
+        ({"floor": 0}, "floor must be a finite number above 0, got 0"),
+        ({"floor": 0.5}, "floor must lie below one half, got 0.5"),
+        ({"max_features": "most"}, "The 'max_features' parameter of ExtraTreesRegressor must be"),
+    ],
+)
+def test_bad_parameters_of_forests_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        ForestMeasure(**parameters).fit([[1, 0], [0, 1]], X=[[0.0], [1.0]])
+
+
+def test_forest_without_training_examples_is_refused():
+    with pytest.raises(ValueError, match="ForestMeasure grows a forest from training examples"):
+        ForestMeasure().fit(np.empty((0, 2)), X=np.empty((0, 3)))
+
+
+def test_forest_before_fit_is_refused():
+    with pytest.raises(NotFittedError):
+        ForestMeasure().energy([[0.5, 0.5]], X=[[0.0]])
+
+
+def test_no_objects_have_an_empty_energy_under_a_forest():
+    X, Y, _ = clustered_data(50)
+    energy = small_forest().fit(Y, X=X).energy(np.empty((0, 5)), X=np.empty((0, 4)))
+    assert energy.n_objects == 0
+    assert energy.exceptions.begin.tolist() == [0]
+    assert energy.exceptions.labelsets.shape == (0, 5)
+    assert energy.scores(np.empty((0, 5))).shape == (0,)
+
+
+def test_forest_measure_is_a_scikit_learn_object():
+    measure = ForestMeasure(mix=0.2, max_listed=3)
+    assert isinstance(measure, Measure)
+    fitted = measure.fit([[1, 0], [0, 1]], X=[[0.0], [1.0]])
+    assert fitted is measure
+    copy = clone(measure)
+    assert copy.get_params() == measure.get_params()
+    assert copy.get_params()["mix"] == 0.2
+    assert not hasattr(copy, "exponent_")

@@ -1,0 +1,187 @@
+"""Measures that are functions of the user's own."""
+
+import pickle
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from labelsure import calibrate_outputs
+from labelsure.labelsets import decode
+from labelsure.measures import FunctionMeasure, HammingPenalty, Measure, PowerMeasure
+
+
+def squares(outputs, labelset):
+    return ((labelset - outputs) ** 2).sum(axis=1)
+
+
+def fitted(function, n_labels=2, **options):
+    return FunctionMeasure(function, **options).fit(np.empty((0, n_labels)))
+
+
+@st.composite
+def tables(draw):
+    """Scores of every labelset for two objects, drawn one by one, and the function that looks them up."""
+    n_labels = draw(st.integers(1, 4))
+    score = st.sampled_from([0.0, -1.0, 1.0, 0.1, -100.0, 100.0]) | st.floats(-100, 100)
+    of_all = draw(st.lists(st.tuples(score, score), min_size=2**n_labels, max_size=2**n_labels))
+
+    def function(outputs, labelset):
+        assert outputs.shape == (2, n_labels)
+        assert labelset.shape == (n_labels,)
+        return of_all[int(labelset @ (1 << np.arange(n_labels)))]
+
+    return n_labels, np.array(of_all), function
+
+
+@given(tables())
+def test_scores_are_those_of_the_function(case):
+    n_labels, of_all, function = case
+    measure = fitted(function, n_labels)
+    energy = measure.energy(np.zeros((2, n_labels)))
+    labelsets = decode(np.arange(2**n_labels), n_labels)
+    for i in range(2):
+        scores = energy.scores(labelsets, objects=np.full(len(labelsets), i)) * 2.0**-measure.exponent_
+        assert np.abs(scores - of_all[:, i]).max() <= 2.0**-measure.exponent_
+
+
+@settings(max_examples=20)
+@given(tables())
+def test_predictions_equal_a_direct_count(case):
+    """Scores of any sign, with ties, calibrated and looked up by the engine."""
+    n_labels, of_all, function = case
+    labelsets = decode(np.arange(2**n_labels), n_labels)
+    Y = labelsets[[0, -1]]
+    predictor = calibrate_outputs(np.zeros((2, n_labels)), Y, measure=FunctionMeasure(function), empty="allow")
+    pred = predictor.predict_labelsets(np.zeros((2, n_labels)))
+    rounded = np.rint(of_all * 2.0**40)
+    calibration = np.array([rounded[0, 0], rounded[-1, 1]])
+    expected = ((calibration >= rounded.T[:, :, None]).sum(axis=2) + 1) / 3
+    assert pred.p_values().tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("n_labels", [5, 9])  # by table and by search
+def test_a_function_with_the_power_formula_is_the_power_measure(n_labels):
+    rng = np.random.default_rng(0)
+    Y = (rng.random((60, n_labels)) < 0.4).astype(int)
+    outputs = np.round(np.clip(0.4 * Y + 0.6 * rng.random(Y.shape), 0, 1) * 8) / 8  # sums of squares are exact
+    new = np.round(rng.random((2, 3, n_labels)) * 8) / 8
+    answers = []
+    for measure in (PowerMeasure(d=2) + HammingPenalty(1.0), FunctionMeasure(squares) + HammingPenalty(1.0)):
+        predictor = calibrate_outputs(outputs, Y, folds=np.arange(60) % 2, measure=measure)
+        pred = predictor.predict_labelsets(new)
+        region = pred.region(0.1)
+        top = pred.top(3)
+        answers.append(
+            [
+                pred.p_values().tolist(),
+                pred.labelsets.tolist(),
+                pred.confidence.tolist(),
+                list(region.sizes),
+                region.inner.tolist(),
+                region.outer.tolist(),
+                [region[i].labelsets().tolist() for i in range(3)],
+                top.labelsets.tolist(),
+                top.p_values.tolist(),
+            ]
+        )
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda *_: 1.0, "one score per object, shape (3,), got shape () for the labelset [0, 0]"),
+        (lambda o, t: np.abs(t - o), "got shape (3, 2) for the labelset [0, 0]"),
+        (lambda o, t: np.abs(t - o).sum(axis=0), "got shape (2,) for the labelset [0, 0]. It is called with the"),
+        (lambda *_: np.zeros((3, 1)), "got shape (3, 1)"),
+        (lambda *_: None, "one score per object, shape (3,), got shape ()"),
+        (lambda *_: ["a", "b", "c"], "function must return numbers, got ['a', 'b', 'c'] for the labelset [0, 0]"),
+        (lambda *_: [1, [2, 3], 4], "function must return numbers, got [1, [2, 3], 4]"),
+        (lambda o, t: np.where(t[1], np.nan, o[:, 0]), "got nan for the outputs [0.25, 0.5] and the labelset [0, 1]"),
+        (lambda o, t: o[:, 0] / (1 - t[0]), "got inf for the outputs [0.25, 0.5] and the labelset [1, 0]"),
+        (lambda o, _: -2000.0 * o[:, 1], "magnitude up to largest=1000, got -1100 for the outputs [0.25, 0.55]"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_bad_results_are_refused(function, message):
+    outputs = [[0.25, 0.5], [0.25, 0.55], [0.25, 0.5]]
+    with pytest.raises(ValueError, match=re.escape(message)):
+        fitted(function).energy(outputs)
+
+
+def test_largest_makes_room_for_large_scores():
+    huge = fitted(lambda o, _: np.full(len(o), 1e8), largest=1e8)
+    assert huge.exponent_ == 50 - 27
+    assert huge.energy([[0.5, 0.5]]).scores([[1, 0]]).tolist() == [10**8 * 2**huge.exponent_]
+    assert fitted(squares).exponent_ == fitted(squares, largest=1e-3).exponent_ == 40
+
+
+@pytest.mark.parametrize("largest", [0, -1, np.nan, np.inf, "1", None, True])
+def test_bad_values_of_largest_are_refused(largest):
+    with pytest.raises(ValueError, match="largest must be a finite number above 0, got "):
+        fitted(squares, largest=largest)
+
+
+def test_what_cannot_be_called_is_refused():
+    with pytest.raises(ValueError, match=r"function must be a callable that takes the outputs .* got 'squares'"):
+        fitted("squares")
+
+
+def test_errors_inside_the_function_are_shown_as_they_are():
+    with pytest.raises(KeyError, match="mine"):
+        fitted(lambda *_: {}["mine"]).energy([[0.5, 0.5]])
+
+
+def test_too_many_labels_are_refused():
+    with pytest.raises(ValueError, match=r"possible for up to 12 labels \(80 KiB per object and fold\), got 13 labels"):
+        fitted(squares, 13)
+    energy = fitted(squares, 12).energy(np.zeros((1, 12)))
+    assert energy.scores(np.ones((1, 12)))[0] == 12 * 2**40
+
+
+def test_too_many_objects_are_refused(monkeypatch):
+    monkeypatch.setattr("labelsure.measures._listing.MAX_LIST_BYTES", 2**20)
+    measure = fitted(squares, 8)  # 256 * (8 + 8) bytes per object
+    assert measure.energy(np.zeros((256, 8))).n_objects == 256
+    with pytest.raises(ValueError, match=r"2\^8 labelsets of 257 objects .* more than the 1 MiB.* at most 256 objects"):
+        measure.energy(np.zeros((257, 8)))
+
+
+def test_the_function_cannot_change_the_outputs():
+    def careless(outputs, labelset):
+        outputs -= labelset
+        return np.abs(outputs).sum(axis=1)
+
+    with pytest.raises(ValueError, match="read-only"):
+        fitted(careless).energy([[0.5, 0.5]])
+    outputs = np.array([[0.5, 0.5]])
+    fitted(squares).energy(outputs)
+    outputs[0, 0] = 0  # the caller's array stays writable
+
+
+def test_the_labelset_holds_whole_numbers_that_do_not_overflow():
+    energy = fitted(lambda o, t: (300 * t).sum() + 0 * o[:, 0]).energy([[0.5, 0.5]])
+    assert energy.scores([[1, 1]]).tolist() == [600 * 2**40]
+
+
+def test_no_objects_have_an_empty_energy():
+    energy = fitted(squares).energy(np.empty((0, 2)))
+    assert energy.n_objects == 0
+    assert energy.scores(np.empty((0, 2))).shape == (0,)
+
+
+def test_function_measure_is_a_scikit_learn_object():
+    measure = FunctionMeasure(squares, largest=5.0)
+    assert isinstance(measure, Measure)
+    assert not measure.needs_training_labels
+    assert measure.get_params() == {"function": squares, "largest": 5.0}
+    copy = clone(measure)
+    assert copy.function is squares
+    again = pickle.loads(pickle.dumps(measure.fit([[1, 0]])))
+    assert again.energy([[0.5, 0.0]]).scores([[1, 0]]).tolist() == [2**38]
+    with pytest.raises(TypeError):
+        FunctionMeasure(squares, 5.0)

@@ -1,0 +1,174 @@
+"""The log loss, against a transcription of its formula."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from labelsure import calibrate_outputs
+from labelsure.labelsets import decode
+from labelsure.measures import LogLossMeasure, PowerMeasure
+
+OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1, 1e-300, 1e-6, 1 - 1e-6, 1 - 2**-53]) | st.floats(0, 1)
+FLOORS = st.sampled_from([1e-6, 1e-300, 0.49, 0.01]) | st.floats(1e-12, 0.499)
+
+
+def transcription(t, o, floor):
+    """-sum_j log of the probability given to t_j, outputs clipped to [floor, 1 - floor]."""
+    total = 0.0
+    for tj, oj in zip(t, o, strict=True):
+        clipped = min(max(Fraction(float(oj)), Fraction(floor)), 1 - Fraction(floor))
+        total -= math.log(clipped if tj else 1 - clipped)
+    return total
+
+
+@st.composite
+def fitted_measures(draw):
+    n_labels = draw(st.integers(1, 5))
+    outputs = draw(arrays(np.float64, (draw(st.integers(1, 3)), n_labels), elements=OUTPUTS))
+    return LogLossMeasure(floor=draw(FLOORS)).fit(np.zeros((0, n_labels))), outputs
+
+
+@given(fitted_measures())
+def test_log_loss_equals_formula(parts):
+    measure, outputs = parts
+    energy = measure.energy(outputs)
+    n_labels = outputs.shape[1]
+    # 1 - o is rounded at 2^-53, which next to a tiny probability is much
+    tolerance = n_labels * (2.0**-measure.exponent_ + 2.0**-52 / max(measure.floor, 2.0**-52))
+    for labelset in decode(np.arange(2**n_labels), n_labels):
+        scores = energy.scores(np.tile(labelset, (len(outputs), 1)))
+        assert (scores >= 0).all()
+        assert (scores < 2**50).all()
+        for score, output in zip(scores * 2.0**-measure.exponent_, outputs, strict=True):
+            assert abs(score - transcription(labelset, output, measure.floor)) <= tolerance
+            assert score <= measure.bound_ + tolerance
+
+
+@given(fitted_measures())
+def test_log_loss_of_a_batch_equals_that_of_its_objects(parts):
+    measure, outputs = parts
+    batch = measure.energy(outputs)
+    for i in range(len(outputs)):
+        alone = measure.energy(outputs[[i]])
+        assert alone.constant.tolist() == batch.constant[[i]].tolist()
+        assert alone.unary.tolist() == batch.unary[[i]].tolist()
+
+
+def test_log_loss_adds_label_by_label():
+    energy = LogLossMeasure().fit([[1, 0]]).energy([[0.5, 0.25]])
+    assert energy.pairwise is None
+    assert energy.link is None
+
+
+def test_a_certain_output_that_is_wrong_costs_the_log_of_the_floor():
+    measure = LogLossMeasure(floor=0.25).fit([[1, 0]])
+    energy = measure.energy([[0.0, 1.0]])
+    unit = 2.0**-measure.exponent_
+    assert energy.scores([[1, 0]])[0] * unit == pytest.approx(-2 * math.log(0.25), abs=2 * unit)
+    assert energy.scores([[0, 1]])[0] * unit == pytest.approx(-2 * math.log(0.75), abs=2 * unit)
+    assert measure.bound_ == pytest.approx(-2 * math.log(0.25))
+
+
+def test_the_default_floor_costs_less_than_fourteen():
+    measure = LogLossMeasure().fit([[1]])
+    assert 13.8 < measure.energy([[0.0]]).scores([[1]])[0] * 2.0**-measure.exponent_ < 13.9
+
+
+def test_equal_likelihoods_on_paper_are_equal_integers():
+    """The same costs in another order; a sum of floats would depend on it."""
+    rng = np.random.default_rng(0)
+    outputs = rng.choice([0.1, 0.3, 0.7], size=12)
+    orders = rng.permuted(np.tile(np.arange(12), (50, 1)), axis=1)
+    assert len({float(np.cumsum(np.log(outputs[order]))[-1]) for order in orders}) > 1
+    energy = LogLossMeasure().fit(np.ones((1, 12))).energy(outputs[orders])
+    assert len(set(energy.constant.tolist())) == 1
+    assert len(set(energy.scores(outputs[orders] > 0.5).tolist())) == 1
+
+
+@pytest.mark.parametrize("exponent", [20, 33, 40])
+def test_log_loss_can_be_had_in_coarser_units(exponent):
+    measure = LogLossMeasure().fit(np.zeros((1, 3)))
+    outputs = np.array([[0.1, 0.6, 0.9]])
+    coarse = measure._energy(outputs, None, exponent)
+    scores = coarse.scores(np.array([[1, 0, 1]]))
+    assert scores[0] * 2.0**-exponent == pytest.approx(
+        transcription([1, 0, 1], outputs[0], 1e-6), abs=3 * 2.0**-exponent
+    )
+
+
+def test_log_loss_adds_to_other_measures():
+    both = LogLossMeasure() + PowerMeasure(2, pair_penalty=1)
+    scores = both.fit([[1, 0], [0, 1]]).energy([[0.5, 0.25]]).scores([[1, 1]])
+    expected = math.log(2) + math.log(4) + 0.25 + 0.5625 + 1
+    assert scores[0] * 2.0**-both.exponent_ == pytest.approx(expected, abs=8 * 2.0**-both.exponent_)
+
+
+def test_restricted_log_loss_leaves_out_the_other_labels():
+    outputs = np.array([[0.1, 0.6, 0.9, 0.3]])
+    measure = LogLossMeasure(floor=0.01).fit(np.zeros((1, 4)))
+    whole, labels = measure.energy(outputs), np.array([1, 3])
+    part = measure.restrict(labels)
+    energy = part.energy(outputs[:, labels])
+    assert np.array_equal(energy.unary, whole.unary[:, labels])
+    assert part.exponent_ == measure.exponent_
+    assert (part.n_labels_, measure.n_labels_) == (2, 4)
+
+
+def test_log_loss_of_sparse_outputs_answers_like_dense_ones():
+    rng = np.random.default_rng(0)
+    dense = np.where(rng.random((60, 9)) < 0.4, rng.integers(0, 9, size=(60, 9)) / 8, 0.0)
+    Y = (rng.random(dense.shape) < dense).astype(int)
+    folds = np.arange(50) % 3
+    matrix = sparse.csr_matrix(dense)
+    p_values = []
+    for outputs in (matrix, dense):
+        predictor = calibrate_outputs(outputs[:50], Y[:50], folds=folds, measure=LogLossMeasure(), empty="allow")
+        p_values.append(predictor.predict_labelsets([outputs[50:]] * 3).p_values())
+    assert len(np.unique(p_values[0])) > 10
+    assert np.array_equal(*p_values)
+
+
+@pytest.mark.parametrize("floor", [0, -0.1, np.nan, np.inf, "0.1", None, True])
+def test_floors_that_are_no_numbers_above_zero_are_refused(floor):
+    with pytest.raises(ValueError, match="floor must be a finite number above 0, got "):
+        LogLossMeasure(floor=floor).fit([[1, 0]])
+
+
+@pytest.mark.parametrize("floor", [0.5, 0.9, 1])
+def test_floors_of_one_half_or_more_are_refused(floor):
+    with pytest.raises(ValueError, match=rf"floor must lie below one half, got {floor}: outputs are clipped"):
+        LogLossMeasure(floor=floor).fit([[1, 0]])
+
+
+def test_log_loss_needs_nothing_of_the_training_part():
+    measure = LogLossMeasure()
+    assert not measure.needs_training_labels
+    assert not measure.needs_training_outputs
+    assert not measure.needs_out_of_fold_outputs
+    assert not measure.needs_features
+
+
+def test_bad_input_of_log_loss_is_refused():
+    with pytest.raises(NotFittedError):
+        LogLossMeasure().energy([[0.5]])
+    with pytest.raises(ValueError, match="Y must hold only 0 and 1, got 2"):
+        LogLossMeasure().fit([[1, 2]])
+    with pytest.raises(ValueError, match=r"outputs must lie between 0 and 1, got 1\.5"):
+        LogLossMeasure().fit([[1, 0]]).energy([[0.5, 1.5]])
+    with pytest.raises(TypeError):
+        LogLossMeasure(0.1)
+
+
+def test_log_loss_is_a_scikit_learn_object():
+    measure = LogLossMeasure(floor=0.01).fit([[1, 0]])
+    copy = clone(measure)
+    assert copy.get_params() == {"floor": 0.01}
+    assert not hasattr(copy, "exponent_")

@@ -1,0 +1,410 @@
+"""Mahalanobis distances, against a transcription of their formula."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.base import clone
+from sklearn.covariance import ledoit_wolf
+from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeClassifier
+
+from labelsure import InductiveConformalClassifier, calibrate_outputs
+from labelsure.labelsets import decode
+from labelsure.measures import CardinalityPenalty, HammingPenalty, MahalanobisMeasure, PowerMeasure
+
+KINDS = ("signed", "absolute")
+OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1, 1e-300, 1 - 2**-53]) | st.floats(0, 1)
+SHRINKAGES = st.sampled_from(["ledoit-wolf", 0.01, 0.5, 1]) | st.floats(0.001, 1)
+
+
+def line(t, o, rescale):
+    """Slope and intercept of the least squares line through one label's points."""
+    if not rescale:
+        return 1.0, t.mean() - o.mean()
+    slope = np.cov(o, t)[0, 1] / np.var(o, ddof=1) if o.max() - o.min() > 1e-6 else 0.0
+    return slope, t.mean() - slope * o.mean()
+
+
+def residuals_of(measure, Y, outputs, Y_training, training):
+    if measure.residuals == "absolute":
+        return np.abs(Y - outputs)
+    r = np.empty(outputs.shape)
+    for j in range(outputs.shape[1]):
+        slope, intercept = line(Y_training[:, j].astype(float), training[:, j], measure.rescale)
+        r[:, j] = Y[:, j] - np.minimum(np.maximum(intercept + slope * outputs[:, j], -1), 2)
+    return r
+
+
+def covariance_of(measure, r):
+    share = measure.shrinkage
+    if share == "ledoit-wolf":
+        share = max(ledoit_wolf(r)[1], 1 / len(r))
+    S = (r - r.mean(axis=0)).T @ (r - r.mean(axis=0)) / len(r)
+    if np.diag(S).max() <= 1e-12:
+        return np.eye(r.shape[1])
+    return (1 - share) * S + share * np.mean(np.diag(S)) * np.eye(len(S))
+
+
+def transcription(measure, Y, outputs, Y_training, training):
+    """sqrt(r' S^-1 r) of each row, divided by sqrt(1' |S^-1| 1) if normalised."""
+    r_training = residuals_of(measure, Y_training, training, Y_training, training)
+    inverse = np.linalg.inv(covariance_of(measure, r_training))
+    if measure.normalised:
+        inverse = inverse / np.abs(inverse).sum()
+    r = residuals_of(measure, Y, outputs, Y_training, training)
+    return np.sqrt([max(0.0, row @ inverse @ row) for row in r])
+
+
+@st.composite
+def measures(draw):
+    n_labels, n_training = draw(st.integers(1, 4)), draw(st.integers(2, 8))
+    Y = draw(arrays(np.int8, (n_training, n_labels), elements=st.integers(0, 1)))
+    training = draw(arrays(np.float64, (n_training, n_labels), elements=OUTPUTS))
+    outputs = draw(arrays(np.float64, (draw(st.integers(1, 3)), n_labels), elements=OUTPUTS))
+    settings = {"rescale": st.booleans(), "shrinkage": SHRINKAGES, "normalised": st.booleans()}
+    measure = MahalanobisMeasure(draw(st.sampled_from(KINDS)), **{name: draw(one) for name, one in settings.items()})
+    return measure, Y, training, outputs
+
+
+def random_data(seed, *, n_training=200, n_new=7, n_labels=5):
+    """Correlated labels, and outputs that know something about them."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.normal(size=(n_training + n_new, n_labels)) @ rng.normal(size=(n_labels, n_labels))
+    Y = (hidden + rng.normal(size=hidden.shape) > 0.5).astype(np.int8)
+    outputs = 1 / (1 + np.exp(-hidden))
+    return Y[:n_training], outputs[:n_training], Y[n_training:], outputs[n_training:]
+
+
+def assert_scores_equal_formula(measure, exponent, Y, training, outputs, *, digits):
+    """Equal but for rounding: half a unit per cost under the root, floats to so many digits, one unit after it."""
+    n_labels = measure.n_labels_
+    n_costs = 2 * n_labels + n_labels * (n_labels - 1) / 2
+    unit = 2.0 ** -min(2 * exponent, measure.additive_exponent_)
+    under_root = n_costs / 2 * unit + 10.0**-digits * np.abs(measure.precision_).sum()
+    energy = measure._energy(outputs, None, exponent)
+    for labelset in decode(np.arange(2**n_labels), n_labels):
+        tiled = np.tile(labelset, (len(outputs), 1))
+        expected = transcription(measure, tiled, outputs, Y, training)
+        scores = energy.scores(tiled) * 2.0**-exponent
+        assert (scores <= np.sqrt(expected**2 + under_root)).all()
+        assert (scores >= np.sqrt(np.maximum(expected**2 - under_root, 0)) - 2.0**-exponent).all()
+
+
+@given(measures())
+def test_distances_equal_formula_for_whatever_hypothesis_finds(parts):
+    measure, Y, training, outputs = parts
+    try:
+        measure.fit(Y, outputs=training)
+    except ValueError as error:  # residuals of almost equal size, not normalised
+        assert not measure.normalised
+        assert "Distances may be as large as" in str(error)
+        return
+    # nine digits: slopes of outputs that differ by hardly more than 1e-6 have no more
+    assert_scores_equal_formula(measure, measure.exponent_, Y, training, outputs, digits=9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("normalised", [True, False])
+@pytest.mark.parametrize("shrinkage", ["ledoit-wolf", 0, 0.3])
+@pytest.mark.parametrize("rescale", [True, False])
+def test_distances_equal_formula(kind, normalised, shrinkage, rescale):
+    measure = MahalanobisMeasure(kind, rescale=rescale, shrinkage=shrinkage, normalised=normalised)
+    Y, training, _, outputs = random_data(0)
+    measure.fit(Y, outputs=training)
+    for exponent in (measure.exponent_, measure.exponent_ - 1, 24, 20):
+        assert_scores_equal_formula(measure, exponent, Y, training, outputs, digits=13)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("normalised", [True, False])
+def test_every_coarser_unit_keeps_sums_below_two_to_the_fifty(kind, normalised):
+    Y, training, _, outputs = random_data(1, n_labels=4)
+    outputs = np.vstack([outputs, np.zeros(4), np.ones(4), np.eye(4)])
+    measure = MahalanobisMeasure(kind, normalised=normalised).fit(Y, outputs=training)
+    for exponent in range(measure.exponent_ + 1):
+        energy = measure._energy(outputs, None, exponent)
+        pairs = np.abs(np.triu(energy.pairwise, 1)).sum(axis=(-2, -1))
+        largest = np.abs(energy.constant) + np.abs(energy.unary).sum(axis=1) + pairs
+        assert (largest < 2**50).all()
+        assert energy.scores(np.ones((len(outputs), 4))).max() * 2.0**-exponent <= measure.bound_
+    assert largest.max() > 2**43  # the finest unit wastes few digits
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_distances_of_a_batch_equal_those_of_its_objects(kind):
+    Y, training, _, outputs = random_data(2, n_new=40, n_labels=9)
+    measure = MahalanobisMeasure(kind).fit(Y, outputs=training)
+    batch = measure.energy(outputs)
+    wide = np.zeros((40, 27))
+    wide[:, ::3] = outputs
+    for same in (np.asfortranarray(outputs), wide[:, ::3]):
+        assert_same_energy(measure.energy(same), batch)
+    for i in range(40):
+        assert_same_energy(measure.energy(outputs[[i]]), batch.take(np.array([i])))
+
+
+def assert_same_energy(energy, expected):
+    assert np.array_equal(energy.constant, expected.constant)
+    assert np.array_equal(energy.unary, expected.unary)
+    assert np.array_equal(energy.pairwise, expected.pairwise)
+    assert energy.link == expected.link
+
+
+def test_objects_share_pairwise_costs_only_with_signed_residuals():
+    Y, training, _, outputs = random_data(3)
+    shapes = [MahalanobisMeasure(kind).fit(Y, outputs=training).energy(outputs).pairwise.shape for kind in KINDS]
+    assert shapes == [(5, 5), (7, 5, 5)]
+
+
+def test_signed_residuals_have_mean_zero_in_training():
+    Y, training, _, _ = random_data(4)
+    for rescale in (True, False):
+        measure = MahalanobisMeasure(rescale=rescale).fit(Y, outputs=training)
+        residuals = Y - (measure.intercept_ + measure.slope_ * training)
+        assert np.allclose(residuals.mean(axis=0), 0, atol=1e-14)
+    assert measure.slope_.tolist() == [1.0] * 5
+
+
+def test_rescaling_undoes_any_other_scale_of_the_outputs():
+    Y, training, _, outputs = random_data(5)
+    narrow = MahalanobisMeasure().fit(Y, outputs=0.3 + 0.2 * training)
+    wide = MahalanobisMeasure().fit(Y, outputs=training)
+    assert np.allclose(narrow.precision_, wide.precision_, rtol=1e-10)
+    scores = [
+        measure.energy(new).scores(np.ones((7, 5))) * 2.0**-measure.exponent_
+        for measure, new in ((narrow, 0.3 + 0.2 * outputs), (wide, outputs))
+    ]
+    assert np.allclose(*scores, atol=1e-8)
+
+
+def test_lines_are_followed_no_further_than_one_beyond_zero_and_one():
+    """The line is 50 o - 24.5 and fits exactly, so that distances are sizes of residuals."""
+    measure = MahalanobisMeasure(normalised=False).fit([[0], [1]], outputs=[[0.49], [0.51]])
+    energy = measure.energy([[0.0], [0.495], [1.0]])
+    scores = [energy.scores(np.full((3, 1), value)) * 2.0**-measure.exponent_ for value in (0, 1)]
+    assert np.allclose(scores, [[1, 0.25, 2], [2, 0.75, 1]], atol=1e-8)
+
+
+@pytest.mark.parametrize("constant", [0.0, 0.3])
+def test_a_constant_output_leaves_the_mean_of_the_label(constant):
+    Y, training, _, _ = random_data(6)
+    training[:, 1] = constant
+    measure = MahalanobisMeasure().fit(Y, outputs=training)
+    assert measure.slope_[1] == 0
+    assert measure.intercept_[1] == pytest.approx(Y[:, 1].mean())
+
+
+@pytest.mark.parametrize(("kind", "sure"), [("signed", True), ("signed", False), ("absolute", True)])
+@pytest.mark.parametrize("value", [0, 1])
+def test_a_label_that_never_varies_is_strange_with_the_other_value(kind, sure, value):
+    Y, training, Y_new, outputs = random_data(7)
+    Y[:, 2] = Y_new[:, 2] = value
+    training[:, 2] = outputs[:, 2] = value if sure else 0.5
+    energy = MahalanobisMeasure(kind).fit(Y, outputs=training).energy(outputs)
+    flipped = Y_new.copy()
+    flipped[:, 2] = 1 - value
+    for j in range(5):  # stranger than any other label flipped
+        other = Y_new.copy()
+        other[:, j] = 1 - other[:, j]
+        assert (energy.scores(flipped) >= energy.scores(other)).all()
+    assert (energy.scores(flipped) > energy.scores(Y_new)).all()
+
+
+def test_errors_that_go_together_are_less_strange_together():
+    """Labels 0 and 1 are equal, 1 and 2 opposite, and the outputs know nothing about it."""
+    first = np.random.default_rng(0).integers(0, 2, size=300)
+    Y = np.column_stack([first, first, 1 - first])
+    Y[::10] = 1 - Y[::10, ::-1]
+    measure = MahalanobisMeasure().fit(Y, outputs=np.full(Y.shape, 0.5))
+    energy = measure.energy(np.full((8, 3), 0.5))
+    scores = dict(enumerate(energy.scores(decode(np.arange(8), 3)).tolist()))
+    assert set(sorted(scores, key=scores.get)[:2]) == {0b011, 0b100}
+
+
+def test_ledoit_wolf_shrinks_as_scikit_learn_does_and_never_to_nothing():
+    Y, training, _, _ = random_data(8)
+    measure = MahalanobisMeasure("absolute", normalised=False).fit(Y, outputs=training)
+    covariance, share = ledoit_wolf(np.abs(Y - training))
+    assert measure.shrinkage_ == share > 1 / 200
+    assert np.allclose(np.linalg.inv(measure.precision_), covariance)
+    two = MahalanobisMeasure().fit([[1, 0, 0], [0, 1, 0]], outputs=np.full((2, 3), 0.5))
+    assert ledoit_wolf(np.array([[1.0, 0, 0], [0, 1, 0]]))[1] == 0
+    assert two.shrinkage_ == 0.5
+    assert np.isfinite(two.precision_).all()
+
+
+def test_normalised_precisions_sum_to_one_and_the_others_invert_the_covariance():
+    Y, training, _, _ = random_data(9)
+    assert np.abs(MahalanobisMeasure().fit(Y, outputs=training).precision_).sum() == pytest.approx(1)
+    plain = MahalanobisMeasure("absolute", shrinkage=0, normalised=False).fit(Y, outputs=training)
+    assert np.allclose(plain.precision_, np.linalg.inv(np.cov(np.abs(Y - training).T, bias=True)), rtol=1e-9)
+
+
+def test_normalising_changes_no_p_value():
+    Y, training, Y_new, outputs = random_data(10, n_new=80)
+    p_values = []
+    for normalised in (True, False):
+        predictor = calibrate_outputs(
+            outputs[:60],
+            Y_new[:60],
+            measure=MahalanobisMeasure(normalised=normalised),
+            training_labels=Y,
+            training_outputs=training,
+        )
+        p_values.append(predictor.predict_labelsets(outputs[60:]).p_values())
+    assert len(np.unique(p_values[0])) > 20
+    assert np.array_equal(*p_values)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("normalised", [True, False])
+def test_penalties_add_to_distances(kind, normalised):
+    Y, training, _, outputs = random_data(11)
+    distance = MahalanobisMeasure(kind, normalised=normalised)
+    for penalty in (CardinalityPenalty(0.7), HammingPenalty(2.0)):
+        for both in (distance + penalty, penalty + distance):
+            both.fit(Y, outputs=training)  # and with it both of its parts
+            for labelset in decode(np.arange(32), 5):
+                tiled = np.tile(labelset, (7, 1))
+                whole, *parts = (
+                    part.energy(outputs).scores(tiled) * 2.0**-part.exponent_ for part in (both, distance, penalty)
+                )
+                assert np.allclose(whole, sum(parts), rtol=0, atol=2.0 ** (3 - both.exponent_))
+
+
+def test_a_penalty_with_fewer_digits_takes_them_from_the_sum():
+    """A weight so large that distances are counted in coarser units than they could be."""
+    Y, training, _, outputs = random_data(12)
+    both = (MahalanobisMeasure() + CardinalityPenalty(1e8)).fit(Y, outputs=training)
+    assert both.exponent_ < both.first.exponent_
+    scores = both.energy(outputs).scores(np.ones((7, 5))) * 2.0**-both.exponent_
+    penalty = both.second.energy(outputs).scores(np.ones((7, 5))) * 2.0**-both.second.exponent_
+    distance = transcription(both.first, np.ones((7, 5)), outputs, Y, training)
+    assert np.allclose(scores - penalty, distance, rtol=0, atol=2.0 ** (2 - both.exponent_))
+
+
+def test_two_measures_of_the_outputs_do_not_add_under_a_root():
+    Y, training, _, outputs = random_data(13)
+    both = (MahalanobisMeasure() + PowerMeasure()).fit(Y, outputs=training)
+    with pytest.raises(ValueError, match="can only be added to penalties"):
+        both.energy(outputs)
+
+
+def test_out_of_fold_residuals_are_those_of_models_that_had_not_seen_the_example():
+    """A deep tree makes no errors on what it was trained on, so in sample there is nothing to learn."""
+    Y, _, _, _ = random_data(14)
+    X = np.random.default_rng(14).normal(size=(200, 3)) + Y[:, :3]
+    precisions = []
+    for out_of_fold in (False, True):
+        model = InductiveConformalClassifier(
+            DecisionTreeClassifier(), measure=MahalanobisMeasure(out_of_fold=out_of_fold), random_state=0
+        ).fit(X, Y)
+        precisions.append(model.calibrated_.measure.precision_)
+    assert np.allclose(precisions[0], np.eye(5) / 5)
+    assert np.abs(precisions[1] - np.diag(np.diag(precisions[1]))).max() > 0.001
+
+
+def test_mahalanobis_measure_says_what_it_needs():
+    measure = MahalanobisMeasure()
+    assert measure.needs_training_labels
+    assert measure.needs_training_outputs
+    assert not measure.needs_out_of_fold_outputs
+    assert MahalanobisMeasure(out_of_fold=True).needs_out_of_fold_outputs
+    assert not measure.needs_features
+    with pytest.raises(ValueError, match="needs the labelsets that the model was trained on"):
+        calibrate_outputs([[0.5, 0.5]], [[1, 0]], measure=measure)
+
+
+@pytest.mark.parametrize("residuals", ["squared", None, 1, "Signed"])
+def test_unknown_residuals_are_refused(residuals):
+    with pytest.raises(ValueError, match="residuals must be one of 'signed', 'absolute', got "):
+        MahalanobisMeasure(residuals).fit([[1], [0]], outputs=[[0.5], [0.5]])
+
+
+@pytest.mark.parametrize(
+    ("shrinkage", "message"),
+    [
+        ("oas", "shrinkage, unless a number, must be one of 'ledoit-wolf', got 'oas'"),
+        (-0.1, r"shrinkage must be a finite number of at least 0, got -0\.1"),
+        (np.nan, "shrinkage must be a finite number of at least 0, got nan"),
+        (None, "shrinkage must be a finite number of at least 0, got None"),
+        (True, "shrinkage must be a finite number of at least 0, got True"),
+        (1.5, r"shrinkage must lie between 0 and 1, got 1\.5"),
+    ],
+)
+def test_bad_shrinkages_are_refused(shrinkage, message):
+    with pytest.raises(ValueError, match=message):
+        MahalanobisMeasure(shrinkage=shrinkage).fit([[1], [0]], outputs=[[0.5], [0.5]])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("normalised", [True, False])
+def test_singular_covariances_are_refused_unless_shrunk(kind, normalised):
+    Y, training, _, _ = random_data(15)
+    constant, twice, exact = (Y.copy(), training.copy()), (Y.copy(), training.copy()), (Y, Y.astype(float))
+    constant[0][:, 2], constant[1][:, 2] = 1, 0.25
+    for part in twice:
+        part[:, 3] = part[:, 0]
+    nearly_exact = Y, np.abs(Y - 1e-7 * training)
+    for labels, outputs in (constant, twice, exact, nearly_exact, (Y[:4], training[:4])):
+        with pytest.raises(ValueError, match=r"covariance of the training errors is singular.*Pass shrinkage="):
+            MahalanobisMeasure(kind, shrinkage=0, normalised=normalised).fit(labels, outputs=outputs)
+        for shrinkage in ("ledoit-wolf", 0.01):
+            measure = MahalanobisMeasure(kind, shrinkage=shrinkage, normalised=normalised).fit(labels, outputs=outputs)
+            assert np.isfinite(measure.precision_).all()
+            assert (np.linalg.eigvalsh(measure.precision_) > 0).all()
+
+
+def test_distances_without_enough_digits_are_refused_unless_normalised():
+    Y, training, _, _ = random_data(16)
+    near = Y + 1e-5 * (0.5 - Y) * training  # errors of about 1e-5: distances up to 1e6
+    with pytest.raises(ValueError, match=r"Distances may be as large as .*Pass normalised=True or a larger shrinkage"):
+        MahalanobisMeasure(normalised=False).fit(Y, outputs=near)
+    assert MahalanobisMeasure().fit(Y, outputs=near).exponent_ > 25
+
+
+@pytest.mark.parametrize("n_training", [0, 1])
+def test_fewer_than_two_training_examples_are_refused(n_training):
+    with pytest.raises(ValueError, match=f"needs at least 2 training examples, got {n_training}"):
+        MahalanobisMeasure().fit(np.ones((n_training, 3)), outputs=np.full((n_training, 3), 0.5))
+
+
+def test_bad_input_of_mahalanobis_measures_is_refused():
+    with pytest.raises(NotFittedError):
+        MahalanobisMeasure().energy([[0.5]])
+    with pytest.raises(ValueError, match="pass outputs, those for the examples of Y, got None"):
+        MahalanobisMeasure().fit([[1, 0], [0, 1]])
+    with pytest.raises(ValueError, match="outputs and Y must have the same number of rows, got 1 and 2"):
+        MahalanobisMeasure().fit([[1, 0], [0, 1]], outputs=[[0.5, 0.5]])
+    with pytest.raises(ValueError, match=r"outputs must have shape \(n_objects, 2\), got \(2, 1\)"):
+        MahalanobisMeasure().fit([[1, 0], [0, 1]], outputs=[[0.5], [0.5]])
+    fitted = MahalanobisMeasure().fit([[1, 0], [0, 1]], outputs=[[0.5, 0.5], [0.5, 0.5]])
+    with pytest.raises(ValueError, match=r"outputs must lie between 0 and 1, got 1\.5"):
+        fitted.energy([[0.5, 1.5]])
+    with pytest.raises(ValueError, match="looks at all labels together, so it needs dense outputs"):
+        fitted.restrict(np.array([0]))
+    with pytest.raises(TypeError):
+        MahalanobisMeasure("signed", True)
+
+
+def test_mahalanobis_measure_is_a_scikit_learn_object():
+    measure = MahalanobisMeasure("absolute", rescale=False, shrinkage=0.5, normalised=False, out_of_fold=True)
+    assert measure.fit([[1], [0]], outputs=[[0.5], [0.25]]) is measure
+    copy = clone(measure)
+    assert copy.get_params() == {
+        "residuals": "absolute",
+        "rescale": False,
+        "shrinkage": 0.5,
+        "normalised": False,
+        "out_of_fold": True,
+    }
+    assert not hasattr(copy, "precision_")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_objects_have_no_distances(kind):
+    energy = MahalanobisMeasure(kind).fit([[1, 0], [0, 1]], outputs=np.full((2, 2), 0.5)).energy(np.empty((0, 2)))
+    assert energy.n_objects == 0
+    assert energy.scores(np.empty((0, 2))).shape == (0,)

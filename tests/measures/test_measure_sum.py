@@ -1,0 +1,170 @@
+"""Sums of measures."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from labelsure import CrossConformalClassifier, calibrate_outputs
+from labelsure.labelsets import decode
+from labelsure.measures import (
+    CardinalityPenalty,
+    HammingPenalty,
+    LabelsetPrior,
+    MaxNormMeasure,
+    Measure,
+    MeasureSum,
+    PowerMeasure,
+    UnseenPenalty,
+)
+from penalty_cases import training_and_labelsets
+
+OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1]) | st.floats(0, 1)
+
+
+def three():
+    return PowerMeasure() + HammingPenalty(2.0) + UnseenPenalty(1.0)
+
+
+def transcription(t, o, training):
+    """sum_j |t_j - o_j|^4 + 2 min Hamming distance to training / q + 1 if not in training."""
+    errors = sum(abs(tj - oj) ** 4 for tj, oj in zip(t, o, strict=True))
+    nearest = min(sum(a != b for a, b in zip(t, row, strict=True)) for row in training)
+    return errors + 2 * nearest / len(t) + (t not in training)
+
+
+@given(training_and_labelsets(), st.data())
+def test_scores_equal_the_sum_of_the_formulas(case, data):
+    training, labelsets = case
+    outputs = data.draw(arrays(np.float64, labelsets.shape, elements=OUTPUTS))
+    measure = three().fit(training)
+    scores = measure.energy(outputs).scores(labelsets) * 2.0**-measure.exponent_
+    tolerance = (2 + 2 * labelsets.shape[1]) * 2.0**-measure.exponent_
+    for score, t, o in zip(scores, labelsets.tolist(), outputs.tolist(), strict=True):
+        assert abs(score - transcription(t, o, training.tolist())) <= tolerance
+
+
+PARTS = [
+    PowerMeasure(2, pair_penalty=0.5),
+    HammingPenalty(1.5),
+    CardinalityPenalty(0.3),
+    UnseenPenalty(2.5),
+    LabelsetPrior(0.7, smoothing=2.0),
+    LabelsetPrior(0.7, base="uniform"),
+    MaxNormMeasure(),
+    PowerMeasure(1) + MaxNormMeasure(),
+]
+
+
+@pytest.mark.parametrize("first", PARTS, ids=repr)
+@pytest.mark.parametrize("second", PARTS, ids=repr)
+def test_scores_are_sums_of_both_to_the_bit(first, second):
+    rng = np.random.default_rng(0)
+    training = (rng.random((6, 4)) < 0.4).astype(int)
+    outputs, labelsets = np.repeat(rng.random((2, 4)), 16, axis=0), np.tile(decode(np.arange(16), 4), (2, 1))
+    both = (clone(first) + clone(second)).fit(training)
+    parts = [clone(part).fit(training)._energy(outputs, None, both.exponent_) for part in (first, second)]
+    expected = sum(part.scores(labelsets) for part in parts)
+    assert both.energy(outputs).scores(labelsets).tolist() == expected.tolist()
+
+
+def test_sums_do_not_depend_on_brackets():
+    training, outputs = np.array([[1, 0, 1], [0, 0, 1]]), np.full((8, 3), 0.3)
+    a, b, c = PowerMeasure(), LabelsetPrior(0.2), UnseenPenalty(1.0)
+    left, right = (a + b) + c, clone(a) + (clone(b) + clone(c))
+    scores = [
+        measure.fit(training).energy(outputs).scores(decode(np.arange(8), 3)).tolist() for measure in (left, right)
+    ]
+    assert scores[0] == scores[1]
+
+
+def test_a_large_part_makes_the_units_of_the_sum_coarser():
+    small, large = PowerMeasure(), UnseenPenalty(1e8)
+    both = (small + large).fit([[1, 0]])
+    assert both.exponent_ == 50 - 27
+    assert both.bound_ == 2 + 1e8
+    scores = both.energy([[0.5, 0.5]]).scores([[0, 1]])
+    assert scores.tolist() == [(10**8 * 2**both.exponent_) + 2 * 2 ** (both.exponent_ - 4)]
+    with pytest.raises(ValueError, match="Scores may be as large as"):
+        (UnseenPenalty(1e9) + UnseenPenalty(1e9)).fit([[1, 0]])
+
+
+def test_needs_are_those_of_either_part():
+    assert not (PowerMeasure() + PowerMeasure()).needs_training_labels
+    assert (PowerMeasure() + HammingPenalty()).needs_training_labels
+    assert (HammingPenalty() + PowerMeasure()).needs_training_labels
+    for need in ("needs_training_outputs", "needs_out_of_fold_outputs", "needs_features"):
+        asking = type("Asking", (MaxNormMeasure,), {need: property(lambda _: True)})
+        assert not getattr(three(), need)
+        assert getattr(three() + asking(), need)
+        assert getattr(asking() + three(), need)
+
+
+def test_parameters_of_the_parts_can_be_reached():
+    measure = three()
+    parameters = measure.get_params()
+    assert parameters["first__first__d"] == 4
+    assert parameters["first__second__weight"] == 2.0
+    assert parameters["second__weight"] == 1.0
+    measure.set_params(first__second__weight=7.0, second__weight=8.0)
+    assert measure.first.second.weight == 7.0
+    assert measure.second.weight == 8.0
+    predictor = CrossConformalClassifier(measure=measure)
+    assert predictor.get_params()["measure__first__first__pair_penalty"] == 0.0
+
+
+def test_clone_copies_the_parts_unfitted():
+    measure = three().fit([[1, 0], [0, 1]])
+    copy = clone(measure)
+    assert isinstance(copy, MeasureSum)
+    assert copy.first.second is not measure.first.second
+    assert copy.first.second.weight == 2.0
+    assert not hasattr(copy.first.second, "labelsets_")
+    with pytest.raises(NotFittedError):
+        copy.energy([[0.5, 0.5]])
+    assert hasattr(measure.first.second, "labelsets_")
+
+
+def test_repr_is_what_a_user_writes():
+    assert repr(three()) == "PowerMeasure() + HammingPenalty() + UnseenPenalty(weight=1.0)"
+    again = eval(repr(three()))
+    assert again.get_params().keys() == three().get_params().keys()
+    assert repr(again) == repr(three())
+    inside = repr(CrossConformalClassifier(measure=three()))  # scikit-learn's own way with what is nested
+    assert repr(eval(inside)) == inside
+
+
+def test_only_measures_can_be_added():
+    with pytest.raises(TypeError, match="unsupported operand"):
+        PowerMeasure() + 3
+    assert isinstance(PowerMeasure() + PowerMeasure(), Measure)
+
+
+def test_restrict_leaves_out_the_other_labels_in_both_parts():
+    training = np.array([[1, 1, 0], [0, 1, 0]])
+    both = (PowerMeasure(2) + PowerMeasure(4, pair_penalty=1.0)).fit(training)
+    part = both.restrict(np.array([0, 2]))
+    alone = part.energy([[0.5, 0.25]])
+    whole = both.energy([[0.5, 0.0, 0.25]])
+    for t in ([0, 0], [1, 0], [0, 1], [1, 1]):
+        assert alone.scores([t]).tolist() == whole.scores([[t[0], 0, t[1]]]).tolist()
+    assert both.n_labels_ == 3
+
+
+def test_a_sum_in_a_predictor_equals_a_direct_count():
+    rng = np.random.default_rng(0)
+    Y = (rng.random((40, 3)) < 0.4).astype(int)
+    outputs, new = rng.random((40, 3)), rng.random((2, 1, 3))
+    fold_of = np.arange(40) % 2
+    pred = calibrate_outputs(outputs, Y, folds=fold_of, measure=three(), empty="allow").predict_labelsets(new)
+    labelsets = decode(np.arange(8), 3)
+    counts = np.zeros(8, dtype=int)
+    for k in (0, 1):
+        measure = three().fit(Y[fold_of != k])
+        calibration = measure.energy(outputs[fold_of == k]).scores(Y[fold_of == k])
+        own = measure.energy(np.repeat(new[k], 8, axis=0)).scores(labelsets)
+        counts += (calibration >= own[:, None]).sum(axis=1)
+    assert pred.p_values()[0].tolist() == ((counts + 1) / 41).tolist()

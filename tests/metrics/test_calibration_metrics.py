@@ -1,0 +1,192 @@
+"""Calibration curves against counting, and tests of uniformity against their definitions and by simulation."""
+
+import sys
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import beta, binomtest
+
+from labelsure import calibrate_outputs
+from labelsure.metrics import calibration_curve, online_p_values, p_value_uniformity
+
+FALSE_ALARM = 1e-4
+
+
+def predict(n_calibration=50, n_objects=40, *, smoothed=False, seed=0):
+    """Predictions of objects whose outputs are the true probabilities, and their labels."""
+    rng = np.random.default_rng(seed)
+    outputs = rng.random((n_calibration + n_objects, 3))
+    Y = (rng.random(outputs.shape) < outputs).astype(int)
+    known, new = slice(n_calibration), slice(n_calibration, None)
+    predictor = calibrate_outputs(outputs[known], Y[known], empty="allow", smoothed=smoothed, random_state=seed)
+    return predictor.predict_labelsets(outputs[new]), Y[new]
+
+
+@pytest.mark.parametrize("smoothed", [False, True])
+def test_calibration_curve_counts_errors_and_bands_are_exact_binomial_intervals(smoothed):
+    """The interval's ends are quantiles of the beta distribution (Clopper and Pearson), 0 and 1 at the extremes."""
+    predictions, Y = predict(smoothed=smoothed)
+    curve = calibration_curve(predictions, Y, confidence_level=0.9)
+    assert curve.significance.tolist() == pytest.approx([k / 100 for k in range(1, 100)])
+    assert (curve.n_objects, curve.confidence_level) == (40, 0.9)
+    p_values = predictions.p_value(Y)
+    for k, rate, low, high in zip(range(1, 100), curve.error_rate, curve.low, curve.high, strict=True):
+        errors = sum(Fraction(str(p)).limit_denominator(10**12) <= Fraction(k, 100) for p in p_values.tolist())
+        assert rate == errors / 40
+        assert low == pytest.approx(beta.ppf(0.05, errors, 41 - errors) if errors else 0.0)
+        assert high == pytest.approx(beta.ppf(0.95, errors + 1, 40 - errors) if errors < 40 else 1.0)
+    assert 0 == curve.error_rate[0] < curve.error_rate[98]
+
+
+def test_calibration_curve_reads_levels_exactly():
+    """With 19 calibration examples p-values are k/20, and one of exactly 0.1 is an error at 1 - 0.9."""
+    predictions, Y = predict(n_calibration=19, n_objects=400)
+    curve = calibration_curve(predictions, Y, [1 - 0.9, 0.0999, np.float32(0.3)])
+    p_values = predictions.p_value(Y)
+    assert np.any(np.isclose(p_values, 0.1))
+    assert curve.error_rate.tolist() == [np.mean(p_values < level) for level in (0.11, 0.09, 0.31)]
+    assert curve.significance.tolist() == [0.1, 0.0999, 0.3]
+
+
+def test_calibration_curve_bands_hold_the_error_probability():
+    """Given the calibration scores the error probability is known; 400 intervals of 90 % miss it in at most 10 %.
+
+    The score of an object's true label is |t - o|^4, with |t - o| uniform; the object errs at eps if that is above the
+    right one of the sorted calibration scores. The share of misses is refused where 10 % would show it with probability
+    at most 1e-4.
+    """
+    rng = np.random.default_rng(1)
+    missed = 0
+    for _ in range(400):
+        outputs = rng.random((60, 1))
+        Y = (rng.random((60, 1)) < 0.5).astype(int)
+        predictor = calibrate_outputs(outputs[:19], Y[:19], empty="allow")
+        threshold = np.sort(np.abs(Y - outputs)[:19, 0])[-4]  # p <= 0.2 iff at most three scores are at least as large
+        curve = calibration_curve(predictor.predict_labelsets(outputs[19:]), Y[19:], 0.2, confidence_level=0.9)
+        missed += not curve.low[0] <= 1 - threshold <= curve.high[0]
+    assert missed > 0
+    assert binomtest(missed, 400, 0.1, alternative="greater").pvalue > FALSE_ALARM
+
+
+def test_calibration_curve_makes_a_frame(monkeypatch):
+    predictions, Y = predict()
+    curve = calibration_curve(predictions, Y, (0.1, 0.5))
+    frame = curve.to_frame()
+    assert list(frame.columns) == ["significance", "error_rate", "low", "high"]
+    for column in frame.columns:
+        assert frame[column].tolist() == getattr(curve, column).tolist()
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r'to_frame needs the package .pandas.*pip install "labelsure\[pandas\]"'):
+        curve.to_frame()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"significance": []}, "significance must hold at least one level, got none"),
+        ({"significance": [0.1, 1.0]}, "significance must be a number strictly between 0 and 1, got 1.0"),
+        ({"significance": [0.1, 0.1]}, "significance must hold different levels, got 0.1 twice"),
+        ({"confidence_level": 1}, "confidence_level must lie strictly between 0 and 1, got 1"),
+        ({"confidence_level": 0.0}, "confidence_level must be a finite number above 0, got 0.0"),
+        ({"confidence_level": "95 %"}, "confidence_level must be a finite number above 0, got '95 %'"),
+        ({"Y": [[0, 1, 0]]}, "the predictions and Y must have the same number of rows, got 40 and 1"),
+        ({"predictions": [[0, 1, 0]]}, "predictions must be what predict_labelsets returns, got a list"),
+    ],
+    ids=str,
+)
+def test_calibration_curve_refuses(arguments, message):
+    predictions, Y = predict()
+    with pytest.raises(ValueError, match=message):
+        calibration_curve(**{"predictions": predictions, "Y": Y, **arguments})
+
+
+def chance_of_excess(d, n):
+    """The probability that n uniform p-values exceed the diagonal by d or more somewhere."""
+    if d < 1e-9:
+        return 1.0
+    below = range(int(n * (1 - d) + 1e-9) + 1)
+    return d * sum(comb(n, j) * (d + j / n) ** (j - 1) * max(1 - d - j / n, 0) ** (n - j) for j in below)
+
+
+@given(st.lists(st.integers(0, 12).map(lambda k: k / 12), min_size=1, max_size=12))
+def test_uniformity_statistics_and_exact_one_sided_p_value_are_those_of_the_definitions(p_values):
+    """The distribution function rises at the p-values; the one-sided p-value is the formula of Birnbaum and Tingey."""
+    n = len(p_values)
+    above = max((sum(p <= t for p in p_values) / n - t for t in p_values), default=0)
+    below = max((t - sum(p < t for p in p_values) / n for t in p_values), default=0)
+    test = p_value_uniformity(p_values)
+    assert test.n_p_values == n
+    assert test.excess == pytest.approx(max(above, 0), abs=1e-12)
+    assert test.distance == pytest.approx(max(above, below), abs=1e-12)
+    assert test.p_value_valid == pytest.approx(chance_of_excess(max(above, 0), n), abs=1e-9)
+
+
+def p_values_of_trials(n_trials, *, smoothed):
+    """P-values of true labelsets from independent trials: 19 calibration scores full of ties and one new one each."""
+    rng = np.random.default_rng(3)
+    scores = rng.integers(0, 4, (n_trials, 20))
+    above, equal = (scores > scores[:, -1:]).sum(axis=1), (scores == scores[:, -1:]).sum(axis=1)
+    return (above + (1 - rng.random(n_trials) if smoothed else 1) * equal) / 20
+
+
+def test_smoothed_p_values_pass_both_tests_and_unsmoothed_ones_the_one_sided_test():
+    """2 000 trials each; a true hypothesis is refused with probability at most 1e-4. The last one is not true."""
+    smoothed = p_value_uniformity(p_values_of_trials(2000, smoothed=True))
+    assert smoothed.p_value_valid > FALSE_ALARM
+    assert smoothed.p_value_uniform > FALSE_ALARM
+    unsmoothed = p_value_uniformity(p_values_of_trials(2000, smoothed=False))
+    assert unsmoothed.p_value_valid > 0.5
+    assert unsmoothed.p_value_uniform < FALSE_ALARM
+
+
+def test_p_values_that_do_not_count_the_new_object_are_refused():
+    rng = np.random.default_rng(4)
+    p_values = np.sum(rng.random((2000, 19)) >= rng.random((2000, 1)), axis=1) / 20
+    assert p_value_uniformity(p_values).p_value_valid < FALSE_ALARM
+
+
+def test_p_values_of_one_calibration_set_are_refused_too_often_and_online_ones_are_not():
+    """As documented: 200 sets of 50 calibration and 500 new scores, all exchangeable, tested at 5 %.
+
+    The online share is refused where 5 % would show it with probability at most 1e-4.
+    """
+    rng = np.random.default_rng(5)
+    shared = online = 0
+    for _ in range(200):
+        scores = rng.random(550)
+        counts = 50 - np.searchsorted(np.sort(scores[:50]), scores[50:])
+        shared += p_value_uniformity((counts + rng.random(500)) / 51).p_value_uniform < 0.05
+        online += (
+            p_value_uniformity(online_p_values(scores, random_state=rng.integers(2**31))[50:]).p_value_uniform < 0.05
+        )
+    assert shared > 100
+    assert binomtest(online, 200, 0.05, alternative="greater").pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize(
+    ("p_values", "message"),
+    [
+        ([], "p_values must hold at least one p-value to test, got none"),
+        (0.5, r"p_values must be numbers in an array of shape \(n,\), got shape \(\) of type float64"),
+        ([[0.5], [0.2]], r"got shape \(2, 1\)"),
+        ([[0.5], [0.2, 0.1]], "got rows that differ"),
+        ([0.5, -0.1], "p_values must lie between 0 and 1, got -0.1 at position 1"),
+        ([0.5, 1.1], "got 1.1 at position 1"),
+        ([0.5, np.nan], "got nan at position 1"),
+        (["0.5"], "got shape .* of type <U3"),
+        ([None], "of type object"),
+        ([True], "of type bool"),
+    ],
+    ids=str,
+)
+def test_uniformity_refuses(p_values, message):
+    with pytest.raises(ValueError, match=message):
+        p_value_uniformity(p_values)
+
+
+def test_uniformity_takes_zeros_and_ones():
+    assert p_value_uniformity([0, 1]).distance == 0.5

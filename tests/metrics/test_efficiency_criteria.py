@@ -1,0 +1,273 @@
+"""The ten criteria of efficiency, against their definitions in exact arithmetic on every labelset."""
+
+from dataclasses import asdict
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from brute_force import codes_of, rank_all
+from fold_strategies import fold_lists, full_energies, smoothing
+from labelsure import calibrate_outputs, metrics
+from labelsure._core.calibration import Calibration
+from labelsure._core.energy import Energy
+from labelsure.labelsets import DRAW_UNIT, Fold, FoldEngine, SizeEstimate, _fold_engine
+from labelsure.metrics import _criteria
+from labelsure.predictions import LabelsetPredictions
+
+SUMS = {"S": metrics.sum_criterion, "F": metrics.fuzziness_criterion}
+OTHER = {"U": metrics.unconfidence_criterion}
+BY_LEVEL = {"N": metrics.number_criterion, "M": metrics.multiple_criterion, "E": metrics.excess_criterion}
+OBSERVED_SUMS = {"OF": metrics.observed_fuzziness_criterion}
+OBSERVED = {"OU": metrics.observed_unconfidence_criterion}
+OBSERVED_BY_LEVEL = {"OM": metrics.observed_multiple_criterion, "OE": metrics.observed_excess_criterion}
+
+
+def exact_p_values(folds, i, *, allow_empty, draws):
+    """Return the p-value of every candidate of object ``i`` as a fraction, by code."""
+    denominator = sum(len(fold.calibration) for fold in folds) + 1
+    draw = None if draws is None else int(draws[i])
+    ranked = rank_all(folds, i, allow_empty=allow_empty, draw=draw)
+    unit = 1 if draws is None else DRAW_UNIT
+    numerators = zip(ranked.codes.tolist(), ranked.numerators.tolist(), strict=True)
+    return {code: Fraction(numerator, denominator * unit) for code, numerator in numerators}
+
+
+def criteria_of_object(p_values, true_code, levels):
+    """Return the ten criteria of one object as METHODS.md words them."""
+    everyone = sorted(p_values.values(), reverse=True)
+    false = [p for code, p in p_values.items() if code != true_code]
+    regions = [{code for code, p in p_values.items() if p > level} for level in levels]
+    return {
+        "S": sum(everyone),
+        "N": [len(region) for region in regions],
+        "U": everyone[1] if len(everyone) > 1 else 0,
+        "F": sum(everyone) - everyone[0],
+        "M": [len(region) > 1 for region in regions],
+        "E": [max(len(region) - 1, 0) for region in regions],
+        "OU": max(false, default=0),
+        "OF": sum(false),
+        "OM": [len(region - {true_code}) > 0 for region in regions],
+        "OE": [len(region - {true_code}) for region in regions],
+    }
+
+
+def expected_criteria(folds, Y, levels, *, allow_empty, draws):
+    one_by_one = [
+        criteria_of_object(exact_p_values(folds, i, allow_empty=allow_empty, draws=draws), code, levels)
+        for i, code in enumerate(codes_of(Y))
+    ]
+    return {name: np.mean([np.array(one[name], dtype=float) for one in one_by_one], axis=0) for name in one_by_one[0]}
+
+
+def assert_criteria(predictions, Y, levels, expected):
+    summary = metrics.efficiency_criteria(predictions, Y, significance=levels)
+    assert summary.significance == tuple(map(float, levels))
+    for name, value in expected.items():
+        assert np.asarray(getattr(summary, name)) == pytest.approx(value, rel=1e-12, abs=1e-15), name
+    for functions, arguments in ((SUMS | OTHER, ()), (OBSERVED_SUMS | OBSERVED, (Y,))):
+        for name, function in functions.items():
+            assert function(predictions, *arguments) == pytest.approx(expected[name], rel=1e-12, abs=1e-15), name
+    for functions, arguments in ((BY_LEVEL, ()), (OBSERVED_BY_LEVEL, (Y,))):
+        for name, function in functions.items():
+            assert [function(predictions, *arguments, level) for level in levels] == pytest.approx(expected[name]), name
+
+
+@settings(max_examples=40)
+@given(data=st.data(), folds=fold_lists(kind=full_energies), allow_empty=st.booleans())
+def test_criteria_are_those_of_the_definitions(data, folds, allow_empty):
+    """Ties, zeros, smoothed and not, with and without the empty labelset; levels on and between grid points."""
+    n_objects, n_labels = folds[0].energy.n_objects, folds[0].energy.n_labels
+    draws = data.draw(smoothing(n_objects))
+    Y = data.draw(arrays(np.int8, (n_objects, n_labels), elements=st.integers(0, 1)))
+    denominator = sum(len(fold.calibration) for fold in folds) + 1
+    on_grid = st.integers(1, denominator - 1).map(lambda k: k / denominator)
+    levels = data.draw(st.lists(on_grid | st.sampled_from([0.05, 0.1, 0.37]), min_size=1, max_size=3, unique=True))
+    predictions = LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, draws=draws))
+    exact_levels = [Fraction(str(level)).limit_denominator(10**9) for level in levels]
+    assert_criteria(
+        predictions, Y, levels, expected_criteria(folds, Y, exact_levels, allow_empty=allow_empty, draws=draws)
+    )
+
+
+@pytest.mark.parametrize("allow_empty", [False, True])
+def test_criteria_by_search_are_those_of_the_definitions(allow_empty):
+    """Ten labels: more than are answered by table without being asked."""
+    rng = np.random.default_rng(5)
+    folds = [
+        Fold(Calibration.of(rng.integers(-4, 20, size=30)), Energy(rng.integers(0, 9, 6), rng.integers(-3, 6, (6, 10))))
+        for _ in range(3)
+    ]
+    Y = np.concatenate([np.zeros((1, 10), dtype=int), rng.integers(0, 2, (2, 10)), np.zeros((3, 10), dtype=int)])
+    predictions = LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty))
+    Y[3:5] = predictions.top(2).labelsets[[3, 4], [0, 1]]
+    levels = [0.05, Fraction(30, 91), 0.6]
+    assert_criteria(predictions, Y, levels, expected_criteria(folds, Y, levels, allow_empty=allow_empty, draws=None))
+
+
+def predictions_by_flips(n_objects, n_labels, *, allow_empty=True):
+    """The labelset without labels is best; with l = n_labels, h labels have the p-value 1 - h / (n_labels + 1)."""
+    energy = Energy(np.zeros(n_objects, dtype=np.int64), np.ones((n_objects, n_labels), dtype=np.int64))
+    fold = Fold(Calibration.of(np.arange(n_labels)), energy)
+    return LabelsetPredictions(FoldEngine([fold], allow_empty=allow_empty))
+
+
+def test_largest_false_p_value_of_ties_is_the_tied_one():
+    """Both single labels have p = 2/3: whichever is true, the other is as plausible."""
+    predictions = predictions_by_flips(2, 2, allow_empty=False)
+    assert metrics.observed_unconfidence_criterion(predictions, [[1, 0], [0, 1]]) == pytest.approx(2 / 3)
+    assert metrics.unconfidence_criterion(predictions) == pytest.approx(2 / 3)
+    assert metrics.fuzziness_criterion(predictions) == pytest.approx(1.0)
+
+
+def test_all_candidates_are_false_where_the_truth_is_no_candidate():
+    predictions = predictions_by_flips(1, 2, allow_empty=False)
+    truth = [[0, 0]]
+    assert metrics.observed_fuzziness_criterion(predictions, truth) == metrics.sum_criterion(predictions)
+    assert metrics.observed_unconfidence_criterion(predictions, truth) == predictions.credibility[0]
+    assert metrics.observed_excess_criterion(predictions, truth, 0.1) == metrics.number_criterion(predictions, 0.1) == 3
+
+
+def test_criteria_of_a_single_candidate():
+    """One label and no empty labelset: nothing but {label} is possible, with p = 1/2."""
+    criteria = metrics.efficiency_criteria(predictions_by_flips(2, 1, allow_empty=False), [[1], [0]], (0.4, 0.6))
+    assert (criteria.S, criteria.U, criteria.F) == (0.5, 0.0, 0.0)
+    assert (criteria.OU, criteria.OF) == (0.25, 0.25)
+    assert (criteria.N, criteria.M, criteria.E) == ((1.0, 0.0), (0.0, 0.0), (0.0, 0.0))
+    assert (criteria.OM, criteria.OE) == ((0.5, 0.0), (0.5, 0.0))
+
+
+@pytest.mark.parametrize("block", [1, 3 * 8 * 2**3, 2**26])
+def test_sums_are_made_some_objects_at_a_time(monkeypatch, block):
+    rng = np.random.default_rng(0)
+    outputs, Y = rng.random((47, 3)), rng.integers(0, 2, (47, 3))
+    predictions = calibrate_outputs(outputs[:40], Y[:40], empty="allow").predict_labelsets(outputs[40:])
+    table = predictions.p_values()
+    asked = []
+    whole = LabelsetPredictions.p_values
+    monkeypatch.setattr(LabelsetPredictions, "p_values", lambda self: (asked.append(len(self)), whole(self))[1])
+    monkeypatch.setattr(_criteria, "BLOCK_BYTES", block)
+    assert _criteria.sums_of_p_values(predictions) == pytest.approx(table.sum(axis=1), rel=1e-15)
+    assert asked == {1: [1] * 7, 3 * 8 * 2**3: [3, 3, 1], 2**26: [7]}[block]
+
+
+def test_criteria_work_for_more_labels_than_can_be_listed():
+    """60 labels; region {at most one flip}: 61 labelsets."""
+    predictions, level = predictions_by_flips(2, 60), 1 - 1.5 / 61
+    Y = np.zeros((2, 60), dtype=int)
+    Y[1, :5] = 1  # not in the region
+    criteria = metrics.efficiency_criteria(predictions, Y, level)
+    assert (criteria.S, criteria.F, criteria.OF) == (None, None, None)
+    figures = asdict(criteria)
+    assert figures["U"] == pytest.approx(60 / 61)
+    assert figures["OU"] == pytest.approx((60 / 61 + 1) / 2)
+    assert (criteria.N, criteria.M, criteria.E) == ((61.0,), (1.0,), (60.0,))
+    assert (criteria.OM, criteria.OE, criteria.n_estimated) == ((1.0,), (60.5,), (0,))
+    for function in SUMS.values():
+        with pytest.raises(ValueError, match=r"S, F and OF add up .* all 2\^60 labelsets of 60 labels.* up to 24"):
+            function(predictions)
+    with pytest.raises(ValueError, match="N, U, M, E, OU, OM and OE work for any number of labels"):
+        metrics.observed_fuzziness_criterion(predictions, Y)
+
+
+def test_criteria_take_estimated_sizes_by_their_value(monkeypatch):
+    monkeypatch.setattr(_fold_engine, "SEARCH_BUDGET", 1000)
+    predictions, Y = predictions_by_flips(2, 80), np.zeros((2, 80), dtype=int)
+    sizes = [int(size) for size in predictions.region(0.5).sizes]
+    criteria = metrics.efficiency_criteria(predictions, Y, [0.5, 1 - 1.5 / 81])
+    assert criteria.n_estimated == (2, 0)
+    assert list(criteria.N) == pytest.approx([np.mean(sizes), 81.0])
+    assert list(criteria.OE) == list(criteria.E) == pytest.approx([np.mean(sizes) - 1, 80.0])
+    assert criteria.N[0] == pytest.approx(2**79, rel=0.2)
+    assert criteria.M == criteria.OM == (1.0, 1.0)
+    assert str(criteria).splitlines()[-1].split() == ["estimated", "2", "0"]
+    assert str(criteria).splitlines()[1].split() == ["S", "-"]
+
+
+def test_an_estimate_of_nothing_makes_no_negative_count():
+    nothing = SizeEstimate(0, 0, 9, confidence=0.99, at_least=0, at_most=9)
+    assert _criteria.less([nothing, 3, 2**70], [True, True, False]) == [0, 2, 2**70]
+
+
+def test_criteria_are_printed_by_name_and_level():
+    text = str(metrics.efficiency_criteria(predictions_by_flips(1, 2), [[0, 0]], (0.1, 0.5))).splitlines()
+    assert text[0].split() == ["significance", "any", "0.1", "0.5"]
+    assert [line.split() for line in text[1:3]] == [["S", "2.667"], ["N", "4", "3"]]
+    assert [line.split()[0] for line in text[1:]] == ["S", "N", "U", "F", "M", "E", "OU", "OF", "OM", "OE"]
+
+
+TRUTH = np.array([[0, 0], [1, 0]])
+
+
+@pytest.mark.parametrize("function", [metrics.sum_criterion, metrics.unconfidence_criterion])
+@pytest.mark.parametrize(
+    ("predictions", "message"),
+    [
+        (TRUTH, "predictions must be what predict_labelsets returns, got a ndarray"),
+        (None, "got a NoneType"),
+        (predictions_by_flips(2, 2)[[]], "predictions must be of at least one object to evaluate, got none"),
+    ],
+    ids=["labels", "none", "no objects"],
+)
+def test_criteria_refuse_what_is_no_prediction(function, predictions, message):
+    with pytest.raises(ValueError, match=message):
+        function(predictions)
+    with pytest.raises(ValueError, match=message):
+        metrics.number_criterion(predictions, 0.1)
+    with pytest.raises(ValueError, match=message):
+        metrics.efficiency_criteria(predictions, TRUTH)
+
+
+@pytest.mark.parametrize("function", [*OBSERVED_SUMS.values(), *OBSERVED.values(), metrics.efficiency_criteria])
+@pytest.mark.parametrize(
+    ("Y", "message"),
+    [
+        (TRUTH[:1], "the predictions and Y must have the same number of rows, got 2 and 1"),
+        (TRUTH[:, :1], "Y must have 2 columns, one per label, got 1"),
+        (TRUTH + 1, "Y must hold only 0 and 1, got 2"),
+        (None, "Y is required"),
+        (
+            pd.DataFrame(TRUTH, columns=["label_1", "label_0"]),
+            "Y has the labels of the predictions in a different order",
+        ),
+    ],
+    ids=["rows", "columns", "values", "none", "order"],
+)
+def test_observed_criteria_refuse_bad_truth(function, Y, message):
+    with pytest.raises(ValueError, match=message):
+        function(predictions_by_flips(2, 2), Y)
+
+
+@pytest.mark.parametrize("function", [*BY_LEVEL.values(), *OBSERVED_BY_LEVEL.values()])
+@pytest.mark.parametrize("level", [0, 1, 1.5, "0.05", None, True, float("nan")])
+def test_criteria_refuse_bad_levels(function, level):
+    arguments = (TRUTH,) if function in OBSERVED_BY_LEVEL.values() else ()
+    with pytest.raises(ValueError, match="significance must be a number strictly between 0 and 1"):
+        function(predictions_by_flips(2, 2), *arguments, level)
+
+
+@pytest.mark.parametrize(
+    ("levels", "message"),
+    [
+        ((), "significance must hold at least one level, got none"),
+        ((0.1, 1 - 0.9), "significance must hold different levels, got 0.09999999999999998 twice"),
+        ((0.1, 0.0), "significance must be a number strictly between 0 and 1, got 0.0"),
+        ("0.05", "significance must be a number strictly between 0 and 1, got '0'"),
+        (None, "significance must be a number strictly between 0 and 1, got None"),
+    ],
+)
+def test_efficiency_criteria_refuse_bad_levels(levels, message):
+    with pytest.raises(ValueError, match=message):
+        metrics.efficiency_criteria(predictions_by_flips(2, 2), TRUTH, levels)
+
+
+def test_levels_in_single_precision_are_read_as_printed():
+    predictions = predictions_by_flips(1, 9)  # p-values k/10
+    levels = np.array([0.1, 0.3], dtype=np.float32)
+    criteria = metrics.efficiency_criteria(predictions, np.zeros((1, 9)), levels)
+    assert criteria.significance == (0.1, 0.3)
+    assert list(criteria.N) == [metrics.number_criterion(predictions, level) for level in (0.1, 0.3)]

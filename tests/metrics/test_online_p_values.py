@@ -1,0 +1,124 @@
+"""Online p-values against their definition, and their promise: independent and uniform for exchangeable scores."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import kstest, spearmanr
+from sklearn.datasets import make_multilabel_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+
+from labelsure import InductiveConformalClassifier
+from labelsure.metrics import OnlinePValues, _online_p_values, online_p_values
+
+FALSE_ALARM = 1e-4
+
+SCORES = st.one_of(
+    st.lists(st.integers(0, 3), max_size=12),
+    st.lists(st.sampled_from([-(2**63), 2**62, 2**62 + 1, 2**63 - 1, 0]), max_size=12),
+    st.lists(st.sampled_from([0.5, -0.0, 0.0, 1e-300, np.inf, -np.inf, 7.0]), max_size=12),
+    st.lists(st.sampled_from([1, 2.5, 3, np.float64(3.0), np.int64(1)]), max_size=12),
+)
+"""Ties, whole numbers that floats cannot tell apart, infinities, and both kinds of numbers."""
+
+
+def slow_p_values(scores, draws):
+    p_values = []
+    for n, (score, u) in enumerate(zip(scores, draws, strict=True), start=1):
+        seen = scores[:n]
+        p_values.append((sum(one > score for one in seen) + u * sum(one == score for one in seen)) / n)
+    return p_values
+
+
+@given(scores=SCORES, seed=st.integers(0, 9), block=st.integers(1, 5))
+def test_online_p_values_are_those_of_the_definition(scores, seed, block):
+    draws = 1 - np.random.RandomState(seed).random_sample(len(scores))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_online_p_values, "BLOCK", block)
+        p_values = online_p_values(scores, random_state=seed)
+    assert p_values.dtype == np.float64
+    assert p_values.tolist() == pytest.approx(slow_p_values(scores, draws), rel=1e-14)
+    assert p_values.tolist() == online_p_values(scores, random_state=seed).tolist()
+
+
+@given(scores=SCORES, cut=st.integers(0, 12))
+def test_online_p_values_do_not_depend_on_how_scores_arrive(scores, cut):
+    whole = online_p_values(scores, random_state=3).tolist()
+    assert online_p_values(scores[:cut], random_state=3).tolist() == whole[:cut]
+    arriving = OnlinePValues(random_state=3)
+    assert [*arriving.update_many(scores[:cut]).tolist(), *map(arriving.update, scores[cut:])] == whole
+    assert len(arriving) == len(scores)
+
+
+def test_order_of_the_first_scores_does_not_matter_to_later_ones():
+    """So calibration scores may be put in front in any order."""
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 50, 3000)
+    shuffled = np.concatenate([rng.permutation(scores[:2000]), scores[2000:]])
+    later, also = (online_p_values(one, random_state=1)[2000:] for one in (scores, shuffled))
+    assert later.tolist() == also.tolist()
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_online_p_values_are_independent_and_uniform(ties):
+    """4 000 exchangeable sequences of 8 scores. A false alarm comes with probability at most (8 + 7) 1e-4."""
+    rng = np.random.default_rng(1)
+    scores = rng.integers(0, 3, (4000, 8)) if ties else rng.random((4000, 8))
+    scores = scores + rng.integers(0, 9, (4000, 1))  # exchangeable, not independent
+    p_values = np.array([online_p_values(row, random_state=rng.integers(2**31)) for row in scores])
+    for n in range(8):
+        assert kstest(p_values[:, n], "uniform").pvalue > FALSE_ALARM
+    for n in range(7):
+        assert spearmanr(p_values[:, n], p_values[:, n + 1]).pvalue > FALSE_ALARM
+
+
+def test_strange_scores_get_small_p_values():
+    assert online_p_values(np.arange(100), random_state=0)[1:].max() <= 0.5
+    assert online_p_values(-np.arange(100), random_state=0)[1:].min() >= 0.5
+
+
+def test_the_next_online_p_value_is_that_of_the_inductive_predictor():
+    """Without ties, but for smoothing: the model's p-value is k/(m+1), the online one within 1/(m+1) below it."""
+    X, Y = make_multilabel_classification(n_samples=120, n_classes=3, random_state=0)
+    base = OneVsRestClassifier(LogisticRegression()).fit(X[:50], Y[:50])
+    model = InductiveConformalClassifier(base, prefit=True, empty="allow").fit(X[50:100], Y[50:100])
+    known, new = model.nonconformity(X[50:100], Y[50:100]), model.nonconformity(X[100:], Y[100:])
+    assert len({*known, *new}) == 70
+    p_values = [OnlinePValues(random_state=i) for i in range(20)]
+    for one in p_values:
+        one.update_many(known)
+    online = np.array([one.update(score) for one, score in zip(p_values, new, strict=True)])
+    inductive = model.predict_labelsets(X[100:]).p_value(Y[100:])
+    assert np.ceil(online * 51).tolist() == np.round(inductive * 51).tolist()
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (3.0, r"scores must have shape \(n,\), one per example, got shape \(\)"),
+        ([[1, 2]], r"got shape \(1, 2\)"),
+        ([1, np.nan], "scores must be numbers, got nan at position 1"),
+        (np.array([1.0, np.nan]), "got nan at position 1"),
+        ([1, None], "got None at position 1"),
+        (["3"], "got '3' at position 0"),
+        (np.array(["3"]), "got '3' at position 0"),
+        ([True], "got True at position 0"),
+        (np.array([1j]), "got 1j at position 0"),
+        ([2**63], "scores that are whole numbers must lie within the range of int64"),
+        (np.array([2**63], dtype=np.uint64), "within the range of int64"),
+    ],
+    ids=str,
+)
+def test_online_p_values_refuse(scores, message):
+    with pytest.raises(ValueError, match=message):
+        online_p_values(scores)
+    arriving = OnlinePValues(random_state=0)
+    with pytest.raises(ValueError, match=message):
+        arriving.update_many(scores)
+    assert len(arriving) == 0
+
+
+def test_online_p_values_refuse_a_bad_random_state():
+    with pytest.raises(ValueError, match="cannot be used to seed"):
+        online_p_values([1], random_state="seed")

@@ -1,0 +1,164 @@
+"""The experiments: their plan is one that the command understands, and the page says what the results say."""
+
+import json
+import math
+
+import pytest
+from experiments import __main__ as command
+from experiments._page import BARS, write_page
+from experiments._plan import PLAN
+from experiments._rows import LEVELS, best, ratio, read_rows
+
+from labelsure.cli import _main
+from labelsure.datasets import available_datasets
+
+
+def line(measure, sizes, *, learner="ml-rbf", guarantee="cross", errors=(5.0, 10.0, 20.0), **changes):
+    """Return a row of a results file, with figures at 95, 90 and 80 %."""
+    means = {
+        "errors": dict(zip(LEVELS, errors, strict=True)),
+        "sizes": dict(zip(LEVELS, sizes, strict=True)),
+        "S": 3.0,
+        "OF": 2.0,
+        "subset_accuracy": 0.5,
+        "seconds": {"fit": 1.0, "answer": 0.1},
+    }
+    sds = {"sizes": dict.fromkeys(LEVELS, 0.25)}
+    row = {"dataset": "scene", "learner": learner, "measure": measure, "guarantee": guarantee}
+    return {**row, "resplits": [0, 1], "means": means, "sds": sds, "refused": None, **changes}
+
+
+def document(*lines, dataset="scene", n_test=400):
+    about = {"n_objects": 900, "n_labels": 6, "n_train": 500, "n_test": n_test}
+    return {"settings": {"folds": 12}, "datasets": {dataset: about}, "rows": list(lines)}
+
+
+def logarithmic(measure, sizes, *, open_by=0.0):
+    row = line(measure, sizes)
+    del row["means"]["sizes"], row["means"]["S"], row["means"]["OF"]
+    row["means"] |= {"log2_sizes": dict(zip(LEVELS, sizes, strict=True))}
+    row["means"] |= {"log2_low": dict(zip(LEVELS, sizes, strict=True))}
+    row["means"] |= {"log2_high": {level: size + open_by for level, size in zip(LEVELS, sizes, strict=True)}}
+    return row
+
+
+def test_best_is_the_smallest_at_90_percent():
+    rows = read_rows(document(line("power", (5.0, 3.0, 1.0)), line("signed", (6.0, 2.5, 2.0))))
+    assert best(rows).measure == "signed"
+    assert ratio(*rows) == 3.0 / 2.5
+    assert best([]) is None
+
+
+def test_best_leaves_out_sizes_that_are_open():
+    rows = read_rows(document(logarithmic("power", (9.0, 3.0, 1.0), open_by=20), logarithmic("signed", (9, 5, 1))))
+    assert best(rows).measure == "signed"
+    assert ratio(*rows) == 2.0**-2
+
+
+def test_rows_that_were_refused_are_left_out():
+    assert read_rows(document(line("max-norm", (1, 1, 1), resplits=[], refused="too many labels"))) == []
+
+
+@pytest.mark.parametrize(("over", "valid"), [(-10.0, True), (0.0, True), (1.99, True), (2.01, False)])
+def test_errors_may_be_two_binomial_deviations_above_nominal(over, valid):
+    error = 100 * (0.1 + over * math.sqrt(0.1 * 0.9 / 400))
+    (row,) = read_rows(document(line("power", (5, 3, 1), errors=(5.0, error, 20.0))))
+    assert row.is_valid("90") == valid
+    assert row.is_valid("95")
+
+
+def test_page_judges_the_bars():
+    bar, aim = BARS["scene"]
+    just = [line("signed+hp", bar), line("forest", aim, learner="random-forest")]
+    page = write_page([document(*just)])
+    assert "| scene | best measure with ML-RBF | ml-rbf, signed+hp | 3.30 / 2.20 / 1.50 | 3.30 / 2.20 / 1.50 |" in page
+    assert page.count("| met |") == 2
+    worse = [line("signed+hp", (bar[0] + 0.1, *bar[1:])), line("forest", (*aim[:2], 2.0), learner="random-forest")]
+    assert write_page([document(*worse)]).count("| missed |") == 2
+
+
+def test_page_shows_a_matrix_of_measures_and_learners():
+    lines = [
+        line("power", (5.14, 3.0, 1.63), errors=(5.0, 10.0, 25.0)),
+        line("signed", (3.09, 2.1, 1.4)),
+        line("signed-oof", (123.4, 50.0, 12.3), learner="ml-knn"),
+    ]
+    page = write_page([document(*lines)])
+    assert "| measure | ml-rbf | ml-knn |" in page
+    assert "| power | 5.14 / 3.00 / 1.63 |  |" in page
+    assert "| signed | **3.09 / 2.10 / 1.40** | **123 / 50.0 / 12.3** |" in page
+    assert "| power | 5.0 / 10.0 / 25.0* |  |" in page
+    assert "1 of 9 errors are more than two binomial standard deviations above nominal." in page
+    assert "- scene, ml-rbf, power, cross: 25.00 % at 80 %" in page
+    assert "6 labels, 900 objects: 500 train, 400 test, 2 resplits, 12 folds." in page
+
+
+def test_page_compares_auto_with_the_best_fixed_measure():
+    lines = [line("power", (5.0, 3.0, 1.6)), line("signed", (3.0, 2.0, 1.4)), line("auto", (3.2, 2.1, 1.4))]
+    page = write_page([document(*lines)])
+    assert "| scene | ml-rbf | signed | 1.05 | 5.0 / 10.0 / 20.0 | met |" in page
+    lines[-1] = line("auto", (3.2, 2.21, 1.4))
+    assert "| scene | ml-rbf | signed | 1.10 | 5.0 / 10.0 / 20.0 | missed |" in write_page([document(*lines)])
+
+
+def test_page_shows_guarantees_apart():
+    lines = [line("power", (5, 3, 1)), line("power", (7, 4, 2), guarantee="twice-mean")]
+    page = write_page([document(*lines)])
+    assert "Guarantees, power:" in page
+    assert "| ml-rbf | twice-mean | 7.00 / 4.00 / 2.00 | 5.0 / 10.0 / 20.0 |" in page
+
+
+def test_page_marks_sizes_that_are_open():
+    page = write_page([document(logarithmic("power", (20.0, 15.0, 9.0), open_by=0.6))])
+    assert "~20.0 / ~15.0 / ~9.00" in page
+
+
+@pytest.mark.parametrize("name", PLAN)
+def test_plan_is_understood_by_the_command(name):
+    for run in PLAN[name]:
+        options = _main._parser().parse_args(["compare", *run.words()])
+        assert options.datasets == [run.dataset]
+        assert (options.resplits, options.folds) == (run.resplits, run.folds)
+        assert (options.train, options.objects) == (run.train, run.objects)
+        assert options.measures == list(run.measures)
+
+
+def test_runs_of_one_file_can_be_kept_together():
+    for runs in PLAN.values():
+        assert len({(run.dataset, run.folds, run.train, run.objects) for run in runs}) == 1
+
+
+def test_plan_covers_the_seven_sets_and_five_learners():
+    learners = {"ml-rbf", "ml-knn", "logistic", "random-forest", "gradient-boosting"}
+    covered = {(run.dataset, learner) for runs in PLAN.values() for run in runs for learner in run.learners}
+    assert covered >= {(name, learner) for name in available_datasets() for learner in learners}
+
+
+def test_runs_stop_at_the_first_failure(monkeypatch, tmp_path):
+    seen = []
+    monkeypatch.setattr(command, "labelsure", lambda words: seen.append(words) or 130)
+    monkeypatch.setattr(command, "HERE", tmp_path)
+    assert command.run("yeast") == 130
+    assert seen == [["compare", *PLAN["yeast"][0].words(), "--json", str(tmp_path / "results" / "yeast.json")]]
+
+
+def test_page_is_that_of_the_kept_results():
+    if not command.PAGE.exists():
+        pytest.skip("there are no results yet")
+    assert command.PAGE.read_text(encoding="utf-8") == command.page(), "run python -m experiments --write-docs"
+
+
+def test_kept_results_are_whole():
+    for path in (command.HERE / "results").glob("*.json"):
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        for run in PLAN[path.stem]:
+            cells = {
+                (cell["learner"], cell["measure"], cell["guarantee"], cell["resplit"])
+                for cell in kept["cells"]
+                if cell["dataset"] == run.dataset
+            }
+            for learner in run.learners:
+                for measure in run.measures:
+                    for guarantee in run.guarantees:
+                        wanted = {(learner, measure, guarantee, number) for number in range(run.resplits)}
+                        assert wanted <= cells
