@@ -46,7 +46,15 @@ def run(name: str) -> int:
 
 def page() -> str:
     """Return the page for the results that are there."""
-    return write_page([_read(name) for name in PLAN if _path(name).exists()])
+    documents = {name: _read(name) for name in PLAN if _path(name).exists()}
+    return write_page(documents, n_missing=sum(len(missing(name, documents.get(name))) for name in PLAN))
+
+
+def missing(name: str, document: dict[str, Any] | None) -> set[tuple[str, str, str, int]]:
+    """Return the planned cells that a results file, None if there is none, does not have."""
+    keys = ("learner", "measure", "guarantee", "resplit")
+    kept = set() if document is None else {tuple(cell[key] for key in keys) for cell in document["cells"]}
+    return set().union(*(one.cells() for one in PLAN[name])) - kept
 
 
 def _read(name: str) -> dict[str, Any]:

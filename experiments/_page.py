@@ -39,11 +39,20 @@ AUTO = "auto"
 AUTO_AT_MOST = 1.10
 
 
-def write_page(documents: Sequence[dict[str, Any]]) -> str:
-    """Return the page in Markdown for results files as they are, in this order."""
-    rows = [row for document in documents for row in read_rows(document)]
-    parts = [HEAD, "## What was asked for", *_bars(rows), *_reference(rows), *_auto(rows), _validity(rows)]
-    parts += [_section(document) for document in documents]
+def write_page(documents: dict[str, dict[str, Any]], *, n_missing: int = 0) -> str:
+    """Return the page in Markdown for results files as they are, by name, in this order.
+
+    Parameters
+    ----------
+    documents : dict
+        The files.
+    n_missing : int
+        How many cells of the plan they do not have yet.
+    """
+    rows = [row for document in documents.values() for row in read_rows(document)]
+    missing = f"Unfinished: {n_missing} cells of the plan are still to be measured." if n_missing else ""
+    parts = [HEAD, missing, "## What was asked for", *_bars(rows), *_reference(rows), *_auto(rows), _validity(rows)]
+    parts += [_section(name, document) for name, document in documents.items()]
     return "\n\n".join(part.rstrip() for part in parts if part) + "\n"
 
 
@@ -61,7 +70,7 @@ def _bars(rows: Sequence[Row]) -> list[str]:
             ("best measure with ML-RBF", _of(cross, learner="ml-rbf"), bar),
             ("best learner and measure", cross, aim),
         ):
-            found = best(row for row in candidates if row.measure != AUTO)
+            found = _nearest([row for row in candidates if row.measure != AUTO], limit)
             if found is not None:
                 met = all(size <= most for size, most in zip(found.sizes, limit, strict=True))
                 verdict = "met" if met else "missed"
@@ -69,6 +78,11 @@ def _bars(rows: Sequence[Row]) -> list[str]:
                 body.append([name, what, who, _joined(limit, _size), _sizes(found), _errors(found), verdict])
     head = ["set", "what", "which", "at most", "sizes", "errors", ""]
     return [table(head, body)] if body else []
+
+
+def _nearest(rows: Sequence[Row], limit: Bar) -> Row | None:
+    """Return the row that exceeds the limit least, or stays farthest below it, at its worst level."""
+    return min(rows, key=lambda row: max(s / most for s, most in zip(row.sizes, limit, strict=True)), default=None)
 
 
 def _reference(rows: Sequence[Row]) -> list[str]:
@@ -114,9 +128,9 @@ def _validity(rows: Sequence[Row]) -> str:
     return f"{len(above)} of {len(checks)} errors are more than two binomial standard deviations above nominal.{listed}"
 
 
-def _section(document: dict[str, Any]) -> str:
+def _section(name: str, document: dict[str, Any]) -> str:
     rows = read_rows(document)
-    (name, data), *_ = document["datasets"].items()
+    (data,) = document["datasets"].values()
     cross = _of(rows, guarantee="cross")
     numbers = sorted({row.n_resplits for row in rows})
     resplits = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"

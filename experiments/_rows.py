@@ -72,7 +72,10 @@ def read_rows(document: dict[str, Any]) -> list[Row]:
     """Return the rows that have figures."""
     return [
         Row(
-            *(row[name] for name in ("dataset", "learner", "measure", "guarantee")),
+            dataset=row["dataset"],
+            learner=row["learner"],
+            measure=row["measure"],
+            guarantee=row["guarantee"],
             n_test=document["datasets"][row["dataset"]]["n_test"],
             n_resplits=len(row["resplits"]),
             means=row["means"],

@@ -11,6 +11,7 @@ from labelsure._version import __version__
 
 if TYPE_CHECKING:
     from labelsure.conformal import (
+        AutoMeasure,
         ByCardinality,
         ByLabel,
         ByObject,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from labelsure.predictions import LabelsetPredictions, LabelsetRegion, LabelWisePredictions, LabelWiseRegion
 
 _HOME = {
+    "AutoMeasure": "conformal",
     "BPMLLClassifier": "estimators",
     "ByCardinality": "conformal",
     "ByLabel": "conformal",
@@ -54,6 +56,7 @@ _HOME = {
 _ROOMS = ("conformal", "datasets", "estimators", "labelsets", "measures", "metrics", "predictions")
 
 __all__ = [
+    "AutoMeasure",
     "BPMLLClassifier",
     "ByCardinality",
     "ByLabel",

@@ -9,12 +9,13 @@ from tiny_data import write_tiny
 
 from labelsure import CrossConformalClassifier, InductiveConformalClassifier, calibrate_outputs
 from labelsure.cli import _compare_outputs, _compare_runs, main
-from labelsure.cli._compare_cells import judge
+from labelsure.cli._compare_cells import _logarithms, judge
 from labelsure.cli._compare_learners import make_learner
 from labelsure.cli._compare_measures import make_measure
 from labelsure.cli._compare_results import Results, Row, read_results
 from labelsure.cli._compare_words import BASES, GUARANTEES
 from labelsure.datasets import load_dataset
+from labelsure.labelsets import SizeEstimate
 from labelsure.metrics import mean_region_size, region_errors, subset_accuracy
 
 
@@ -124,6 +125,18 @@ def test_judging_counts_an_empty_region_as_one_labelset():
     assert figures["empty"] == {"50": 100.0}
     assert figures["log2_sizes"] == {"50": 0.0}
     assert figures["errors"] == {"50": 100.0}
+
+
+def test_logarithms_of_estimates_come_with_their_interval():
+    estimate = SizeEstimate(value=2**20, low=2**18, high=2**25, confidence=0.99, at_least=4, at_most=2**30)
+    assert _logarithms([1, estimate, 2**30]) == {
+        "log2_sizes": 20.0,
+        "log2_low": 18.0,
+        "log2_high": 25.0,
+        "estimated": pytest.approx(100 / 3),
+    }
+    assert _logarithms([0, 1, 2**2000])["log2_sizes"] == 0.0
+    assert _logarithms([8, 2**2000])["log2_high"] == (3 + 2000) / 2
 
 
 def test_a_measure_that_cannot_be_used_is_reported_and_the_others_go_on(tmp_path, capsys):

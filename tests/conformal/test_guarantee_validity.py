@@ -3,8 +3,8 @@
 Each data set gives one number, the share of its new objects whose region misses the true labelset. These numbers are
 independent and lie between 0 and 1, so their mean is compared with what is promised by a one-sided t-test; with new
 seeds a rule that keeps its promise fails each comparison with probability at most 1e-4. The learner is a tree that is
-grown until its leaves are pure, with random splits: its outputs are 0 or 1, scores have many ties, and models that share
-nine tenths of their examples contradict each other.
+grown until its leaves are pure, with random splits: its outputs are 0 or 1, scores have many ties, and models that
+share nine tenths of their examples contradict each other.
 """
 
 import numpy as np

@@ -153,7 +153,7 @@ def test_bad_taxonomies_and_weights_are_refused(data):
         signed.predict_labelsets(X)
     with pytest.raises(ValueError, match="weight does not go with mondrian"):
         InductiveConformalClassifier(BASE, mondrian=0, weight=lambda X: X[:, 0]).fit(X, Y)
-    with pytest.raises(ValueError, match="numbers of at least 0.*got -"):
+    with pytest.raises(ValueError, match=r"numbers of at least 0.*got -"):
         InductiveConformalClassifier(BASE, weight=lambda X: X[:, 0]).fit(X, Y)
     with pytest.raises(ValueError, match="one number per object"):
         InductiveConformalClassifier(BASE, weight=lambda X: 1.0).fit(X, Y)

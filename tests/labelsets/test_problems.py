@@ -90,7 +90,7 @@ def test_forced_flips_move_the_mode(folds, data):
     n_labels = folds[0].energy.n_labels
     i = data.draw(st.integers(0, len(problems.mode) - 1))
     t = data.draw(st.integers(0, n_labels - 1))
-    forced = force_flip(problems, i, t, FoldParts(folds).pairs)
+    forced = force_flip(problems, i, t)
     j = problems.label[i, t]
     mode = unpack(forced.mode, n_labels)[0]
     assert (mode != unpack(problems.mode[[i]], n_labels)[0]).tolist() == [r == j for r in range(n_labels)]

@@ -10,6 +10,7 @@ import pytest
 
 from brute_force import codes_of, highest_by_label, labelsets_of
 from labelsure._core.calibration import Calibration
+from labelsure._core.discounts import Discounts
 from labelsure._core.energy import Energy
 from labelsure._core.exceptions import Exceptions
 from labelsure._core.penalty import Penalty
@@ -45,17 +46,19 @@ class Embedding:
         unary = np.empty((small.n_objects, self.n_labels), dtype=np.int64)
         unary[:, self.certain] = np.where(self.on[self.certain], -CERTAIN, CERTAIN)
         unary[:, self.places] = small.unary
-        pairwise = penalty = exceptions = None
+        pairwise = penalty = exceptions = discounts = None
         if small.pairwise is not None:
-            pairwise = np.zeros((self.n_labels, self.n_labels), dtype=np.int64)
-            pairwise[np.ix_(self.places, self.places)] = np.triu(small.pairwise, 1)
+            pairwise = np.zeros((*small.pairwise.shape[:-2], self.n_labels, self.n_labels), dtype=np.int64)
+            pairwise[..., self.places[:, None], self.places] = np.triu(small.pairwise, 1)
         if small.penalty is not None:
             penalty = self.penalty(small.penalty)
         if small.exceptions is not None:
             codes = codes_of(small.exceptions.labelsets)
             exceptions = Exceptions(small.exceptions.begin, self.labelsets(codes), small.exceptions.scores)
+        if small.discounts is not None:
+            discounts = Discounts(self.labelsets(codes_of(small.discounts.labelsets)), small.discounts.amounts)
         constant = small.constant + CERTAIN * int(self.on.sum())
-        return Fold(fold.calibration, Energy(constant, unary, pairwise, small.link, penalty, exceptions))
+        return Fold(fold.calibration, Energy(constant, unary, pairwise, small.link, penalty, exceptions, discounts))
 
     def penalty(self, small):
         by_cardinality = anchors = None
@@ -69,7 +72,7 @@ class Embedding:
 
     def engine(self):
         folds = [self.fold(fold) for fold in self.case.folds]
-        return FoldEngine(folds, allow_empty=self.case.allow_empty, draws=self.case.draws)
+        return FoldEngine(folds, allow_empty=self.case.allow_empty, draws=self.case.draws, rule=self.case.rule)
 
 
 @pytest.mark.parametrize("n_labels", [25, 63, 64, 65, 128, 129, 159, 200, 1000])
@@ -87,7 +90,7 @@ def test_answers_are_those_about_the_undecided_labels(n_labels):
         for i, ranked in enumerate(everyone):
             assert np.array_equal(best.labelsets[i], embedding.labelsets(ranked.codes[:n_best]))
             assert best.numerators[i].tolist() == ranked.numerators[:n_best].tolist()
-            stranger = 1 if case.draws is None else int(case.draws[i])  # than every calibration example
+            stranger = stranger_numerator(case, i)
             assert_labels(embedding, highest[i], ranked, stranger)
             smallest = max(int(rng.choice(ranked.numerators)), stranger + 1)
             members = ranked.members(smallest)
@@ -97,6 +100,14 @@ def test_answers_are_those_about_the_undecided_labels(n_labels):
             assert engine.region_sizes(smallest)[i] == len(members.codes)
             n_members += len(members.codes)
     assert n_members > 500
+
+
+def stranger_numerator(case, i):
+    """Return the numerator of a labelset that is stranger than every calibration example."""
+    if case.rule is not None:
+        nothing = np.zeros((len(case.folds), 1), dtype=np.int64)
+        return int(case.rule.numerators(nothing, np.array([i]))[0])
+    return 1 if case.draws is None else int(case.draws[i])
 
 
 def assert_labels(embedding, highest, ranked, stranger):

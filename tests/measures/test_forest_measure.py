@@ -52,7 +52,7 @@ def forests(draw):
     measure = ForestMeasure(
         n_estimators=draw(st.integers(1, 4)),
         min_samples_leaf=draw(st.integers(1, 4)),
-        mix=draw(st.sampled_from([1e-6, 0.3, 0.999])),
+        mix=draw(st.sampled_from([1e-6, 0.3, 0.999, 1 - 2**-50])),
         max_listed=draw(st.integers(1, 6)),
         floor=draw(st.sampled_from([1e-6, 0.01, 0.3])),
         random_state=draw(st.integers(0, 100)),
@@ -91,8 +91,9 @@ def test_listed_labelsets_never_cost_more_than_the_general_form(parts):
         rows = np.tile(labelset, (len(outputs), 1))
         log_loss = product.energy(outputs).scores(rows) * 2.0**-product.exponent_
         scores = general.scores(rows)
-        assert scores * 2.0**-measure.exponent_ == pytest.approx(log_loss - math.log(measure.mix), abs=1e-6)
+        assert scores * 2.0**-measure.exponent_ == pytest.approx(log_loss - math.log(measure.mix), abs=1e-10)
         assert (scores < 2**50).all()
+        assert (scores * 2.0**-measure.exponent_ <= measure.bound_ + 1e-9).all()
 
 
 def clustered_data(n_objects, *, n_labels=5, seed=0):
@@ -229,6 +230,14 @@ def test_trees_learn_from_labels_and_their_mixtures():
         Y = np.where(X[:, [2]] == 1, np.ones(n_labels), np.zeros(n_labels))
         measure = small_forest(min_samples_leaf=1, max_features=1.0).fit(Y, X=X)
         assert [tree.tree_.feature[0] for tree in measure.forest_.estimators_] == [2] * 12
+
+
+def test_leaves_hold_enough_examples():
+    X, Y, _ = clustered_data(200)
+    for min_samples_leaf in (1, 7):
+        measure = small_forest(min_samples_leaf=min_samples_leaf).fit(Y, X=X)
+        leaves = measure.forest_.apply(X).T
+        assert min(np.unique(of_tree, return_counts=True)[1].min() for of_tree in leaves) == min_samples_leaf
 
 
 def test_constant_labels_and_single_examples_work():

@@ -1,5 +1,6 @@
 """A measure with its calibration: what one fold learned, before it meets new objects."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,8 +8,11 @@ import numpy as np
 from sklearn.base import clone
 
 from labelsure._core.calibration import Calibration
+from labelsure._core.randomness import set_missing_seeds
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_outputs, check_same_length
+from labelsure.conformal._auto import AutoMeasure
+from labelsure.conformal._choice import MeasureChoice, MeasureChoices
 from labelsure.conformal._sparse_outputs import SparseOutputs
 from labelsure.labelsets import Fold
 from labelsure.measures import Measure, PowerMeasure
@@ -55,9 +59,20 @@ class CalibratedMeasure:
         """Return the fold for new objects with these outputs of the fold's model."""
         return Fold(self.calibration, self.measure.energy(outputs, X=X if self.measure.needs_features else None))
 
+    @property
+    def choice(self) -> MeasureChoice | None:
+        """What was chosen and why, where the measure is an AutoMeasure."""
+        return self.measure.choice_ if isinstance(self.measure, AutoMeasure) else None
+
+
+def choices_of(calibrated: Sequence[CalibratedMeasure]) -> MeasureChoices | None:
+    """Return what the folds chose; None where the measure was given."""
+    choices = [fold.choice for fold in calibrated if fold.choice is not None]
+    return MeasureChoices(choices) if choices else None
+
 
 def calibrate(
-    measure: Measure | None,
+    measure: Measure | str | None,
     outputs: FloatArray | SparseOutputs,
     Y: LabelMatrix,
     *,
@@ -68,7 +83,7 @@ def calibrate(
 
     Parameters
     ----------
-    measure : Measure or None
+    measure : Measure, "auto" or None
         None is the paper's ``PowerMeasure(d=4)``.
     outputs, Y : arrays of shape (m, q)
         Outputs and true labelsets of the calibration examples.
@@ -125,12 +140,24 @@ def score_examples(
     return fitted.energy(outputs, X=X if fitted.needs_features else None).scores(Y)
 
 
-def resolve_measure(measure: Measure | None) -> Measure:
-    """Return the measure, the paper's for None, or say what a measure is."""
+def copy_measure(measure: Measure | str | None, seed: int) -> Measure:
+    """Return an unfitted copy of the measure meant, with ``seed`` wherever the user left a random_state at None."""
+    copy: Measure = clone(resolve_measure(measure))
+    set_missing_seeds(copy, seed)
+    return copy
+
+
+def resolve_measure(measure: Measure | str | None) -> Measure:
+    """Return the measure, the paper's for None, an AutoMeasure for "auto", or say what a measure is."""
     if measure is None:
         return PowerMeasure()
+    if isinstance(measure, str) and measure == "auto":
+        return AutoMeasure()
     if not isinstance(measure, Measure):
         raise ValueError(
-            f"measure must be a nonconformity measure such as labelsure.measures.PowerMeasure(), got {measure!r}."
+            "measure must be a nonconformity measure such as labelsure.measures.PowerMeasure(), or 'auto',"
+            f" got {measure!r}."
         )
+    if isinstance(measure, AutoMeasure):
+        measure.check_parameters()
     return measure

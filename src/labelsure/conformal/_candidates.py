@@ -1,7 +1,43 @@
 """The measures that AutoMeasure compares unless told otherwise."""
 
-from labelsure.measures import Measure, PowerMeasure
+from labelsure.measures import (
+    ForestMeasure,
+    HammingPenalty,
+    LabelsetPrior,
+    LogLossMeasure,
+    MahalanobisMeasure,
+    Measure,
+    PowerMeasure,
+    UnseenPenalty,
+)
+
+JOINT_LABELS = 20
+"""Up to so many labels candidates include Mahalanobis distances, whose regions take long to search with more labels,
+and forests, which did not help with more labels on any data set and take long to grow."""
 
 
 def default_candidates(n_labels: int) -> list[Measure]:
-    return [PowerMeasure(), PowerMeasure(pair_penalty=1.0)]
+    """Return unfitted measures, simple ones first.
+
+    Parameters
+    ----------
+    n_labels : int
+        The number of labels.
+
+    Examples
+    --------
+    >>> default_candidates(6)[1]
+    PowerMeasure(pair_penalty=1.0)
+    """
+    power, pairs = PowerMeasure(), PowerMeasure(pair_penalty=1.0)
+    log_loss = LogLossMeasure(floor=0.01)  # with few examples, learners are surer of rare labels than they may be
+    candidates: list[Measure] = [power, pairs, power + UnseenPenalty(0.3), pairs + LabelsetPrior(0.1)]
+    candidates += [LogLossMeasure(), LogLossMeasure() + UnseenPenalty(1.0), LogLossMeasure() + LabelsetPrior(0.5)]
+    candidates += [log_loss, log_loss + UnseenPenalty(1.0), log_loss + UnseenPenalty(5.0)]
+    candidates += [log_loss + LabelsetPrior(weight) for weight in (0.25, 0.5, 1.0, 2.0)]
+    if n_labels <= JOINT_LABELS:
+        distance = MahalanobisMeasure(out_of_fold=True)
+        forest = ForestMeasure(n_estimators=100)
+        candidates += [distance + HammingPenalty(2.0), distance + LabelsetPrior(0.03, base="uniform")]
+        candidates += [forest + UnseenPenalty(5.0), forest + LabelsetPrior(0.5)]
+    return candidates

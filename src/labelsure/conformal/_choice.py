@@ -45,8 +45,8 @@ class MeasureChoice:
     LogLossMeasure() chosen from 2 candidates by the mean size of the regions
     of 50 of 200 training examples, at significance:
     rank 0.05  0.1
-       1  4.2    3 LogLossMeasure()
-       2  5.1    3 PowerMeasure()
+       1 4.20 2.60 LogLossMeasure()
+       2 5.10 3.00 PowerMeasure()
     """
 
     candidates: tuple[Measure, ...]
@@ -84,23 +84,19 @@ class MeasureChoice:
         cells = [["rank", *(f"{level:g}" for level in self.significance)]]
         cells += [[str(r + 1), *map(_readable, self.sizes[c])] for r, c in enumerate(ranking)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        names = ["", *(self._name(c) for c in ranking)]
+        names = ["", *(repr(self.candidates[c]) for c in ranking)]
         lines = [
             " ".join([*(cell.rjust(width) for cell, width in zip(row, widths, strict=True)), name]).rstrip()
             for row, name in zip(cells, names, strict=True)
         ]
         return lines + [f"not used: {self.candidates[c]!r}: {why}" for c, why in self.skipped.items()]
 
-    def _name(self, c: int) -> str:
-        is_second_best = c == self.chosen != self.ranking[0]
-        return f"{self.candidates[c]!r}{' (chosen)' if is_second_best else ''}"
-
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row per candidate, the chosen one marked, the best first."""
         pandas = import_optional("pandas", extra="pandas", purpose="to_frame")
         order = [*self.ranking, *self.skipped]
         what = "log2_size" if self.logarithmic else "size"
-        columns = {"candidate": [repr(self.candidates[c]) for c in order]}
+        columns: dict[str, Any] = {"candidate": [repr(self.candidates[c]) for c in order]}
         columns |= {f"{what}_{level:g}": self.sizes[order, j] for j, level in enumerate(self.significance)}
         columns |= {
             "loss": self.losses[order],
@@ -126,6 +122,8 @@ class MeasureChoices(Sequence[MeasureChoice]):
     >>> model = CrossConformalClassifier(MLkNNClassifier(), measure="auto", cv=3, random_state=0).fit(X, Y)
     >>> len(model.measure_choices_), model.measure_choices_.counts.total()
     (3, 3)
+    >>> list(model.measure_choices_.to_frame().columns)
+    ['fold', 'candidate', 'size_0.05', 'size_0.1', 'size_0.2', 'loss', 'chosen', 'reason']
     """
 
     def __init__(self, choices: Sequence[MeasureChoice]) -> None:
@@ -144,6 +142,9 @@ class MeasureChoices(Sequence[MeasureChoice]):
     def __iter__(self) -> Iterator[MeasureChoice]:
         return iter(self._choices)
 
+    def __repr__(self) -> str:
+        return f"MeasureChoices({', '.join(f'{n} x {name}' for name, n in self.counts.most_common())})"
+
     @property
     def counts(self) -> Counter[str]:
         """How many folds chose each measure."""
@@ -161,4 +162,4 @@ class MeasureChoices(Sequence[MeasureChoice]):
 
 
 def _readable(size: float) -> str:
-    return f"{size:.0f}" if size >= 100 else f"{size:.3g}"
+    return f"{size:.0f}" if size >= 1000 else f"{size:.2f}"

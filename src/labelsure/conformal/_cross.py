@@ -9,6 +9,8 @@ from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import LabelMatrixLike, MatrixLike
 from labelsure._core.validation import n_rows
 from labelsure.conformal._base import ConformalClassifier, resolve_empty
+from labelsure.conformal._calibrated import choices_of
+from labelsure.conformal._choice import MeasureChoices
 from labelsure.conformal._fitting import fit_fold
 from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._parallel import fit_in_parallel, outputs_of_models
@@ -33,8 +35,9 @@ class CrossConformalClassifier(ConformalClassifier):
     estimator : classifier or None, default=None
         Any scikit-learn classifier with ``predict_proba`` or ``decision_function`` for several labels, or a Pipeline
         that ends in one. None is :class:`~labelsure.MLRBFClassifier`, the paper's, for features on like scales.
-    measure : Measure or None, default=None
-        The nonconformity measure; None is the paper's ``PowerMeasure(d=4)``.
+    measure : Measure, "auto" or None, default=None
+        The nonconformity measure; None is the paper's ``PowerMeasure(d=4)``. "auto" chooses one for each fold by inner
+        cross-validation, see :class:`AutoMeasure`.
     cv : int, splitter or iterable of (train, calibration) index pairs, default=10
         An int is that many shuffled folds of sizes as equal as possible. With a splitter of your own, no example may
         calibrate twice or calibrate a model that it trained; examples in no test part only train.
@@ -123,7 +126,7 @@ class CrossConformalClassifier(ConformalClassifier):
         self,
         estimator: Any = None,
         *,
-        measure: Measure | None = None,
+        measure: Measure | str | None = None,
         cv: Any = 10,
         empty: str = "auto",
         guarantee: str = "cross",
@@ -171,6 +174,11 @@ class CrossConformalClassifier(ConformalClassifier):
             self.categories_ = [categories[calibration] for calibration in self.fold_indices_]
         self.allow_empty_ = resolve_empty(self.empty, Y)
         return self
+
+    @property
+    def measure_choices_(self) -> MeasureChoices | None:
+        """What each fold chose with ``measure="auto"``, and why; ``print`` it. None where the measure was given."""
+        return choices_of(self.calibrated_)
 
     def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
         """Return p-values of labelsets for new objects, computed when asked for.

@@ -8,7 +8,7 @@ from sklearn.utils import _safe_indexing
 
 from labelsure._core.one_thread import one_thread
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
-from labelsure.conformal._calibrated import CalibratedMeasure, TrainingPart, calibrate, resolve_measure
+from labelsure.conformal._calibrated import CalibratedMeasure, TrainingPart, calibrate, copy_measure
 from labelsure.conformal._inside import fit_inside
 from labelsure.estimators import FittedBase, outputs_of
 from labelsure.measures import Measure
@@ -19,7 +19,7 @@ INNER_FOLDS = 5
 
 def fit_fold(
     estimator: Any,
-    measure: Measure | None,
+    measure: Measure | str | None,
     X: MatrixLike,
     Y: LabelMatrix,
     *,
@@ -33,20 +33,21 @@ def fit_fold(
     ----------
     estimator : classifier
         Unfitted; a copy is fitted.
-    measure : Measure or None
+    measure : Measure, "auto" or None
         Unfitted; a copy is fitted.
     X, Y : all examples
     train, calibration : int64 arrays
         Which of them train and which calibrate.
     seed : int
-        For splits inside the training part.
+        For splits inside the training part, and for every ``random_state`` inside the measure that is None.
     """
     with one_thread():  # sums in BLAS depend on its number of threads; results must not
         X_train, X_calibration = _safe_indexing(X, train), _safe_indexing(X, calibration)
         model = fit_inside(estimator, X_train, Y[train])
         outputs = outputs_of(model, X_calibration, Y.shape[1])
-        training = training_part(resolve_measure(measure), estimator, model, X_train, Y[train], seed)
-        return model, calibrate(measure, outputs, Y[calibration], training=training, X=X_calibration)
+        seeded = copy_measure(measure, seed)
+        training = training_part(seeded, estimator, model, X_train, Y[train], seed)
+        return model, calibrate(seeded, outputs, Y[calibration], training=training, X=X_calibration)
 
 
 def training_part(
@@ -58,7 +59,7 @@ def training_part(
         outputs = out_of_fold_outputs(estimator, X, Y, n_folds=INNER_FOLDS, seed=seed)
     elif measure.needs_training_outputs:
         outputs = outputs_of(model, X, Y.shape[1])
-    return TrainingPart(Y, outputs, X if measure.needs_features else None)
+    return TrainingPart(Y, outputs, X)
 
 
 def out_of_fold_outputs(estimator: Any, X: MatrixLike, Y: LabelMatrix, *, n_folds: int, seed: int) -> FloatArray:

@@ -18,7 +18,7 @@ from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, n_rows
 from labelsure.conformal._base import ORDER_STREAM, ConformalClassifier, open_stream, resolve_empty
-from labelsure.conformal._calibrated import TrainingPart, fit_measure, resolve_measure, score_examples
+from labelsure.conformal._calibrated import TrainingPart, copy_measure, fit_measure, score_examples
 from labelsure.conformal._guarantees import FULL
 from labelsure.conformal._inside import fit_inside
 from labelsure.estimators import outputs_of
@@ -118,7 +118,12 @@ class FullConformalClassifier(ConformalClassifier):
         (seed,) = draw_seeds(self.random_state, 1)
         self.X_, self.Y_ = X, Y
         self.base_ = self._seeded_estimator(seed)
-        self.measure_ = resolve_measure(self.measure)
+        self.measure_ = copy_measure(self.measure, seed)
+        if self.measure_.needs_out_of_fold_outputs:
+            raise ValueError(
+                f"measure={self.measure!r} needs outputs of models that had not seen the example, and full conformal"
+                " prediction trains on all examples at once. Use CrossConformalClassifier, or name another measure."
+            )
         self._score(X, Y)
         self.allow_empty_ = resolve_empty(self.empty, Y)
         return self

@@ -11,7 +11,15 @@ from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_same_length, n_rows
 from labelsure.conformal._base import ConformalClassifier, resolve_empty
-from labelsure.conformal._calibrated import calibrate, check_training_part, score_examples
+from labelsure.conformal._calibrated import (
+    TrainingPart,
+    calibrate,
+    check_training_part,
+    choices_of,
+    copy_measure,
+    score_examples,
+)
+from labelsure.conformal._choice import MeasureChoices
 from labelsure.conformal._fitting import fit_fold
 from labelsure.conformal._guarantees import INDUCTIVE
 from labelsure.conformal._predicting import check_mondrian, predict_categories
@@ -37,8 +45,10 @@ class InductiveConformalClassifier(ConformalClassifier):
     ----------
     estimator : classifier or None, default=None
         As in :class:`CrossConformalClassifier`; already fitted where ``prefit`` is set.
-    measure : Measure or None, default=None
-        The nonconformity measure; None is the paper's ``PowerMeasure(d=4)``.
+    measure : Measure, "auto" or None, default=None
+        The nonconformity measure; None is the paper's ``PowerMeasure(d=4)``. "auto" chooses one by inner
+        cross-validation, see :class:`AutoMeasure`; with ``prefit`` that takes ``training_labels`` and
+        ``training_outputs``.
     calibration_size : float or int, default=0.3
         The share, or the number, of training examples held out for calibration.
     prefit : bool, default=False
@@ -94,7 +104,7 @@ class InductiveConformalClassifier(ConformalClassifier):
         self,
         estimator: Any = None,
         *,
-        measure: Measure | None = None,
+        measure: Measure | str | None = None,
         calibration_size: float | int = 0.3,
         prefit: bool = False,
         mondrian: Any = None,
@@ -139,7 +149,8 @@ class InductiveConformalClassifier(ConformalClassifier):
         taxonomy = self._check_taxonomy()
         split_seed, seed = draw_seeds(self.random_state, 2)
         if self.prefit:
-            known = self._calibrate_prefit(X, Y, training_labels, training_outputs)
+            training = check_training_part(training_labels, training_outputs, n_labels=self.n_labels_)
+            known = self._calibrate_prefit(X, Y, training, seed)
         else:
             if training_labels is not None or training_outputs is not None:
                 name = "training_outputs" if training_labels is None else "training_labels"
@@ -163,17 +174,19 @@ class InductiveConformalClassifier(ConformalClassifier):
         self.allow_empty_ = resolve_empty(self.empty, *known)
         return self
 
-    def _calibrate_prefit(
-        self, X: MatrixLike, Y: LabelMatrix, training_labels: LabelMatrixLike | None, training_outputs: Any
-    ) -> list[LabelMatrix]:
+    def _calibrate_prefit(self, X: MatrixLike, Y: LabelMatrix, training: TrainingPart, seed: int) -> list[LabelMatrix]:
         """Calibrate with all examples, and return all labelsets there are."""
-        training = check_training_part(training_labels, training_outputs, n_labels=self.n_labels_)
         self.calibration_indices_ = np.arange(len(Y))
         self.model_ = self.estimator
         with one_thread():
             outputs = outputs_of(self.model_, X, self.n_labels_)
-            self.calibrated_ = calibrate(self.measure, outputs, Y, training=training, X=X)
+            self.calibrated_ = calibrate(copy_measure(self.measure, seed), outputs, Y, training=training, X=X)
         return [Y] if training.labels is None else [Y, training.labels]
+
+    @property
+    def measure_choices_(self) -> MeasureChoices | None:
+        """What was chosen with ``measure="auto"``, and why; ``print`` it. None where the measure was given."""
+        return choices_of([self.calibrated_])
 
     def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
         """Return p-values of labelsets for new objects, computed when asked for.

@@ -6,10 +6,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_number, check_outputs, check_same_length
 from labelsure.conformal._base import draw_smoothing, resolve_empty
-from labelsure.conformal._calibrated import CalibratedMeasure, TrainingPart, calibrate, check_training_part
+from labelsure.conformal._calibrated import (
+    CalibratedMeasure,
+    TrainingPart,
+    calibrate,
+    check_training_part,
+    choices_of,
+    copy_measure,
+)
+from labelsure.conformal._choice import MeasureChoices
 from labelsure.conformal._compact import compact_engine
 from labelsure.conformal._fold_outputs import check_folds, check_label_names, check_same_objects, one_per_fold
 from labelsure.conformal._guarantees import merge_folds, state_guarantee_of_labelsets
@@ -64,6 +73,11 @@ class OutputsPredictor:
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @property
+    def measure_choices(self) -> MeasureChoices | None:
+        """What was chosen with ``measure="auto"``, and why; ``print`` it. None where the measure was given."""
+        return choices_of(self.calibrated)
+
     def predict_labelsets(self, outputs: Any) -> LabelsetPredictions:
         """Return p-values of labelsets for new objects, computed when asked for.
 
@@ -117,7 +131,7 @@ def calibrate_outputs(
     Y: LabelMatrixLike,
     *,
     folds: Any = None,
-    measure: Measure | None = None,
+    measure: Measure | str | None = None,
     training_labels: LabelMatrixLike | None = None,
     training_outputs: MatrixLike | None = None,
     default_output: float = 0.0,
@@ -142,8 +156,9 @@ def calibrate_outputs(
         None: one model gave all outputs, an inductive predictor. Else the fold number of each example, whose output
         comes from a model trained on the other folds: a cross-conformal predictor, with the guarantee of
         :class:`CrossConformalClassifier`.
-    measure : Measure or None, default=None
-        The nonconformity measure; None is the paper's ``PowerMeasure(d=4)``.
+    measure : Measure, "auto" or None, default=None
+        The nonconformity measure; None is the paper's ``PowerMeasure(d=4)``. "auto" chooses one by the training
+        examples, so it needs ``training_outputs``, best of models that had not seen them; see :class:`AutoMeasure`.
     training_labels : array-like of shape (n_training, q) or None, default=None
         For the inductive predictor, the labels the model was trained on, if the measure needs them.
     training_outputs : array-like of shape (n_training, q) or None, default=None
@@ -181,6 +196,7 @@ def calibrate_outputs(
     if len(labels) == 0:
         raise ValueError("outputs and Y must hold at least one calibration example, got none.")
     names = check_label_names(label_names, Y, labels.shape[1])
+    measure = copy_measure(measure, *draw_seeds(random_state, 1))
     known = [labels]
     if folds is None:
         training = check_training_part(training_labels, training_outputs, n_labels=labels.shape[1])

@@ -58,7 +58,7 @@ def make_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, seed: int, *, equal: boo
     equal : bool
         Whether an int makes folds of one size, the examples left over only training.
     """
-    if equal and isinstance(cv, Integral) and 2 <= cv <= len(Y):
+    if equal and isinstance(cv, Integral) and 2 <= int(cv) <= len(Y):
         return _equal_splits(int(cv), len(Y), seed)
     splits = [_check_split(split, len(Y)) for split in _ask(cv, X, Y, seed)]
     if not splits:

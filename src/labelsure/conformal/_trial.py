@@ -15,7 +15,6 @@ from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.labelsets import Fold, FoldEngine, RegionSize, SizeEstimate
 from labelsure.measures import Measure
 
-
 MANY_LABELS = 20
 """With more labels than this, regions are measured roughly and their sizes compared by logarithms: a few giants would
 decide over a mean."""

@@ -5,20 +5,26 @@ lies in one of K simpler regions ``{labelsets: additive score in fold k <= a thr
 counts on a grid, rounded so that none is too small, and labelsets can be drawn from them at random. Drawing from the
 union and checking each labelset exactly gives an unbiased estimate (Karp, Luby, Madras 1989) whose error is bounded by
 the empirical Bernstein inequality (Audibert, Munos, Szepesvari 2009).
+
+Where scores are far from additive, as with dense pairwise costs, almost nothing drawn from the union is a member. Then
+the interval comes from importance sampling instead, and is approximate.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from labelsure._core.energy import Energy
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure.labelsets._engine import DRAW_UNIT
 from labelsure.labelsets._fold import Fold
+from labelsure.labelsets._importance import DEVIATIONS, RegionDraws, estimate_by_importance
+from labelsure.labelsets._pair_search import pose_pair_problem
+from labelsure.labelsets._problems import Problems, own_row, pose_problems
 from labelsure.labelsets._size import SizeEstimate
+from labelsure.labelsets._words import pack, unpack
 
 if TYPE_CHECKING:
     from labelsure.labelsets._fold_engine import FoldEngine
@@ -29,6 +35,7 @@ GRID_CELLS = 2**14
 GRID_NUMBERS = 2**23
 ROUGH_DRAWS, ROUGH_CELLS = 400, 2**10  # for a rough answer
 DRAWN_NUMBERS = 2**22  # labels of the labelsets looked at together; each takes a few dozen bytes meanwhile
+WIDE = 0.5  # a proven interval this much wider than its middle to each side gives way to an approximate one
 ROUNDING = 1 + 1e-9  # far more than what q float additions can lose
 
 
@@ -106,53 +113,139 @@ def estimate_size(engine: "FoldEngine", i: int, smallest: int, *, at_least: int,
         Whether few draws from coarse grids are enough: milliseconds instead of a tenth of a second.
     """
     n_draws, n_cells = (ROUGH_DRAWS, ROUGH_CELLS) if rough else (N_DRAWS, GRID_CELLS)
-    alone = engine.take(np.array([i]))
-    knapsacks = _cover(alone._search.general, *_upper_weights(alone, smallest), n_cells)
+    search, rng = engine._search, np.random.default_rng(0)
+    problems = pose_problems(search.general, search.parts, np.array([i]))
+    problem = pose_pair_problem(problems, 0)
+    union = _unite(_cover(search.general, _linear_forms(problems), *_upper_weights(engine, i, smallest), n_cells))
+    exceptions = _exceptions(engine, i)
+    own = int((engine.numerators_of(exceptions, np.full(len(exceptions), i)) >= smallest).sum())
+    at_most = min(union.size + own, engine.n_candidates)
+    parts, wide = [0, 0, union.size], True
+    if problem.charged.all():
+        weights = [_weights(engine, i, union, drawn, exceptions, smallest) for drawn in _draw(union, n_draws, rng)]
+        mean, half_width = _mean_and_error(np.concatenate(weights))
+        parts, wide = (
+            [_scaled(union.size, part) for part in (mean - half_width, mean, mean + half_width)],
+            half_width > WIDE * mean,
+        )
+    approximate = None
+    if wide:
+        known = {row.tobytes() for row in pack(exceptions)}
+        best = search._best_first(problems, 0, i, 1)[0]
+        draws = RegionDraws(problem, search._common(i), smallest, known, best[0] if len(best) else problem.mode, rng)
+        approximate = estimate_by_importance(draws, n_draws)
+    if approximate is not None:
+        error = DEVIATIONS * approximate.relative_error / log(2)
+        parts = [_power_of_two(approximate.log2_size + part) for part in (-error, 0.0, error)]
+    low, value, high = (min(max(part + own, at_least), at_most) for part in parts)
+    return SizeEstimate(
+        value,
+        low,
+        high,
+        confidence=CONFIDENCE,
+        at_least=at_least,
+        at_most=at_most,
+        approximate=approximate is not None,
+    )
+
+
+class Union(NamedTuple):
+    """Knapsacks that together hold a region.
+
+    Attributes
+    ----------
+    knapsacks : list of Knapsack
+    shares : float array
+        The share of each in the sum of their sizes.
+    size : int
+        That sum, rounded up.
+    """
+
+    knapsacks: list[Knapsack]
+    shares: FloatArray
+    size: int
+
+
+def _unite(knapsacks: list[Knapsack]) -> Union:
     sizes, exponents = zip(*[_size(knapsack) for knapsack in knapsacks], strict=True)
     top_exponent = max(exponents)
     shares = np.array(
         [size * 2.0 ** (exponent - top_exponent) for size, exponent in zip(sizes, exponents, strict=True)]
     )
-    cover = int(shares.sum() * ROUNDING) << int(top_exponent) if top_exponent else int(shares.sum() * ROUNDING)
-    rng = np.random.default_rng(0)
-    counts = rng.multinomial(n_draws, shares / shares.sum())
-    exceptions = _exceptions(alone)
-    weights = [_weights(alone, knapsacks, drawn, exceptions, smallest) for drawn in _draw(knapsacks, counts, rng)]
-    mean, half_width = _mean_and_error(np.concatenate(weights))
-    own = int((alone.numerators_of(exceptions, np.zeros(len(exceptions), dtype=np.int64)) >= smallest).sum())
-    at_most = min(cover + own, alone.n_candidates)
-    low, value, high = (
-        min(max(_scaled(cover, part) + own, at_least), at_most) for part in (mean - half_width, mean, mean + half_width)
-    )
-    return SizeEstimate(value, low, high, confidence=CONFIDENCE, at_least=at_least, at_most=at_most)
+    size = int(shares.sum() * ROUNDING) << int(top_exponent) if top_exponent else int(shares.sum() * ROUNDING)
+    return Union(knapsacks, shares / shares.sum(), size)
 
 
-def _upper_weights(alone: "FoldEngine", smallest: int) -> tuple[list[IntArray], int]:
+def _upper_weights(engine: "FoldEngine", i: int, smallest: int) -> tuple[list[IntArray], int]:
     """Return what each count of each fold adds to a numerator at most, from 0 on, and how much a member needs of it."""
-    sizes = [len(fold.calibration) for fold in alone.folds]
-    rule = alone.rule
+    sizes = [len(fold.calibration) for fold in engine.folds]
+    rule = engine.rule
     if rule is None:
-        unit, own = (1, 1) if alone.draws is None else (DRAW_UNIT, int(alone.draws[0]))
+        unit, own = (1, 1) if engine.draws is None else (DRAW_UNIT, int(engine.draws[i]))
         return [unit * np.arange(size + 1) for size in sizes], smallest - own
     last = int(rule.multipliers[-1]) if len(rule.multipliers) else 1  # a member passes the last prefix too
     if len(rule.multipliers) == 1:
-        last = int(rule.first[0])
+        last = int(rule.first[i])
     weights = [row[: size + 1] - row[0] for row, size in zip(rule.weights, sizes, strict=True)]
-    return weights, -(-smallest // last) - int(rule.start[0]) - int(rule.weights[:, 0].sum())
+    return weights, -(-smallest // last) - int(rule.start[i]) - int(rule.weights[:, 0].sum())
 
 
-def _cover(folds: Sequence[Fold], weights: list[IntArray], needed: int, n_cells: int) -> list[Knapsack]:
+@dataclass(frozen=True, eq=False)
+class LinearForm:
+    """A linear function of labelsets that is nowhere above the additive score of a fold.
+
+    Attributes
+    ----------
+    mode : bool array of shape (q,)
+        The labelset where it is lowest.
+    lowest : float
+        Its value there.
+    costs : float array of shape (q,)
+        What flipping each label adds, not negative.
+    """
+
+    mode: BoolArray
+    lowest: float
+    costs: FloatArray
+
+
+def _linear_forms(problems: Problems) -> list[LinearForm]:
+    """Return one for each fold of the first problem.
+
+    With pairs, a negative one f_i f_j is at least (f_i + f_j) / 2 times as negative, and what relax_pairs adds to the
+    diagonal is the most that all pairs together can be short of; whichever is tighter at its lowest.
+    """
+    label = problems.label[0]
+    diagonals = own_row(problems.diagonals, 0)
+    forms = []
+    for k in range(problems.base.shape[1]):
+        cost, slack = problems.cost[0, :, k], problems.least[0, :, k] - problems.cost[0, :, k]
+        changes = cost + slack / 2
+        if diagonals.shape[1]:
+            relaxed = cost - diagonals[k, label]
+            changes = max(changes, relaxed, key=lambda one: np.minimum(one, 0).sum())
+        mode = unpack(problems.mode[:1], len(label))[0].astype(bool)
+        mode[label] ^= changes < 0
+        costs = np.empty(len(label))
+        costs[label] = np.abs(changes)
+        forms.append(LinearForm(mode, float(problems.base[0, k]) + np.minimum(changes, 0).sum(), costs))
+    return forms
+
+
+def _cover(
+    folds: Sequence[Fold], forms: Sequence[LinearForm], weights: list[IntArray], needed: int, n_cells: int
+) -> list[Knapsack]:
     """Return knapsacks such that every labelset whose counts' weights reach ``needed`` is in one of them.
 
     If in all folds the weight was below needed times the fold's share of the largest possible sum, so would be the sum.
     """
     largest = sum(int(of_fold[-1]) for of_fold in weights)
     knapsacks = []
-    for fold, of_fold in zip(folds, weights, strict=True):
+    for fold, form, of_fold in zip(folds, forms, weights, strict=True):
         if of_fold[-1] > 0:
             share = -(-needed * int(of_fold[-1]) // largest)
             count = min(int(np.searchsorted(of_fold, share)), len(fold.calibration))
-            knapsacks.append(_knapsack(fold.energy, int(_additive_thresholds(fold)[-count]), n_cells))
+            knapsacks.append(_knapsack(form, int(_additive_thresholds(fold)[-count]), n_cells))
     return knapsacks
 
 
@@ -166,21 +259,15 @@ def _additive_thresholds(fold: Fold) -> IntArray:
     return thresholds
 
 
-def _knapsack(energy: Energy, threshold: int, n_cells: int) -> Knapsack:
+def _knapsack(form: LinearForm, threshold: int, n_cells: int) -> Knapsack:
     """Return a knapsack that holds every labelset whose additive score is at most ``threshold``."""
-    costs = energy.unary[0].astype(np.float64)
-    if energy.pairwise is not None:  # a negative pair t_j t_r is at least (t_j + t_r) / 2 times as negative
-        upper = np.minimum(np.triu(energy.pairwise, 1), 0)
-        costs += (upper.sum(axis=0) + upper.sum(axis=1)) / 2
-    mode = costs < 0
-    lowest = float(energy.constant[0]) + costs[mode].sum()
-    room = threshold - lowest
-    labels = np.flatnonzero(np.abs(costs) <= max(room, 0))
+    room = threshold - form.lowest
+    labels = np.flatnonzero(form.costs <= max(room, 0))
     if room <= 0:
-        return Knapsack(mode, labels, np.zeros(len(labels), dtype=np.int64), 0)
+        return Knapsack(form.mode, labels, np.zeros(len(labels), dtype=np.int64), 0)
     budget = min(n_cells, max(GRID_NUMBERS // max(len(labels), 1), 64))
-    cells = np.floor(np.abs(costs[labels]) / room * budget * (1 - 1e-12)).astype(np.int64)
-    return Knapsack(mode, labels, cells, budget)
+    cells = np.floor(form.costs[labels] / room * budget * (1 - 1e-12)).astype(np.int64)
+    return Knapsack(form.mode, labels, cells, budget)
 
 
 def _size(knapsack: Knapsack) -> tuple[float, float]:
@@ -188,32 +275,38 @@ def _size(knapsack: Knapsack) -> tuple[float, float]:
     return float(rows[-1, -1]), exponent
 
 
-def _draw(knapsacks: list[Knapsack], counts: IntArray, rng: np.random.Generator) -> Iterator[LabelMatrix]:
-    """Draw so many labelsets from each knapsack, a limited number at a time."""
-    most = max(DRAWN_NUMBERS // len(knapsacks[0].mode), 1)
-    for knapsack, n_draws in zip(knapsacks, counts.tolist(), strict=True):
-        if n_draws:
+def _draw(union: Union, n_draws: int, rng: np.random.Generator) -> Iterator[LabelMatrix]:
+    """Draw labelsets from knapsacks according to their sizes, a limited number at a time."""
+    most = max(DRAWN_NUMBERS // len(union.knapsacks[0].mode), 1)
+    counts = rng.multinomial(n_draws, union.shares)
+    for knapsack, n_own in zip(union.knapsacks, counts.tolist(), strict=True):
+        if n_own:
             rows, _ = knapsack.tables()
-            for start in range(0, n_draws, most):
-                yield knapsack.draw(rows, min(most, n_draws - start), rng)
+            for start in range(0, n_own, most):
+                yield knapsack.draw(rows, min(most, n_own - start), rng)
 
 
-def _exceptions(alone: "FoldEngine") -> LabelMatrix:
+def _exceptions(engine: "FoldEngine", i: int) -> LabelMatrix:
     """Return the labelsets that are exceptional in some fold: they are counted one by one."""
-    if alone._search.exceptional:
-        return alone._search.exceptions_of(np.array([0]))[1]
-    return np.empty((0, alone.n_labels), dtype=np.int8)
+    if engine._search.exceptional.present:
+        return engine._search.exceptional.of_one(i).labelsets
+    return np.empty((0, engine.n_labels), dtype=np.int8)
 
 
 def _weights(
-    alone: "FoldEngine", knapsacks: list[Knapsack], drawn: LabelMatrix, exceptions: LabelMatrix, smallest: int
+    engine: "FoldEngine",
+    i: int,
+    union: Union,
+    drawn: LabelMatrix,
+    exceptions: LabelMatrix,
+    smallest: int,
 ) -> FloatArray:
     """Return 1 over the number of knapsacks that hold it for each labelset drawn that is a member, 0 for others."""
-    members = alone.numerators_of(drawn, np.zeros(len(drawn), dtype=np.int64)) >= smallest
+    members = engine.numerators_of(drawn, np.full(len(drawn), i)) >= smallest
     if len(exceptions):
         listed = {labelset.tobytes() for labelset in exceptions}
         members &= np.array([labelset.tobytes() not in listed for labelset in drawn])
-    weights: FloatArray = members / np.sum([knapsack.holds(drawn) for knapsack in knapsacks], axis=0)
+    weights: FloatArray = members / np.sum([knapsack.holds(drawn) for knapsack in union.knapsacks], axis=0)
     return weights
 
 
@@ -227,3 +320,10 @@ def _mean_and_error(weights: FloatArray) -> tuple[float, float]:
 def _scaled(cover: int, share: float) -> int:
     """Return the share of a whole number that may be beyond floats, rounded down; 0 for negative shares."""
     return cover * int(max(share, 0.0) * 2**60) >> 60
+
+
+def _power_of_two(exponent: float) -> int:
+    """Return a power of two that may be beyond floats, rounded."""
+    whole = max(int(exponent) - 52, 0)
+    rounded: int = round(2.0 ** (exponent - whole))
+    return rounded << whole

@@ -9,7 +9,7 @@ import numpy as np
 
 from labelsure._core.types import IntArray, LabelMatrix
 from labelsure.labelsets._codes import encode
-from labelsure.labelsets._engine import BestLabelsets, Numerators
+from labelsure.labelsets._engine import BestLabelsets, Numerators, smooth
 from labelsure.labelsets._fold import Fold
 from labelsure.labelsets._rule import Rule
 from labelsure.labelsets._size import RegionSize
@@ -109,13 +109,24 @@ class FoldEngine(TableEngine):
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
         """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
-        if self.rule is None:
-            return super().numerators_of(Y, objects)
         objects = np.arange(self.n_objects) if objects is None else objects
-        scores = [fold.energy.scores(Y, objects=objects) for fold in self.folds]
-        counts = [fold.calibration.count_at_least(own) for fold, own in zip(self.folds, scores, strict=True)]
-        numerators = self.rule.numerators(np.stack(counts), objects)
+        return self.numerators_from([fold.energy.scores(Y, objects=objects) for fold in self.folds], Y, objects)
+
+    def numerators_from(self, scores: Sequence[IntArray], Y: LabelMatrix, objects: IntArray) -> IntArray:
+        """Return the same, given the labelsets' scores in each fold."""
+        at_least = self._fold_counts(scores)
+        if self.rule is not None:
+            numerators = self.rule.numerators(at_least, objects)
+        elif self.draws is None:
+            numerators = at_least.sum(axis=0) + 1
+        else:
+            above = self._fold_counts([fold_scores + 1 for fold_scores in scores])
+            numerators = smooth(at_least.sum(axis=0), above.sum(axis=0), self.draws[objects])
         return numerators if self.allow_empty else np.where(Y.any(axis=1), numerators, 0)
+
+    def _fold_counts(self, scores: Sequence[IntArray]) -> IntArray:
+        """Return how many of each fold's calibration scores are at least as large, (K, m)."""
+        return np.stack([fold.calibration.count_at_least(own) for fold, own in zip(self.folds, scores, strict=True)])
 
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
         """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``."""
@@ -193,8 +204,8 @@ class FoldEngine(TableEngine):
             int(strict),
             rows,
         )
-        if self._search.exceptional:
-            own, labelsets = self._search.exceptions_of(objects)
+        if self._search.exceptional.present:
+            own, labelsets = self._search.exceptional.of(objects)
             rows[own, encode(labelsets)] = self._counts_of(labelsets, objects[own], strict=strict)
         return rows
 

@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from labelsure._core.one_thread import one_thread
 from labelsure._core.types import FloatArray, IntArray
 from labelsure.labelsets._fold import Fold
 from labelsure.labelsets._relaxation import relax_pairs
@@ -60,7 +61,8 @@ class FoldPairs:
     def shared_relaxation(self) -> tuple[FloatArray, FloatArray]:
         """The diagonals and gains of ``relax_pairs`` for all objects, each (1, K, q)."""
         units = [np.median(np.abs(fold.energy.unary[:SCALE_OBJECTS]), axis=0) for fold in self.folds]
-        relaxed = [relax_pairs(pairs, unit) for pairs, unit in zip(self.shared[0], units, strict=True)]
+        with one_thread():  # more of them only wait for each other on matrices this small
+            relaxed = [relax_pairs(pairs, unit) for pairs, unit in zip(self.shared[0], units, strict=True)]
         diagonals, gains = zip(*relaxed, strict=True)
         return np.stack(diagonals)[None], np.stack(gains)[None]
 
@@ -81,10 +83,11 @@ class FoldPairs:
         if not self.own:
             return self.shared_relaxation
         diagonals, gains = np.zeros((2, *pairs.shape[:3]))
-        for row, of_object in enumerate(pairs):
-            for k, of_fold in enumerate(of_object):
-                unit = np.abs(costs[row, :, k]).astype(np.float64)
-                diagonals[row, k], gains[row, k] = relax_pairs(of_fold, unit)
+        with one_thread():
+            for row, of_object in enumerate(pairs):
+                for k, of_fold in enumerate(of_object):
+                    unit = np.abs(costs[row, :, k]).astype(np.float64)
+                    diagonals[row, k], gains[row, k] = relax_pairs(of_fold, unit)
         return diagonals, gains
 
     def _stack(self, objects: IntArray) -> IntArray:

@@ -18,8 +18,8 @@ from labelsure.labelsets._relaxation_kernels import bound_flips
 from labelsure.labelsets._words import Words
 
 # Entries of ``numbers``: the level reached (-1: finished), members found, work done in evaluations, whether the root
-# was looked at, whether the list of the present level was made
-LEVEL, FOUND, WORK, STARTED, LISTED = range(5)
+# was looked at, whether the list of the present level was made, members in the buffer
+LEVEL, FOUND, WORK, STARTED, LISTED, WRITTEN = range(6)
 
 # Columns of ``levels``: the next child, where the list begins, its length, and the label flipped to come here
 CHILD, BEGIN, LENGTH, FLIPPED = range(4)
@@ -221,7 +221,6 @@ def search_pairs(
     work = np.empty((3, n_labels), np.float64)
     notes, order = np.empty(n_labels, np.int64), np.empty(n_labels, np.int64)
     totals = np.empty(n_labels, np.float64)
-    n_written = 0
     last_work = numbers[WORK] + budget
     level = numbers[LEVEL]
     value = np.int64(0)
@@ -248,11 +247,11 @@ def search_pairs(
                 numbers[FOUND] += 1
                 if n_room > 0:
                     for w in range(n_words):
-                        found_words[n_written, w] = words[w]
-                    found_rank[n_written, NUMERATOR] = value
-                    n_written += 1
+                        found_words[numbers[WRITTEN], w] = words[w]
+                    found_rank[numbers[WRITTEN], NUMERATOR] = value
+                    numbers[WRITTEN] += 1
             sure = value >= limit[NUMERATOR] and not ranked
-        if n_written > 0 and n_written == n_room:
+        if numbers[WRITTEN] > 0 and numbers[WRITTEN] == n_room:
             numbers[LEVEL] = level
             return BUFFER_FULL
         if numbers[WORK] >= last_work:

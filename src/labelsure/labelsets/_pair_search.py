@@ -15,6 +15,7 @@ from labelsure.labelsets._pair_kernels import (
     LENGTH,
     STACK_FULL,
     WORK,
+    WRITTEN,
     search_pairs,
 )
 from labelsure.labelsets._problems import FAR, Problems, own_row
@@ -103,7 +104,7 @@ class PairState:
     def __init__(self, problem: PairProblem, common: tuple[Any, ...], n_room: int) -> None:
         n_folds, n_labels = problem.changes.shape
         self.problem, self.common = problem, common
-        self.numbers = np.zeros(5, dtype=np.int64)
+        self.numbers = np.zeros(6, dtype=np.int64)
         self.levels = np.zeros((n_labels + 2, 4), dtype=np.int64)
         self.levels[0, LENGTH] = n_labels
         self.scores = np.zeros((n_labels + 2, n_folds), dtype=np.int64)
@@ -119,8 +120,9 @@ class PairState:
         self.found_rank = np.zeros((n_room + 1, 2), dtype=np.int64)
 
     def go_on(self, limit: IntArray, budget: int, *, ranked: bool, by_total: bool = False) -> int:
-        """Search on; return how the kernel ended."""
+        """Search on, with an empty buffer; return how the kernel ended."""
         problem = self.problem
+        self.numbers[WRITTEN] = 0
         ended, last_work = STACK_FULL, int(self.numbers[WORK]) + budget
         while ended == STACK_FULL:
             ended = search_pairs(

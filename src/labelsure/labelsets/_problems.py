@@ -165,9 +165,8 @@ def _least_pairs(pairs: IntArray, on: BoolArray) -> IntArray:
 
 def _met(on: BoolArray, pairs: IntArray) -> IntArray:
     """Return the sum of each label's pairs with the labels of each row of ``on``, (n, q)."""
-    if len(pairs) == 1:
-        return on @ pairs[0]
-    return (on[:, None, :] @ pairs)[:, 0]
+    met: IntArray = on @ pairs[0] if len(pairs) == 1 else (on[:, None, :] @ pairs)[:, 0]
+    return met
 
 
 def force_flip(problems: Problems, row: int, t: int) -> Problems:

@@ -139,9 +139,9 @@ def relax(
         n_steps += 1
     # Every number above is at most ``size``, and no more than n + n_steps + 6 roundings of it enter a sum.
     slack = size * (n + n_steps + 8) * 2.0**-50
-    bound = np.ceil(twice_value / 2 - gaps - slack)
+    bound = float(np.ceil(twice_value / 2 - gaps - slack))
     if bound <= total:
-        return total
+        return float(total)
     for i in range(n):
         left = 1.0 - point[i]
         gap = max(gradient[i] * point[i], -gradient[i] * left)
@@ -183,7 +183,7 @@ def charge(
         forced[i] = change[i] + own_slack
         if forced[i] < 0.0:
             forced[i] = change[i]
-            for before in range(n_hard):
+            for before in range(n_hard if own_slack < 0.0 else 0):
                 other = labels[hard[before]]
                 forced[i] += min(sign[j] * sign[other] * pairs[j, other], 0.0)
             hard[n_hard] = i

@@ -1,7 +1,7 @@
 """Searches over labelsets that are never listed: problems posed in batches, handed to the kernels in threads."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from labelsure.labelsets._best_first_kernels import NUMERATOR, best_first
 from labelsure.labelsets._depth_first_kernels import BUFFER_FULL, FINISHED, FOUND, search
 from labelsure.labelsets._engine import DRAW_UNIT, BestLabelsets
 from labelsure.labelsets._estimate import estimate_size
+from labelsure.labelsets._exceptional import ExceptionalLabelsets, ExceptionList
 from labelsure.labelsets._fold import Fold
 from labelsure.labelsets._fold_arrays import FoldParts, fold_tables
 from labelsure.labelsets._label_kernels import label_numerators
@@ -41,25 +42,6 @@ CALL_BUDGET = 1_000_000
 """Evaluations of one call of the depth-first kernel, about 0.05 s, so that an interrupt is heard soon."""
 
 
-class ExceptionList(NamedTuple):
-    """The exceptional labelsets of one object.
-
-    Attributes
-    ----------
-    labelsets : int8 array of shape (E, q)
-    numerators, totals : int64 arrays of shape (E,)
-        Of their p-values, and their total scores.
-    n_stranger : int
-        How many have a higher score of their own than in the general form, in some fold. The others are found no
-        earlier than they should be by a search of the general form, so they never crowd out a labelset there.
-    """
-
-    labelsets: LabelMatrix
-    numerators: IntArray
-    totals: IntArray
-    n_stranger: int
-
-
 class FoldSearch:
     """Searches for one engine.
 
@@ -77,9 +59,7 @@ class FoldSearch:
         self.tables = fold_tables(self.general)
         weighted = engine.draws is not None or engine.rule is not None
         self.plain = not (self.parts.has_penalty or self.parts.has_link or weighted)
-        self.discounted = _once([fold.energy.discounts.labelsets for fold in engine.folds if fold.energy.discounts])
-        self.own_exceptions = any(fold.energy.exceptions is not None for fold in engine.folds)
-        self.exceptional = self.own_exceptions or self.discounted is not None
+        self.exceptional = ExceptionalLabelsets(engine, self.general)
 
     @property
     def node_cost(self) -> int:
@@ -179,7 +159,7 @@ class FoldSearch:
 
     def iterate_members(self, i: int, smallest: int) -> Iterator[tuple[LabelMatrix, IntArray]]:
         """Yield labelsets with a numerator of at least ``smallest``, exceptional ones first, then depth first."""
-        exceptions = self.exceptions_of_one(i)
+        exceptions = self.exceptional.of_one(i)
         members = exceptions.numerators >= smallest
         yield exceptions.labelsets[members], exceptions.numerators[members]
         problems = pose_problems(self.general, self.parts, np.array([i]))
@@ -190,47 +170,10 @@ class FoldSearch:
             fresh = ~np.isin(_as_keys(words[:n_new]), known)
             yield unpack(words[:n_new][fresh], self.engine.n_labels), numerators[:n_new][fresh]
 
-    def exceptions_of(self, objects: IntArray) -> tuple[IntArray, LabelMatrix]:
-        """Return the labelsets that are exceptional in some fold, and whose they are: positions in ``objects``."""
-        owners, labelsets = [], []
-        if self.discounted is not None:
-            owners.append(np.repeat(np.arange(len(objects)), len(self.discounted)))
-            labelsets.append(np.tile(self.discounted, (len(objects), 1)))
-        for fold in self.engine.folds:
-            if fold.energy.exceptions is not None:
-                exceptions = fold.energy.exceptions.take(objects)
-                owners.append(exceptions.owners())
-                labelsets.append(exceptions.labelsets)
-        owner, listed = np.concatenate(owners), np.concatenate(labelsets)
-        if len(owners) > 1:
-            once = np.unique(np.column_stack([owner, listed]), axis=0)
-            owner, listed = once[:, 0], once[:, 1:].astype(np.int8)
-        candidates = listed.any(axis=1) | self.engine.allow_empty
-        return owner[candidates], listed[candidates]
-
-    def exceptions_of_one(self, i: int) -> ExceptionList:
-        """Return the exceptional labelsets of object ``i``."""
-        nothing = np.empty(0, dtype=np.int64)
-        if not self.exceptional:
-            return ExceptionList(np.empty((0, self.engine.n_labels), dtype=np.int8), nothing, nothing, 0)
-        labelsets = self.exceptions_of(np.array([i]))[1]
-        objects = np.full(len(labelsets), i)
-        stranger = np.zeros(len(labelsets), dtype=bool)
-        for fold, general in zip(self.engine.folds, self.general, strict=True):
-            if fold.energy.exceptions is not None:
-                own = fold.energy.scores(labelsets, objects=objects)
-                stranger |= own > general.energy.scores(labelsets, objects=objects)
-        return ExceptionList(
-            labelsets,
-            self.engine.numerators_of(labelsets, objects),
-            self.engine.total_scores(labelsets, objects),
-            int(stranger.sum()),
-        )
-
     def _top_of(self, problems: Problems, row: int, i: int, words: Words, numerators: IntArray) -> None:
         """Write the best labelsets of one object and their numerators, as far as there are so many."""
         n_best = len(numerators)
-        exceptions = self.exceptions_of_one(i)
+        exceptions = self.exceptional.of_one(i)
         found_words, found_rank = self._best_first(problems, row, i, n_best + exceptions.n_stranger)
         if len(exceptions.labelsets):
             known = pack(exceptions.labelsets)
@@ -246,7 +189,7 @@ class FoldSearch:
 
     def _label_numerators_of(self, problems: Problems, row: int, i: int) -> IntArray:
         """Return the highest numerator of one object's labelsets with each label off and on, (n_labels, 2)."""
-        exceptions = self.exceptions_of_one(i)
+        exceptions = self.exceptional.of_one(i)
         by_flip = np.zeros((self.engine.n_labels, 2), dtype=np.int64)
         additive = not (self.parts.pairs.present or self.parts.has_penalty or exceptions.n_stranger)
         if additive:
@@ -346,19 +289,13 @@ class FoldSearch:
         for row, i in enumerate(objects):
             steps = list(self._depth_first(problems, row, int(i), least[i], no_words, no_numerators, budget=budget))
             size, finished = sum(n_new for n_new, _ in steps), steps[-1][1]
-            if self.exceptional:
-                exceptions = self.exceptions_of_one(int(i))
-                general = self._general_numerators(exceptions.labelsets, int(i)) >= least[i]
+            if self.exceptional.present:
+                exceptions = self.exceptional.of_one(int(i))
+                general = exceptions.general >= least[i]
                 # an unfinished search may have met any of them, or none
                 size = max(size - int(general.sum()), 0) + int((exceptions.numerators >= least[i]).sum())
             answers.append((size, finished))
         return answers
-
-    def _general_numerators(self, labelsets: LabelMatrix, i: int) -> IntArray:
-        """Return what the numerators of exceptional labelsets would be, were they not exceptional."""
-        engine = self.engine
-        general = type(engine)(self.general, allow_empty=engine.allow_empty, draws=engine.draws, rule=engine.rule)
-        return general.numerators_of(labelsets, np.full(len(labelsets), i))
 
     def _depth_first(
         self,
@@ -472,8 +409,3 @@ def _as_keys(words: Words) -> np.ndarray[tuple[int], np.dtype[np.void]]:
     """Return each row of words as one item that can be compared with others."""
     rows = np.ascontiguousarray(words)
     return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
-
-
-def _once(lists: list[LabelMatrix]) -> LabelMatrix | None:
-    """Return every labelset of some lists once; None where there are no lists."""
-    return np.unique(np.concatenate(lists), axis=0) if lists else None

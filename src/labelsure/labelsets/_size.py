@@ -20,6 +20,8 @@ class SizeEstimate:
         Its confidence, from the random draws of the estimate alone.
     at_least, at_most : int
         Certified bounds: the members that were found, and a count that no region can exceed.
+    approximate : bool
+        Whether the confidence is that of a normal approximation instead of a proven one.
 
     Examples
     --------
@@ -33,6 +35,7 @@ class SizeEstimate:
     confidence: float
     at_least: int
     at_most: int
+    approximate: bool = False
 
     def __int__(self) -> int:
         return self.value
@@ -63,8 +66,11 @@ def sum_sizes(sizes: Sequence[RegionSize]) -> RegionSize:
     if not estimates:
         return counted
     return SizeEstimate(
-        *(counted + sum(getattr(one, name) for one in estimates) for name in ("value", "low", "high")),
+        value=counted + sum(one.value for one in estimates),
+        low=counted + sum(one.low for one in estimates),
+        high=counted + sum(one.high for one in estimates),
         confidence=max(1 - sum(1 - one.confidence for one in estimates), 0.0),
         at_least=counted + sum(one.at_least for one in estimates),
         at_most=counted + sum(one.at_most for one in estimates),
+        approximate=any(one.approximate for one in estimates),
     )

@@ -1,0 +1,191 @@
+"""The combination of label-wise p-values, against a transcription of its formula."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeClassifier
+
+from labelsure import InductiveConformalClassifier, calibrate_outputs
+from labelsure.labelsets import decode
+from labelsure.measures import LabelWiseCombination, Measure
+
+TENTHS = st.integers(0, 10).map(lambda tenths: tenths / 10)
+OUTPUTS = TENTHS | st.sampled_from([1e-300, 1 - 2**-53]) | st.floats(0, 1)
+
+
+def transcription(t, o, Y, outputs):
+    """-sum_j log p_j(t_j), errors as exact fractions rounded to 2^-40."""
+    total = 0.0
+    for j, tj in enumerate(t):
+        error = rounded_error(tj, o[j])
+        at_least = sum(rounded_error(y[j], trained[j]) >= error for y, trained in zip(Y, outputs, strict=True))
+        total -= math.log((at_least + 1) / (len(Y) + 1))
+    return total
+
+
+def rounded_error(c, o):
+    return abs(int(c) - Fraction(round(Fraction(float(o)) * 2**40), 2**40))
+
+
+@st.composite
+def training_parts(draw, elements=OUTPUTS):
+    n_labels, n_training = draw(st.integers(1, 4)), draw(st.integers(1, 8))
+    Y = draw(arrays(np.int8, (n_training, n_labels), elements=st.integers(0, 1)))
+    training = draw(arrays(np.float64, (n_training, n_labels), elements=elements))
+    return Y, training, draw(arrays(np.float64, (draw(st.integers(1, 3)), n_labels), elements=elements))
+
+
+@given(training_parts())
+def test_combined_scores_equal_formula(parts):
+    Y, training, outputs = parts
+    measure = LabelWiseCombination().fit(Y, outputs=training)
+    energy = measure.energy(outputs)
+    n_labels = outputs.shape[1]
+    for t in decode(np.arange(2**n_labels), n_labels):
+        scores = energy.scores(np.tile(t, (len(outputs), 1)))
+        assert (scores >= 0).all()
+        assert (scores * 2.0**-measure.exponent_ <= measure.bound_ + 1e-9).all()
+        for score, o in zip(scores * 2.0**-measure.exponent_, outputs, strict=True):
+            assert score == pytest.approx(
+                transcription(t, o, Y, training), abs=(n_labels + 1) * 2.0**-measure.exponent_
+            )
+
+
+@given(training_parts(elements=TENTHS))
+def test_errors_that_are_equal_on_paper_are_tied(parts):
+    Y, training, outputs = parts
+    measure = LabelWiseCombination().fit(Y, outputs=training)
+    tenths = np.rint(10 * training).astype(int)
+    errors = np.where(Y == 1, 10 - tenths, tenths)
+    energy = measure.energy(outputs)
+    for i, o in enumerate(np.rint(10 * outputs).astype(int)):
+        for c, new in ((0, o), (1, 10 - o)):
+            p = ((errors >= new).sum(axis=0) + 1) / (len(Y) + 1)
+            score = energy.scores(np.full((1, len(o)), c), objects=np.array([i]))[0] * 2.0**-measure.exponent_
+            assert score == pytest.approx(-np.log(p).sum(), abs=1e-9)
+
+
+def test_floats_alone_would_miss_ties():
+    assert abs(1 - 0.9) != abs(0 - 0.1)  # why errors are whole numbers
+    measure = LabelWiseCombination().fit([[1]], outputs=[[0.9]])
+    assert measure.energy([[0.1]]).scores([[0]]).tolist() == [0]  # one error of 0.1, one of at least 0.1: p = 1
+
+
+def test_a_label_is_compared_with_its_own_errors():
+    measure = LabelWiseCombination().fit([[0, 0]] * 3, outputs=[[0.1, 0.6], [0.2, 0.7], [0.3, 0.8]])
+    energy = measure.energy([[0.5, 0.5]])
+    assert energy.unary.tolist() == [[0, 0]]
+    assert energy.constant[0] * 2.0**-measure.exponent_ == pytest.approx(math.log(4))  # 1/4 for one, 1 for the other
+
+
+def test_scores_are_additive_label_by_label():
+    rng = np.random.default_rng(0)
+    Y, training, outputs = rng.integers(0, 2, size=(50, 6)), rng.random((50, 6)), rng.random((20, 6))
+    energy = LabelWiseCombination().fit(Y, outputs=training).energy(outputs)
+    assert energy.pairwise is None
+    assert energy.penalty is None
+    assert energy.exceptions is None
+
+
+def test_energy_of_a_batch_equals_that_of_its_objects_for_combinations():
+    rng = np.random.default_rng(0)
+    Y, training, outputs = rng.integers(0, 2, size=(50, 6)), rng.random((50, 6)), rng.random((20, 6))
+    measure = LabelWiseCombination().fit(Y, outputs=training)
+    batch = measure.energy(outputs)
+    for i in range(20):
+        alone = measure.energy(outputs[[i]])
+        assert alone.constant.tolist() == batch.constant[[i]].tolist()
+        assert alone.unary.tolist() == batch.unary[[i]].tolist()
+
+
+def test_order_of_training_examples_makes_no_difference():
+    rng = np.random.default_rng(0)
+    Y, training, outputs = rng.integers(0, 2, size=(50, 6)), rng.random((50, 6)), rng.random((20, 6))
+    expected = LabelWiseCombination().fit(Y, outputs=training).energy(outputs)
+    other = LabelWiseCombination().fit(Y[::-1], outputs=training[::-1]).energy(outputs)
+    assert np.array_equal(expected.unary, other.unary)
+    assert np.array_equal(expected.constant, other.constant)
+
+
+def test_out_of_fold_errors_are_those_of_models_that_had_not_seen_the_example():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(120, 3)), rng.integers(0, 2, size=(120, 2))  # nothing to learn, much to remember
+    errors = {}
+    for out_of_fold in (False, True):
+        measure = LabelWiseCombination(out_of_fold=out_of_fold)
+        assert measure.needs_training_outputs
+        assert measure.needs_training_labels
+        assert not measure.needs_features
+        assert measure.needs_out_of_fold_outputs is out_of_fold
+        model = InductiveConformalClassifier(DecisionTreeClassifier(), measure=measure, random_state=0).fit(X, Y)
+        errors[out_of_fold] = model.calibrated_.measure.errors_ / 2**40
+    assert errors[False].max() == 0
+    assert 0.3 < errors[True].mean() < 0.7
+
+
+def test_calibrated_combination_is_a_conformal_predictor():
+    rng = np.random.default_rng(1)
+    Y, outputs = rng.integers(0, 2, size=(300, 3)), rng.random((300, 3))
+    part = slice(0, 100), slice(100, 200), slice(200, 300)
+    predictor = calibrate_outputs(
+        outputs[part[1]],
+        Y[part[1]],
+        measure=LabelWiseCombination(),
+        training_labels=Y[part[0]],
+        training_outputs=outputs[part[0]],
+        empty="allow",
+    )
+    p = predictor.predict_labelsets(outputs[part[2]]).p_value(Y[part[2]])
+    measure = LabelWiseCombination().fit(Y[part[0]], outputs=outputs[part[0]])
+    calibration, new = (measure.energy(outputs[rows]).scores(Y[rows]) for rows in part[1:])
+    expected = [(np.sum(calibration >= score) + 1) / 101 for score in new]
+    assert p.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("Y", "outputs", "message"),
+    [
+        ([[1, 0]], None, "LabelWiseCombination is fitted on errors: pass outputs"),
+        ([[1, 0]], [[0.5, 1.5]], "outputs must lie between 0 and 1, got 1.5"),
+        ([[1, 0]], [[0.5]], r"outputs must have shape \(n_objects, 2\), got \(1, 1\)"),
+        ([[1, 0]], [[0.5, 0.5], [0.5, 0.5]], "outputs and Y must have the same number of rows, got 2 and 1"),
+        ([[1, 2]], [[0.5, 0.5]], "Y must hold only 0 and 1, got 2"),
+        (np.empty((0, 2)), np.empty((0, 2)), "LabelWiseCombination compares errors with those made in training"),
+    ],
+)
+def test_bad_training_parts_of_combinations_are_refused(Y, outputs, message):
+    with pytest.raises(ValueError, match=message):
+        LabelWiseCombination().fit(Y, outputs=outputs)
+
+
+def test_missing_training_outputs_are_named():
+    with pytest.raises(ValueError, match="needs the outputs for what it was trained on: pass them as training_outputs"):
+        calibrate_outputs([[0.5, 0.5]], [[1, 0]], measure=LabelWiseCombination(), training_labels=[[1, 0]])
+
+
+def test_combination_before_fit_is_refused():
+    with pytest.raises(NotFittedError):
+        LabelWiseCombination().energy([[0.5, 0.5]])
+
+
+def test_combination_is_a_scikit_learn_object():
+    measure = LabelWiseCombination(out_of_fold=True)
+    assert isinstance(measure, Measure)
+    assert measure.get_params() == {"out_of_fold": True}
+    assert measure.fit([[1, 0]], outputs=[[0.5, 0.5]]) is measure
+    copy = clone(measure)
+    assert copy.get_params() == measure.get_params()
+    assert not hasattr(copy, "exponent_")
+
+
+def test_no_objects_have_an_empty_energy_of_combinations():
+    energy = LabelWiseCombination().fit([[1, 0]], outputs=[[0.5, 0.5]]).energy(np.empty((0, 2)))
+    assert energy.n_objects == 0
+    assert energy.scores(np.empty((0, 2))).shape == (0,)
