@@ -143,7 +143,7 @@ def test_bad_taxonomies_and_weights_are_refused(data):
     with pytest.raises(ValueError, match="one of the 4 labels, from 0, got 4"):
         InductiveConformalClassifier(BASE, mondrian=4).fit(X, Y)
     with pytest.raises(ValueError, match="one category per object, 90 in all"):
-        CrossConformalClassifier(BASE, mondrian=lambda X: 1).fit(X, Y)
+        CrossConformalClassifier(BASE, mondrian=len).fit(X, Y)
     with pytest.raises(ValueError, match="does not go with smoothed=True"):
         CrossConformalClassifier(BASE, mondrian=0, smoothed=True).fit(X, Y)
     with pytest.raises(ValueError, match="does not go with guarantee='exact'"):
@@ -156,7 +156,7 @@ def test_bad_taxonomies_and_weights_are_refused(data):
     with pytest.raises(ValueError, match=r"numbers of at least 0.*got -"):
         InductiveConformalClassifier(BASE, weight=lambda X: X[:, 0]).fit(X, Y)
     with pytest.raises(ValueError, match="one number per object"):
-        InductiveConformalClassifier(BASE, weight=lambda X: 1.0).fit(X, Y)
+        InductiveConformalClassifier(BASE, weight=len).fit(X, Y)
     nowhere = InductiveConformalClassifier(BASE, weight=lambda X: np.zeros(len(X))).fit(X, Y)
     with pytest.raises(ValueError, match="0 for all calibration objects"):
         nowhere.predict_labelsets(X)

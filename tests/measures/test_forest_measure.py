@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from labelsure import CrossConformalClassifier, MLkNNClassifier, calibrate_outputs
+from labelsure import CrossConformalClassifier, InductiveConformalClassifier, MLkNNClassifier, calibrate_outputs
 from labelsure.labelsets import decode
 from labelsure.measures import ForestMeasure, HammingPenalty, LogLossMeasure, Measure, UnseenPenalty
 
@@ -195,6 +195,19 @@ def test_forest_depends_on_its_random_state_alone():
     assert equal(energy(3), energy(3))
     assert equal(energy(np.random.RandomState(3)), energy(3))
     assert not equal(energy(3), energy(4))
+
+
+@pytest.mark.parametrize("conformal", [CrossConformalClassifier, InductiveConformalClassifier])
+def test_conformal_classifiers_seed_the_forest(conformal):
+    X, Y, outputs = clustered_data(100)
+
+    def energy(random_state):
+        measure = small_forest(random_state=None) + UnseenPenalty()
+        fitted = conformal(MLkNNClassifier(), measure=measure, random_state=random_state).fit(X, Y).calibrated_
+        return np.atleast_1d(np.array(fitted, dtype=object))[0].measure.first.energy(outputs, X=X)
+
+    assert equal(energy(1), energy(1))
+    assert not equal(energy(1), energy(2))
 
 
 def test_one_label_is_enough():

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from copy import copy
 from fractions import Fraction
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -199,7 +199,9 @@ class AutoMeasure(Measure):
     def _make_trial(self, labels: LabelMatrix, outputs: FloatArray, X: MatrixLike) -> Trial:
         from sklearn.model_selection import KFold
 
-        (seed,) = draw_seeds(self.random_state, 1)
+        # an int goes to the candidates as it is: then naming the one chosen gives the same result
+        state = self.random_state
+        seed = int(state) if isinstance(state, Integral) else draw_seeds(state, 1)[0]
         n_objects = N_OBJECTS if labels.shape[1] <= MANY_LABELS else N_OBJECTS_MANY_LABELS
         n_objects = n_objects if self.n_objects is None else self.n_objects
         objects = np.zeros(len(labels), dtype=bool)

@@ -155,8 +155,8 @@ def resolve_measure(measure: Measure | str | None) -> Measure:
         return AutoMeasure()
     if not isinstance(measure, Measure):
         raise ValueError(
-            "measure must be a nonconformity measure such as labelsure.measures.PowerMeasure(), or 'auto',"
-            f" got {measure!r}."
+            f"measure must be a nonconformity measure such as labelsure.measures.PowerMeasure(), got {measure!r}."
+            " Pass measure='auto' to have one chosen."
         )
     if isinstance(measure, AutoMeasure):
         measure.check_parameters()

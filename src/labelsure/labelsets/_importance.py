@@ -82,14 +82,14 @@ class RegionDraws:
         self.best: BoolArray = (differs & np.uint64(1)).astype(bool)
 
     def costs(self) -> FloatArray:
-        """Return what changing each label of the best labelset adds to the total of the additive scores."""
+        """Return by how much changing each label of the best labelset changes the total of the additive scores."""
         problem, labels = self.problem, self.problem.labels
         costs: FloatArray = problem.changes.sum(axis=0)
         if problem.pairs.shape[1] and self.best.any():
             flipped = labels[self.best]
             met = problem.pairs[:, labels[:, None], flipped].sum(axis=0) * problem.sign[flipped]
             costs = costs + problem.sign[labels] * met.sum(axis=1)
-        return np.where(self.best, -costs, costs)
+        return np.abs(costs)
 
     def draw(self, probabilities: FloatArray, n_draws: int) -> BoolArray:
         """Draw flips and keep those that lead to members."""
@@ -170,13 +170,13 @@ def log_probabilities(flips: BoolArray, probabilities: FloatArray) -> FloatArray
 
 
 def _first_probabilities(draws: RegionDraws) -> FloatArray:
-    """Return probabilities that fall with what a flip adds, as high as lets a share of the draws be members."""
+    """Return those of the best labelset with changes that are less likely the more they matter."""
     costs = draws.costs()
     if not len(costs):
         return costs
-    warmth, hottest = float(np.abs(costs).min()) / 8 + 1, 4 * float(np.abs(costs).max()) + 1
+    warmth, hottest = float(costs.min()) / 8 + 1, 4 * float(costs.max()) + 1
     while True:
-        changed = np.maximum(1 / (1 + np.exp(np.clip(costs / warmth, -500, 500))), STRAY_CHANGES / len(costs))
+        changed = np.maximum(1 / (1 + np.exp(np.minimum(costs / warmth, 500))), STRAY_CHANGES / len(costs))
         probabilities = _inside(np.where(draws.best, 1 - changed, changed))
         if warmth > hottest or len(draws.draw(probabilities, TRIAL_DRAWS)) < MEMBER_RATE * TRIAL_DRAWS:
             return probabilities

@@ -4,8 +4,7 @@ import numpy as np
 
 from labelsure._core.compilation import kernel
 from labelsure._core.types import BoolArray, FloatArray, IntArray
-from labelsure.labelsets._lookup_kernels import Int32Array, Integer
-from labelsure.labelsets._pair_kernels import value_of
+from labelsure.labelsets._lookup_kernels import Int32Array, Integer, weigh
 from labelsure.labelsets._penalty_kernels import penalties
 from labelsure.labelsets._words import Words
 
@@ -30,7 +29,7 @@ def weigh_flips(
     factors: IntArray,
     weights: IntArray,
     multipliers: IntArray,
-    plain: bool,
+    plain: bool,  # noqa: ARG001
     penalised: bool,
     allow_empty: bool,
     stranger: Integer,
@@ -71,6 +70,6 @@ def weigh_flips(
             penalties(words[row], labels[:0], np.int64(0), by_cardinality, anchors, anchor_begin, per_distance, penalty)
         numerators[row] = stranger
         if some_on:
-            numerators[row] = value_of(
-                plain, scores, nothing, penalty, factors, weights, multipliers, buckets, values, counts, layout
+            numerators[row] = weigh(
+                scores, nothing, penalty, factors, weights, multipliers, buckets, values, counts, layout
             )

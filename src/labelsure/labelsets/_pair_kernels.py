@@ -12,7 +12,7 @@ import numpy as np
 from labelsure._core.compilation import kernel
 from labelsure._core.types import BoolArray, FloatArray, IntArray
 from labelsure.labelsets._best_first_kernels import NUMERATOR, TOTAL, comes_before, sift
-from labelsure.labelsets._lookup_kernels import LINK, Int32Array, Integer, count_additive, final_score, weigh
+from labelsure.labelsets._lookup_kernels import LINK, Int32Array, Integer, final_score, weigh
 from labelsure.labelsets._penalty_kernels import penalties
 from labelsure.labelsets._relaxation_kernels import bound_flips
 from labelsure.labelsets._words import Words
@@ -30,36 +30,15 @@ LABEL, OWN, REACH = range(3)
 # The entry of ``limit`` after those of a rank: whether as many labelsets as asked for were found
 FULL = 2
 
+# What a numerator is asked of: everything below a node; what flips one label more, at most; all that is left of a list;
+# the labelset with one label more, at most, and exactly
+NODE, BELOW, REST, OWN_BOUND, ITSELF = range(5)
+
 # What a call of ``search_pairs`` ends with
 FINISHED, BUDGET_SPENT, BUFFER_FULL, STACK_FULL = range(4)
 
 WORK_PER_EVALUATION = 8
 """Entries of lists that take about as long as looking up one score."""
-
-
-@kernel
-def value_of(
-    plain: bool,
-    scores: IntArray,
-    more: IntArray,
-    penalty: IntArray,
-    factors: IntArray,
-    weights: IntArray,
-    multipliers: IntArray,
-    buckets: Int32Array,
-    values: IntArray,
-    counts: IntArray,
-    layout: IntArray,
-) -> Integer:
-    """Return the numerator of a labelset with additive scores ``scores + more``.
-
-    Reference : _reference.numerator
-    Requires : as weigh; plain only where there are neither links nor penalties nor weights
-    Cost : one look-up per fold, two where smoothed
-    """
-    if plain:
-        return 1 + count_additive(scores, more, buckets, values, counts, layout)
-    return weigh(scores, more, penalty, factors, weights, multipliers, buckets, values, counts, layout)
 
 
 @kernel
@@ -174,7 +153,7 @@ def search_pairs(
     factors: IntArray,
     weights: IntArray,
     multipliers: IntArray,
-    plain: bool,
+    plain: bool,  # noqa: ARG001
     penalised: bool,
     allow_empty: bool,
     ranked: bool,
@@ -211,7 +190,7 @@ def search_pairs(
     n_room = found_rank.shape[0] - 1
     nothing = np.zeros(n_folds, np.int64)
     penalty = np.zeros(n_folds, np.int64)
-    own_penalty = np.zeros(n_folds, np.int64)
+    asked_penalty = np.zeros(n_folds, np.int64)
     bounds = np.empty(n_folds, np.int64)
     more = np.empty(n_folds, np.int64)
     labels = np.empty(n_labels, np.int64)
@@ -229,10 +208,8 @@ def search_pairs(
     if arrived:
         numbers[STARTED] = 1
         if penalised:
-            penalties(words, labels[:0], zero, by_cardinality, anchors, anchor_begin, per_distance, own_penalty)
-        value = value_of(
-            plain, scores[0], nothing, own_penalty, factors, weights, multipliers, buckets, values, counts, layout
-        )
+            penalties(words, labels[:0], zero, by_cardinality, anchors, anchor_begin, per_distance, asked_penalty)
+        value = weigh(scores[0], nothing, asked_penalty, factors, weights, multipliers, buckets, values, counts, layout)
         numbers[WORK] += 1
     while level >= 0:
         if arrived:
@@ -241,7 +218,7 @@ def search_pairs(
             for w in range(n_words):
                 some_on |= words[w] != 0
             if ranked and value >= limit[NUMERATOR] and some_on:  # the root; others are offered when they are listed
-                total = total_of(scores[level], nothing, own_penalty, layout) if by_total else zero
+                total = total_of(scores[level], nothing, asked_penalty, layout) if by_total else zero
                 offer(value, total, words, by_total, numbers, found, found_words, found_rank, limit)
             elif value >= limit[NUMERATOR] and some_on:
                 numbers[FOUND] += 1
@@ -290,18 +267,6 @@ def search_pairs(
                 )
                 if penalised:
                     penalties(words, labels[:n], zero, by_cardinality, anchors, anchor_begin, per_distance, penalty)
-            if n > 0 and not sure:
-                value = value_of(
-                    plain, scores[level], bounds, penalty, factors, weights, multipliers, buckets, values, counts,
-                    layout,
-                )  # fmt: skip
-                numbers[WORK] += 1
-                if is_hopeless(value, scores[level], bounds, penalty, layout, ranked, by_total, limit):
-                    n = zero
-                elif ranked and by_total and limit[FULL] != 0 and value == limit[NUMERATOR]:
-                    tied = total_of(scores[level], bounds, penalty, layout) == limit[TOTAL]
-                    if tied and all_codes_are_later(words, labels[:n], found_words[found[0]]):
-                        n = zero
             for i in range(n):  # cheap first: the list above was in order, so this one nearly is
                 place = i
                 while place > 0 and totals[order[place - 1]] > totals[i]:
@@ -311,67 +276,79 @@ def search_pairs(
             n_kept = zero
             n_dropped = 0
             next_check = 1
-            for i in range(n):
+            asked = BELOW if sure else NODE
+            reach = zero
+            i = 0
+            # All questions in one place: numba compiles what is called once for each place
+            while i < n:
                 at = order[i]
+                j = labels[at]
                 for k in range(n_folds):
-                    more[k] = bounds[k] + np.int64(forced[k, at])
-                reach = value_of(
-                    plain, scores[level], more, penalty, factors, weights, multipliers, buckets, values, counts, layout
+                    more[k] = bounds[k]
+                    if asked == BELOW:
+                        more[k] += np.int64(forced[k, at])
+                    elif asked == REST:
+                        more[k] += np.int64(nearest[k, i])
+                    elif asked >= OWN_BOUND:
+                        more[k] = np.int64(fresh[k, at])
+                    if asked != ITSELF:
+                        asked_penalty[k] = penalty[k]
+                if asked == ITSELF:
+                    words[j >> 6] ^= np.uint64(1) << np.uint64(j & 63)
+                    if penalised:
+                        penalties(
+                            words, labels[:0], zero, by_cardinality, anchors, anchor_begin, per_distance, asked_penalty
+                        )
+                value = weigh(
+                    scores[level], more, asked_penalty, factors, weights, multipliers, buckets, values, counts, layout
                 )
                 numbers[WORK] += 1
-                if not is_hopeless(reach, scores[level], more, penalty, layout, ranked, by_total, limit):
-                    j = labels[at]
-                    for k in range(n_folds):
-                        more[k] = np.int64(fresh[k, at])
-                        changes[k, begin + n_kept] = fresh[k, at]
-                    value = value_of(
-                        plain, scores[level], more, penalty, factors, weights, multipliers, buckets, values, counts,
-                        layout,
-                    )  # fmt: skip
-                    numbers[WORK] += 1
-                    if value >= limit[NUMERATOR] and (ranked or penalised):
-                        words[j >> 6] ^= np.uint64(1) << np.uint64(j & 63)
-                        if penalised:
-                            penalties(
-                                words, labels[:0], zero, by_cardinality, anchors, anchor_begin, per_distance,
-                                own_penalty,
-                            )  # fmt: skip
-                            value = value_of(
-                                plain, scores[level], more, own_penalty, factors, weights, multipliers, buckets, values,
-                                counts, layout,
-                            )  # fmt: skip
-                            numbers[WORK] += 1
+                hopeless = is_hopeless(value, scores[level], more, asked_penalty, layout, ranked, by_total, limit)
+                if asked == NODE:
+                    if not hopeless and ranked and by_total and limit[FULL] != 0 and value == limit[NUMERATOR]:
+                        tied = total_of(scores[level], more, asked_penalty, layout) == limit[TOTAL]
+                        hopeless = tied and all_codes_are_later(words, labels[:n], found_words[found[0]])
+                    asked = BELOW
+                    if hopeless:
+                        break
+                elif asked == REST:
+                    asked = BELOW
+                    if hopeless:
+                        break
+                elif asked == BELOW and not hopeless:
+                    reach = value
+                    asked = OWN_BOUND
+                elif asked == BELOW:
+                    i += 1
+                    n_dropped += 1
+                    if n_dropped == next_check and i < n:  # one question about all that are left
+                        asked = REST
+                        next_check *= 2
+                        if n_dropped == 1:
+                            for k in range(n_folds):
+                                lowest = forced[k, order[n - 1]]
+                                for later in range(n - 1, i - 1, -1):
+                                    lowest = min(lowest, forced[k, order[later]])
+                                    nearest[k, later] = lowest
+                elif asked == OWN_BOUND and value >= limit[NUMERATOR] and (ranked or penalised):
+                    asked = ITSELF
+                else:
+                    if asked == ITSELF:
                         some_on = allow_empty
                         for w in range(n_words):
                             some_on |= words[w] != 0
                         if ranked and value >= limit[NUMERATOR] and some_on:
-                            total = total_of(scores[level], more, own_penalty, layout) if by_total else zero
+                            total = total_of(scores[level], more, asked_penalty, layout) if by_total else zero
                             offer(value, total, words, by_total, numbers, found, found_words, found_rank, limit)
                         words[j >> 6] ^= np.uint64(1) << np.uint64(j & 63)
+                    for k in range(n_folds):
+                        changes[k, begin + n_kept] = fresh[k, at]
                     entries[LABEL, begin + n_kept] = j
                     entries[OWN, begin + n_kept] = value
                     entries[REACH, begin + n_kept] = reach
                     n_kept += 1
-                    continue
-                # One bound for all that are left in the list, after 1, 2, 4, ... were dropped
-                n_dropped += 1
-                if n_dropped < next_check or i + 1 == n:
-                    continue
-                next_check *= 2
-                if n_dropped == 1:
-                    for k in range(n_folds):
-                        lowest = forced[k, order[n - 1]]
-                        for later in range(n - 1, i, -1):
-                            lowest = min(lowest, forced[k, order[later]])
-                            nearest[k, later] = lowest
-                for k in range(n_folds):
-                    more[k] = bounds[k] + np.int64(nearest[k, i + 1])
-                reach = value_of(
-                    plain, scores[level], more, penalty, factors, weights, multipliers, buckets, values, counts, layout
-                )
-                numbers[WORK] += 1
-                if is_hopeless(reach, scores[level], more, penalty, layout, ranked, by_total, limit):
-                    break
+                    i += 1
+                    asked = BELOW
             levels[level, CHILD] = 0
             levels[level, BEGIN] = begin
             levels[level, LENGTH] = n_kept

@@ -56,28 +56,24 @@ class PairProblem(NamedTuple):
     charged: BoolArray
 
 
-def pose_pair_problem(problems: Problems, row: int, forced: int = -1) -> PairProblem:
-    """Return one problem for the kernel; position ``forced`` (-1: none) is not flipped.
-
-    Each fold has the bound that is higher at the root.
-    """
+def pose_pair_problem(problems: Problems, row: int) -> PairProblem:
+    """Return one problem for the kernel, labels in the order of its positions; each fold has the tighter bound."""
     label = problems.label[row]
-    open_positions = np.arange(len(label)) != forced
     n_folds = problems.cost.shape[2]
     sign = np.empty(len(label))
     sign[label] = problems.sign[row]
     slacks = np.empty((n_folds, len(label)))
     slacks[:, label] = (problems.least[row] - problems.cost[row]).T
     diagonals, gains = own_row(problems.diagonals, row), own_row(problems.gains, row)
-    changes = np.ascontiguousarray(problems.cost[row, open_positions].T, dtype=np.float64)
+    changes = np.ascontiguousarray(problems.cost[row].T, dtype=np.float64)
     charged = np.ones(n_folds, dtype=bool)
     if diagonals.shape[1]:
-        relaxed = np.minimum(changes - diagonals[:, label[open_positions]], 0).sum(axis=1)
-        charged = np.minimum(changes + slacks[:, label[open_positions]], 0).sum(axis=1) >= relaxed
+        relaxed = np.minimum(changes - diagonals[:, label], 0).sum(axis=1)
+        charged = np.minimum(changes + slacks[:, label], 0).sum(axis=1) >= relaxed
     return PairProblem(
         base=problems.base[row],
         mode=problems.mode[row],
-        labels=label[open_positions],
+        labels=label,
         changes=changes,
         sign=sign,
         pairs=own_row(problems.pairs, row),
@@ -85,6 +81,24 @@ def pose_pair_problem(problems: Problems, row: int, forced: int = -1) -> PairPro
         gains=gains,
         slacks=slacks,
         charged=charged,
+    )
+
+
+def force_label(problem: PairProblem, t: int, *, flipped: bool) -> PairProblem:
+    """Return the problem with the t-th label flipped in the mode, or left alone, and not to be flipped any more."""
+    others = np.arange(len(problem.labels)) != t
+    if not flipped:
+        return problem._replace(labels=problem.labels[others], changes=problem.changes[:, others])
+    j = problem.labels[t]
+    signs = problem.sign[j] * problem.sign[problem.labels]
+    changes = problem.changes + signs * problem.pairs[:, j, problem.labels]
+    mode = problem.mode.copy()
+    mode[j >> 6] ^= np.uint64(1) << np.uint64(j & 63)
+    return problem._replace(
+        base=problem.base + problem.changes[:, t].astype(np.int64),
+        mode=mode,
+        labels=problem.labels[others],
+        changes=changes[:, others],
     )
 
 

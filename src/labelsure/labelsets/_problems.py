@@ -170,22 +170,13 @@ def _met(on: BoolArray, pairs: IntArray) -> IntArray:
 
 
 def force_flip(problems: Problems, row: int, t: int) -> Problems:
-    """Return one problem whose mode has position t flipped; that position must not be flipped again.
-
-    Its ``rest`` and ``nearest`` stay: they are bounds whatever is flipped.
-    """
+    """Return one problem without pairs whose mode has position t flipped; that must not be flipped again."""
     j = problems.label[row, t]
     base = problems.base[row] + problems.cost[row, t]
-    cost = problems.cost[row]
-    pairs = own_row(problems.pairs, row)
-    if pairs.shape[1]:
-        signs = problems.sign[row, t] * problems.sign[row]
-        cost = cost + signs[:, None] * pairs[:, j, problems.label[row]].T
     mode = problems.mode[row].copy()
     mode[j >> 6] ^= np.uint64(1) << np.uint64(j & 63)
     alone = {name: own_row(part, row)[None] for name, part in problems._asdict().items()}
-    least = problems.least[row] + (cost - problems.cost[row])
-    return Problems(**alone | {"base": base[None], "cost": cost[None], "least": least[None], "mode": mode[None]})
+    return Problems(**alone | {"base": base[None], "mode": mode[None]})
 
 
 def own_row(part: Part, row: int) -> Part:

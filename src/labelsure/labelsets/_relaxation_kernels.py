@@ -103,10 +103,10 @@ def relax(
     if total == 0.0 and slack == 0.0:
         return 0.0
     for i in range(n):
-        forced[i] = max(np.floor(forced[i] - slack), 0.0)
+        forced[i] = np.float64(np.int64(max(forced[i] - slack, 0.0)))
         gradient[i] = linear[i]
         point[i] = 0.0
-    total = np.ceil(total - slack)
+    total = np.float64(np.int64(total - slack))  # not positive, so this rounds up
     n_steps = 0
     while True:
         twice_value = 0.0
@@ -126,7 +126,7 @@ def relax(
         step = -point[at] if gradient[at] > 0.0 else 1.0 - point[at]
         if 2 * diagonal[j] * abs(step) > abs(gradient[at]):
             step = -gradient[at] / (2 * diagonal[j])
-        step = np.rint((point[at] + step) * POINT_UNITS) / POINT_UNITS - point[at]
+        step = np.int64((point[at] + step) * POINT_UNITS + 0.5) / POINT_UNITS - point[at]
         if step == 0.0:
             break
         point[at] += step
@@ -139,14 +139,14 @@ def relax(
         n_steps += 1
     # Every number above is at most ``size``, and no more than n + n_steps + 6 roundings of it enter a sum.
     slack = size * (n + n_steps + 8) * 2.0**-50
-    bound = float(np.ceil(twice_value / 2 - gaps - slack))
+    bound = np.float64(np.int64(twice_value / 2 - gaps - slack))  # not positive either
     if bound <= total:
         return float(total)
     for i in range(n):
         left = 1.0 - point[i]
         gap = max(gradient[i] * point[i], -gradient[i] * left)
         more = gradient[i] * left + gap + gain[labels[i]] * left * left
-        forced[i] = max(np.floor(more - slack), 0.0)
+        forced[i] = np.float64(np.int64(max(more - slack, 0.0)))
     return bound
 
 

@@ -16,7 +16,7 @@ from labelsure.labelsets._fold import Fold
 from labelsure.labelsets._fold_arrays import FoldParts, fold_tables
 from labelsure.labelsets._label_kernels import label_numerators
 from labelsure.labelsets._lookup_kernels import weigh_rows
-from labelsure.labelsets._pair_search import best_pair_members, list_pair_members, pose_pair_problem
+from labelsure.labelsets._pair_search import best_pair_members, force_label, list_pair_members, pose_pair_problem
 from labelsure.labelsets._problems import Problems, force_flip, pose_problems
 from labelsure.labelsets._size import RegionSize
 from labelsure.labelsets._words import Words, pack, unpack
@@ -204,9 +204,7 @@ class FoldSearch:
         need_search = self._need_search(problems, row, additive)
         if need_search.any() and not exceptions.n_stranger:  # the best of all is the best with its own labels
             self._fill_in_best(problems, row, i, by_flip, need_search)
-        for t, flipped in zip(*np.nonzero(need_search), strict=True):
-            part, part_row = (force_flip(problems, row, t), 0) if flipped else (problems, row)
-            by_flip[t, flipped] = self._highest(part, part_row, i, int(t), exceptions)
+        self._search_labels(problems, row, i, by_flip, need_search, exceptions)
         on = problems.sign[row] < 0
         numerators = np.empty_like(by_flip)
         numerators[problems.label[row]] = np.where(on[:, None], by_flip[:, ::-1], by_flip)
@@ -214,6 +212,31 @@ class FoldSearch:
             own = numerators[np.arange(len(labelset)), labelset]
             numerators[np.arange(len(labelset)), labelset] = np.maximum(own, numerator)
         return numerators
+
+    def _search_labels(
+        self,
+        problems: Problems,
+        row: int,
+        i: int,
+        by_flip: IntArray,
+        need_search: BoolArray,
+        exceptions: ExceptionList,
+    ) -> None:
+        """Write the highest numerators, exceptional labelsets left out, of what needs a search; 0 if there are none."""
+        n_best, by_total = 1 + exceptions.n_stranger, exceptions.n_stranger > 0
+        known = _as_keys(pack(exceptions.labelsets))
+        has_pairs = self.parts.pairs.present
+        pair_problem, common = pose_pair_problem(problems, row), self._common(i)
+        for t, flipped in zip(*np.nonzero(need_search), strict=True):
+            if has_pairs:
+                part = force_label(pair_problem, int(t), flipped=bool(flipped))
+                words, rank = best_pair_members(part, common, n_best, by_total=by_total)
+            else:
+                one, one_row = (force_flip(problems, row, t), 0) if flipped else (problems, row)
+                words, rank = self._best_first(one, one_row, i, n_best, forced=int(t), by_total=by_total)
+            if exceptions.n_stranger:
+                rank = rank[~np.isin(_as_keys(words), known)]
+            by_flip[t, flipped] = rank[0, NUMERATOR] if len(rank) else 0
 
     def _fill_in_best(self, problems: Problems, row: int, i: int, by_flip: IntArray, need_search: BoolArray) -> None:
         """Write the numerator of the best labelset for what it flips and what not, which then need no search."""
@@ -240,14 +263,6 @@ class FoldSearch:
         others_stay = stays_on.sum() > stays_on
         return np.column_stack([~(others_stay | on), ~(others_stay | ~on)])
 
-    def _highest(self, problems: Problems, row: int, i: int, forced: int, exceptions: ExceptionList) -> int:
-        """Return the highest numerator of a problem's labelsets that are not exceptional; 0 if there are none."""
-        n_stranger = exceptions.n_stranger
-        words, rank = self._best_first(problems, row, i, 1 + n_stranger, forced=forced, by_total=n_stranger > 0)
-        if n_stranger:
-            rank = rank[~np.isin(_as_keys(words), _as_keys(pack(exceptions.labelsets)))]
-        return int(rank[0, NUMERATOR]) if len(rank) else 0
-
     def _best_first(
         self,
         problems: Problems,
@@ -260,7 +275,7 @@ class FoldSearch:
     ) -> tuple[Words, IntArray]:
         """Return the best labelsets of one problem, their numerators and total scores, in order."""
         if self.parts.pairs.present:
-            problem = pose_pair_problem(problems, row, forced)
+            problem = pose_pair_problem(problems, row)
             return best_pair_members(problem, self._common(i), n_best, by_total=by_total)
         order = np.arange(n_best + 1)
         found_words = np.empty((n_best + 1, self.n_words), dtype=np.uint64)

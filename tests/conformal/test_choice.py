@@ -1,0 +1,359 @@
+"""measure="auto": chosen by the right figures, from the training part alone, and refused where it cannot be."""
+
+import pickle
+import re
+
+import joblib
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.stats import binomtest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import make_multilabel_classification
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+
+from labelsure import (
+    AutoMeasure,
+    CrossConformalClassifier,
+    FullConformalClassifier,
+    InductiveConformalClassifier,
+    MLkNNClassifier,
+    calibrate_outputs,
+)
+from labelsure.conformal import default_candidates
+from labelsure.measures import (
+    ForestMeasure,
+    HammingPenalty,
+    LabelsetPrior,
+    LogLossMeasure,
+    MahalanobisMeasure,
+    PowerMeasure,
+    UnseenPenalty,
+)
+
+FEW = [PowerMeasure(), LogLossMeasure(), LogLossMeasure() + UnseenPenalty(2.0)]
+OUT_OF_FOLD = MahalanobisMeasure(out_of_fold=True) + HammingPenalty(1.0)
+SMALL_FOREST = ForestMeasure(n_estimators=5)
+
+
+class Refusing(ClassifierMixin, BaseEstimator):
+    """Fails when it is fitted: what is refused before was refused at the door."""
+
+    def fit(self, *_):
+        raise AssertionError("fitted")
+
+    def predict_proba(self, *_):
+        raise AssertionError("asked")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_multilabel_classification(80, n_features=5, n_classes=3, random_state=1)
+
+
+@pytest.fixture
+def one_of_five():
+    """Exactly one of five labels is on: only a measure that knows labelsets can tell that two at once are wrong."""
+    rng = np.random.default_rng(0)
+    which = rng.integers(5, size=150)
+    return np.eye(5)[which] + rng.normal(scale=0.8, size=(150, 5)), np.eye(5, dtype=int)[which]
+
+
+def cross(measure, **parameters):
+    return CrossConformalClassifier(MLkNNClassifier(3), measure=measure, **({"cv": 3, "random_state": 0} | parameters))
+
+
+def assert_same_choice(choice, other):
+    np.testing.assert_array_equal(choice.sizes, other.sizes)
+    assert choice.chosen == other.chosen
+
+
+def assert_same_scores(calibrated, other, outputs):
+    energy, expected = (fold.measure.energy(outputs) for fold in (calibrated, other))
+    np.testing.assert_array_equal(energy.constant, expected.constant)
+    np.testing.assert_array_equal(energy.unary, expected.unary)
+    ones = np.ones(outputs.shape, dtype=int)
+    np.testing.assert_array_equal(energy.scores(ones), expected.scores(ones))
+
+
+def test_cross_choices_do_not_depend_on_the_folds_own_labels(data):
+    X, Y = data
+    auto = AutoMeasure([*FEW, MahalanobisMeasure()], n_folds=4)
+    model = cross(auto).fit(X, Y)
+    for k, rows in enumerate(model.fold_indices_):
+        altered = Y.copy()
+        altered[rows] = 1 - Y[rows][::-1]
+        again = cross(auto).fit(X, altered)
+        assert_same_choice(model.measure_choices_[k], again.measure_choices_[k])
+        assert_same_scores(model.calibrated_[k], again.calibrated_[k], np.array([[0.2, 0.5, 0.9]]))
+        others = [j for j in range(3) if j != k]
+        assert all((model.measure_choices_[j].sizes != again.measure_choices_[j].sizes).any() for j in others)
+
+
+def test_inductive_choice_does_not_depend_on_calibration_examples(data):
+    X, Y = data
+    auto = AutoMeasure([*FEW, MahalanobisMeasure()], n_folds=4)
+    model = InductiveConformalClassifier(MLkNNClassifier(3), measure=auto, random_state=0).fit(X, Y)
+    altered, moved = Y.copy(), X.copy()
+    rows = model.calibration_indices_
+    altered[rows], moved[rows] = Y[rows][::-1], -X[rows]
+    again = clone(model).fit(moved, altered)
+    assert_same_choice(model.measure_choices_[0], again.measure_choices_[0])
+    assert_same_scores(model.calibrated_, again.calibrated_, np.array([[0.2, 0.5, 0.9]]))
+    assert (model.calibrated_.scores != again.calibrated_.scores).any()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_better_candidate_is_chosen(turned, one_of_five):
+    better, worse = LogLossMeasure() + UnseenPenalty(3.0), LogLossMeasure()
+    candidates = [better, worse] if turned else [worse, better]
+    choices = cross(AutoMeasure(candidates)).fit(*one_of_five).measure_choices_
+    assert choices.counts == {repr(better): 3}
+    for choice in choices:
+        assert choice.losses[0 if turned else 1] < choice.losses[1 if turned else 0] - 0.1
+
+
+def test_regions_of_the_choice_are_nearly_as_small_as_those_of_the_best_candidate(one_of_five):
+    X, Y = one_of_five
+    candidates = [PowerMeasure(), *FEW, LogLossMeasure() + LabelsetPrior()]
+    sizes = [
+        cross(measure).fit(X[:110], Y[:110]).predict_labelsets(X[110:]).region(0.1).sizes.mean()
+        for measure in [*candidates, AutoMeasure(candidates, significance=0.1)]
+    ]
+    assert sizes[-1] <= 1.1 * min(sizes[:-1])
+    assert max(sizes) > 1.5 * min(sizes)
+
+
+def test_ties_go_to_the_earlier_candidate(data):
+    same = [PowerMeasure(2), PowerMeasure(2.0), PowerMeasure(2)]
+    assert [choice.chosen for choice in cross(AutoMeasure(same)).fit(*data).measure_choices_] == [0, 0, 0]
+
+
+def test_loss_is_the_mean_over_levels_of_the_logarithm_of_the_mean_size(data):
+    choice = cross(AutoMeasure(FEW, significance=(0.1, 0.3))).fit(*data).measure_choices_[0]
+    np.testing.assert_allclose(choice.losses, np.log2(choice.sizes).mean(axis=1), rtol=1e-12)
+    assert choice.chosen == choice.losses.argmin()
+    assert choice.significance == (0.1, 0.3)
+    assert (choice.sizes[:, 1] <= choice.sizes[:, 0]).all()
+    alone = cross(AutoMeasure(FEW, significance=0.3)).fit(*data).measure_choices_[0]
+    np.testing.assert_array_equal(alone.sizes[:, 0], choice.sizes[:, 1])
+
+
+def test_many_labels_are_compared_by_logarithms():
+    rng = np.random.default_rng(0)
+    Y = (rng.random((60, 30)) < 0.1).astype(int)
+    outputs = np.clip(0.3 * Y + 0.2 * rng.random((60, 30)), 0, 1)
+    measure = AutoMeasure([PowerMeasure(), LogLossMeasure()], significance=0.2, random_state=0).fit(Y, outputs=outputs)
+    choice = measure.choice_
+    assert choice.logarithmic
+    assert choice.n_objects == 50
+    np.testing.assert_array_equal(choice.losses, choice.sizes[:, 0])
+    assert (choice.sizes < 30).all()
+    few = AutoMeasure([PowerMeasure()], random_state=0).fit(Y[:, :20], outputs=outputs[:, :20])
+    assert not few.choice_.logarithmic
+    assert few.choice_.n_objects == 60
+
+
+def test_choices_repeat_and_do_not_depend_on_n_jobs(data):
+    X, Y = data
+    auto = AutoMeasure([*FEW, SMALL_FOREST], n_objects=10)
+    with joblib.parallel_config(backend="threading"):
+        model, again, parallel = (cross(auto, n_jobs=n_jobs).fit(X, Y) for n_jobs in (None, None, 2))
+    for other in (again, parallel):
+        for choice, expected in zip(other.measure_choices_, model.measure_choices_, strict=True):
+            assert_same_choice(choice, expected)
+        np.testing.assert_array_equal(other.predict_labelsets(X).p_values(), model.predict_labelsets(X).p_values())
+    seeded = cross(auto, random_state=1, cv=[(np.arange(40), np.arange(40, 80))]).fit(X, Y)
+    other = cross(auto, random_state=2, cv=[(np.arange(40), np.arange(40, 80))]).fit(X, Y)
+    assert (seeded.measure_choices_[0].sizes != other.measure_choices_[0].sizes).any()
+    outputs = np.random.default_rng(0).random(Y.shape)
+    own = [AutoMeasure(FEW, n_objects=10, random_state=state).fit(Y, outputs=outputs) for state in (5, 5, 6)]
+    np.testing.assert_array_equal(own[0].choice_.sizes, own[1].choice_.sizes)
+    assert (own[0].choice_.sizes != own[2].choice_.sizes).any()
+
+
+@pytest.mark.parametrize("measure", [PowerMeasure(pair_penalty=1.0), OUT_OF_FOLD, SMALL_FOREST], ids=repr)
+def test_a_single_candidate_gives_what_it_gives_when_named(measure, data):
+    X, Y = data
+    chosen = cross(AutoMeasure([measure])).fit(X[:60], Y[:60])
+    named = cross(measure).fit(X[:60], Y[:60])
+    np.testing.assert_array_equal(
+        chosen.predict_labelsets(X[60:]).p_values(), named.predict_labelsets(X[60:]).p_values()
+    )
+    assert named.measure_choices_ is None
+
+
+def test_auto_stands_for_the_usual_candidates(data):
+    X, Y = data
+    choice = (
+        InductiveConformalClassifier(MLkNNClassifier(3), measure="auto", random_state=0).fit(X, Y).measure_choices_[0]
+    )
+    assert [repr(one) for one in choice.candidates] == [repr(one) for one in default_candidates(3)]
+    assert not choice.skipped
+    assert choice.significance == (0.05, 0.1, 0.2)
+    many = [repr(one) for one in default_candidates(21)]
+    assert not any("Mahalanobis" in name or "Forest" in name for name in many)
+    assert set(many) < {repr(one) for one in default_candidates(20)}
+
+
+def test_auto_adds_up_with_a_penalty(data):
+    X, Y = data
+    both = cross(AutoMeasure([LogLossMeasure()]) + UnseenPenalty(2.0)).fit(X[:60], Y[:60])
+    named = cross(LogLossMeasure() + UnseenPenalty(2.0)).fit(X[:60], Y[:60])
+    np.testing.assert_array_equal(both.predict_labelsets(X[60:]).p_values(), named.predict_labelsets(X[60:]).p_values())
+
+
+def test_candidates_that_cannot_be_used_are_left_out_with_the_reason():
+    texts = ["cat dog", "dog cow", "rose oak", "oak fern", "cat rose", "cow oak"] * 5
+    Y = np.array([[any(w in t for w in ("cat", "dog", "cow")), any(w in t for w in ("rose", "oak"))] for t in texts])
+    base = make_pipeline(TfidfVectorizer(), OneVsRestClassifier(LogisticRegression()))
+    auto = AutoMeasure([SMALL_FOREST, PowerMeasure(), MahalanobisMeasure(shrinkage=7.0)])
+    model = InductiveConformalClassifier(base, measure=auto, random_state=0).fit(texts, Y)
+    choice = model.measure_choices_[0]
+    assert choice.measure.d == 4
+    assert set(choice.skipped) == {0, 2}
+    assert "shrinkage must lie between 0 and 1" in choice.skipped[2]
+    assert np.isnan(choice.sizes[[0, 2]]).all()
+    assert model.predict(texts[:3]).shape == (3, 2)
+    with pytest.raises(ValueError, match=re.escape("None of the candidates can be used. ForestMeasure(")):
+        InductiveConformalClassifier(base, measure=AutoMeasure([SMALL_FOREST]), random_state=0).fit(texts, Y)
+
+
+def test_ready_made_outputs_need_those_of_the_training_examples(data):
+    X, Y = data
+    base = KNeighborsClassifier(5).fit(X[:40], Y[:40])
+    arrays = [
+        np.column_stack([block[:, 1] for block in base.predict_proba(part)]) for part in (X[:40], X[40:70], X[70:])
+    ]
+    auto = AutoMeasure([SMALL_FOREST, *FEW])
+    known = {"training_labels": Y[:40], "training_outputs": arrays[0]}
+    predictor = calibrate_outputs(arrays[1], Y[40:70], measure=auto, random_state=0, **known)
+    assert "only outputs are known" in predictor.measure_choices[0].skipped[0]
+    prefit = InductiveConformalClassifier(base, measure=auto, prefit=True, random_state=0).fit(
+        X[40:70], Y[40:70], **known
+    )
+    assert repr(prefit.measure_choices_[0].measure) == repr(predictor.measure_choices[0].measure)
+    named = calibrate_outputs(arrays[1], Y[40:70], measure=predictor.measure_choices[0].measure, **known)
+    np.testing.assert_array_equal(
+        predictor.predict_labelsets(arrays[2]).p_values(), named.predict_labelsets(arrays[2]).p_values()
+    )
+    assert named.measure_choices is None
+    with pytest.raises(ValueError, match="needs the labelsets that the model was trained on"):
+        calibrate_outputs(arrays[1], Y[40:70], measure="auto")
+    with pytest.raises(ValueError, match=r"AutoMeasure.* needs the outputs for what it was trained on: pass them as"):
+        calibrate_outputs(arrays[1], Y[40:70], measure="auto", training_labels=Y[:40])
+
+
+def test_outputs_of_folds_are_chosen_by_fold(data):
+    _, Y = data
+    rng = np.random.default_rng(0)
+    outputs, folds = np.clip(0.6 * Y + 0.4 * rng.random(Y.shape), 0, 1), np.arange(len(Y)) % 3
+    predictor = calibrate_outputs(
+        outputs, Y, folds=folds, measure=AutoMeasure(FEW), training_outputs=np.stack([outputs] * 3), random_state=0
+    )
+    assert len(predictor.measure_choices) == 3
+    assert [choice.n_examples for choice in predictor.measure_choices] == [53, 53, 54]
+
+
+def test_sparse_outputs_use_the_chosen_measure(data):
+    _, Y = data
+    rng = np.random.default_rng(0)
+    outputs = np.where(rng.random(Y.shape) < 0.3, 0.0, np.clip(0.6 * Y + 0.4 * rng.random(Y.shape), 0, 1))
+    known = {"training_labels": Y[:40], "training_outputs": outputs[:40], "random_state": 0}
+    auto = AutoMeasure([LogLossMeasure(), PowerMeasure()])
+    dense = calibrate_outputs(outputs[40:70], Y[40:70], measure=auto, **known)
+    thin = calibrate_outputs(sparse.csr_array(outputs[40:70]), Y[40:70], measure=auto, **known)
+    answers = (
+        dense.predict_labelsets(outputs[70:]).top(4),
+        thin.predict_labelsets(sparse.csr_array(outputs[70:])).top(4),
+    )
+    np.testing.assert_array_equal(answers[0].labelsets, answers[1].labelsets)
+    np.testing.assert_array_equal(answers[0].p_values, answers[1].p_values)
+
+
+@pytest.mark.parametrize("measure", ["auto", AutoMeasure(FEW), MahalanobisMeasure(out_of_fold=True)], ids=repr)
+def test_full_conformal_refuses_to_choose(measure, data):
+    with pytest.raises(ValueError, match="needs outputs of models that had not seen the example"):
+        FullConformalClassifier(Refusing(), measure=measure).fit(*data)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"candidates": []}, r"candidates must be a list of at least one measure .*, got \[\]"),
+        ({"candidates": [PowerMeasure(), "log-loss"]}, "candidates must be a list .*, got 'log-loss'"),
+        ({"candidates": [PowerMeasure]}, "candidates must be a list .*, got <class"),
+        ({"candidates": "power"}, "candidates must be a list .*, got 'p'"),
+        ({"candidates": PowerMeasure()}, r"candidates must be a list .*, got PowerMeasure\(\)"),
+        ({"significance": 0}, "significance must be a number strictly between 0 and 1, got 0"),
+        ({"significance": (0.1, 1.5)}, "significance must be a number strictly between 0 and 1, got 1.5"),
+        ({"significance": ()}, r"significance must be a level such as 0.1 or a list of levels, got \(\)"),
+        ({"significance": None}, "significance must be a level such as 0.1 or a list of levels, got None"),
+        ({"n_folds": 1}, "n_folds must be a whole number of at least 2, got 1"),
+        ({"n_objects": 0}, "n_objects must be a whole number of at least 1, got 0"),
+    ],
+)
+@pytest.mark.parametrize("kind", [CrossConformalClassifier, InductiveConformalClassifier])
+def test_bad_parameters_are_refused_at_the_door(kind, parameters, message, data):
+    with pytest.raises(ValueError, match=message):
+        kind(Refusing(), measure=AutoMeasure(**parameters)).fit(*data)
+
+
+def test_other_words_than_auto_are_refused(data):
+    with pytest.raises(ValueError, match="got 'automatic'. Pass measure='auto' to have one chosen"):
+        CrossConformalClassifier(Refusing(), measure="automatic").fit(*data)
+
+
+def test_a_measure_alone_says_what_it_needs(data):
+    _, Y = data
+    with pytest.raises(ValueError, match="pass outputs, those for the examples of Y, got None"):
+        AutoMeasure().fit(Y)
+    with pytest.raises(ValueError, match="at least 2 training examples to choose by, got 1"):
+        AutoMeasure().fit(Y[:1], outputs=np.full((1, 3), 0.5))
+    with pytest.raises(ValueError, match="outputs and Y must have the same number of rows, got 2 and 80"):
+        AutoMeasure().fit(Y, outputs=np.full((2, 3), 0.5))
+
+
+def test_auto_is_a_parameter_like_others(data):
+    X, Y = data
+    candidates = [SMALL_FOREST, PowerMeasure()]
+    model = cross(AutoMeasure(candidates, n_folds=3))
+    copy = clone(model).set_params(measure__n_folds=2, measure__significance=0.2)
+    assert model.measure.n_folds == 3
+    assert copy.measure.candidates is not candidates
+    copy.fit(X, Y)
+    assert SMALL_FOREST.random_state is None
+    assert copy.measure.candidates[0].random_state is None
+    assert not hasattr(copy.measure, "choice_")
+    inside = InductiveConformalClassifier(MLkNNClassifier(3), random_state=0)
+    search = GridSearchCV(inside, {"measure": ["auto", PowerMeasure(), AutoMeasure(FEW)]}, cv=2, refit=False)
+    assert len(search.fit(X, Y).cv_results_["params"]) == 3
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    again = pickle.loads(pickle.dumps(copy))
+    np.testing.assert_array_equal(again.predict_labelsets(X[:5]).p_values(), copy.predict_labelsets(X[:5]).p_values())
+    assert str(again.measure_choices_) == str(copy.measure_choices_)
+
+
+@pytest.mark.validity
+def test_inductive_p_values_stay_valid_when_the_measure_is_chosen():
+    """1000 independent trials; a correct predictor fails each of the three levels with probability at most 1e-4."""
+    n_trials, n_examples = 1000, 41
+    p_values = np.empty(n_trials)
+    for trial, rng in enumerate(np.random.default_rng(0).spawn(n_trials)):
+        X = np.round(rng.normal(size=(n_examples, 2)))
+        Y = np.column_stack(
+            [X[:, 0] + rng.normal(size=n_examples) > 0, X.sum(axis=1) + rng.normal(size=n_examples) > 1]
+        )
+        model = InductiveConformalClassifier(
+            KNeighborsClassifier(3), measure=AutoMeasure(FEW, significance=0.2, n_folds=3), calibration_size=19,
+            empty="allow", random_state=int(rng.integers(2**31)),
+        )  # fmt: skip
+        p_values[trial] = model.fit(X[:-1], Y[:-1]).predict_labelsets(X[-1:]).p_value(Y[-1:])[0]
+    for level in (0.05, 0.1, 0.2):
+        errors = int((p_values <= level + 1e-12).sum())
+        assert binomtest(errors, n_trials, level, alternative="greater").pvalue > 1e-4, (level, errors)

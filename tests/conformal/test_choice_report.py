@@ -1,0 +1,92 @@
+"""What a choice says about itself."""
+
+import numpy as np
+import pandas as pd
+
+from labelsure.conformal import MeasureChoice, MeasureChoices
+from labelsure.measures import ForestMeasure, LogLossMeasure, PowerMeasure, UnseenPenalty
+
+CANDIDATES = (PowerMeasure(), ForestMeasure(), LogLossMeasure() + UnseenPenalty(2.0), LogLossMeasure())
+SIZES = np.array([[4000.0, 30.5], [np.nan, np.nan], [120.0, 7.25], [900.0, 12.0]])
+
+
+def make_choice(sizes=SIZES, *, logarithmic=False):
+    losses = (sizes if logarithmic else np.log2(sizes)).mean(axis=1)
+    return MeasureChoice(
+        candidates=CANDIDATES,
+        chosen=int(np.nanargmin(losses)),
+        significance=(0.05, 0.2),
+        sizes=sizes,
+        losses=losses,
+        logarithmic=logarithmic,
+        skipped={1: "X must hold numbers."},
+        n_objects=200,
+        n_examples=1350,
+    )
+
+
+def test_choice_prints_a_table_with_the_best_first():
+    assert str(make_choice()).splitlines() == [
+        "LogLossMeasure() + UnseenPenalty(weight=2.0) chosen from 4 candidates by the mean size of the regions",
+        "of 200 of 1350 training examples, at significance:",
+        "rank   0.05   0.2",
+        "   1 120.00  7.25 LogLossMeasure() + UnseenPenalty(weight=2.0)",
+        "   2 900.00 12.00 LogLossMeasure()",
+        "   3   4000 30.50 PowerMeasure()",
+        "not used: ForestMeasure(): X must hold numbers.",
+    ]
+
+
+def test_choice_says_when_sizes_are_logarithms():
+    choice = make_choice(np.log2(SIZES), logarithmic=True)
+    assert "by the mean log2 size of the regions" in str(choice)
+    assert "   1  6.91 2.86 LogLossMeasure() + " in str(choice)
+    assert list(choice.to_frame().columns[1:3]) == ["log2_size_0.05", "log2_size_0.2"]
+
+
+def test_choice_knows_its_measure_and_ranking():
+    choice = make_choice()
+    assert choice.measure is CANDIDATES[2]
+    assert choice.ranking == [2, 3, 0]
+
+
+def test_choice_becomes_a_frame():
+    frame = make_choice().to_frame()
+    expected = pd.DataFrame(
+        {
+            "candidate": [repr(CANDIDATES[c]) for c in (2, 3, 0, 1)],
+            "size_0.05": [120.0, 900.0, 4000.0, np.nan],
+            "size_0.2": [7.25, 12.0, 30.5, np.nan],
+            "loss": np.log2([120 * 7.25, 900 * 12, 4000 * 30.5, np.nan]) / 2,
+            "chosen": [True, False, False, False],
+            "reason": ["", "", "", "X must hold numbers."],
+        }
+    )
+    pd.testing.assert_frame_equal(frame, expected)
+
+
+def test_choices_count_and_print_all_folds():
+    other = SIZES[[2, 1, 0, 3]]
+    choices = MeasureChoices([make_choice(), make_choice(other), make_choice()])
+    assert choices.counts == {repr(CANDIDATES[2]): 2, repr(CANDIDATES[0]): 1}
+    assert repr(choices) == "MeasureChoices(2 x LogLossMeasure() + UnseenPenalty(weight=2.0), 1 x PowerMeasure())"
+    lines = str(choices).splitlines()
+    assert lines[0] == "2 of 3 folds chose LogLossMeasure() + UnseenPenalty(weight=2.0)"
+    assert lines[1] == "1 of 3 folds chose PowerMeasure()"
+    assert str(choices).count("at significance") == 3
+    assert "fold 1: PowerMeasure() chosen from" in str(choices)
+
+
+def test_choices_are_a_sequence():
+    choices = MeasureChoices([make_choice(), make_choice(), make_choice()])
+    assert len(choices) == 3
+    assert choices[-1] is list(choices)[2]
+    assert len(choices[1:]) == 2
+    assert isinstance(choices[1:], MeasureChoices)
+
+
+def test_choices_become_one_frame():
+    frame = MeasureChoices([make_choice(), make_choice()]).to_frame()
+    assert frame["fold"].tolist() == [0] * 4 + [1] * 4
+    assert list(frame.columns) == ["fold", *make_choice().to_frame().columns]
+    assert frame.index.tolist() == list(range(8))
