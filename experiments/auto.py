@@ -189,7 +189,7 @@ def table(cells: list[dict[str, Any]]) -> list[str]:
     for setting in PLAN:
         own: dict[str, list[dict[str, Any]]] = {}
         for cell in cells:
-            if (cell["dataset"], cell["learner"]) == (setting.dataset, setting.learner):
+            if asdict(setting).items() <= cell.items():
                 own.setdefault(cell["measure"], []).append(cell)
         sizes = {name: figure_of(part) for name, part in own.items() if len(part) == setting.resplits}
         fixed = {name: size for name, size in sizes.items() if "auto" not in name.lower()}

@@ -25,15 +25,20 @@ def form_energy(precision, outputs, *, own=False, **parts):
     return Energy(*(np.rint(part * 2**EXPONENT).astype(np.int64) for part in (constant, unary, pairs)), **parts)
 
 
-def form_engine(seed, *, n_labels, n_folds, n_objects=1, n_calibration=60, own=False, strength=0.7, **parts):
-    """Return an engine of folds that agree roughly, under a square root unless parts have another link."""
+def form_engine(
+    seed, *, n_labels, n_folds, n_objects=1, n_calibration=60, own=False, strength=0.7, shape=(0.4, 0.8), **parts
+):
+    """Return an engine of folds that agree roughly, under a square root unless parts have another link.
+
+    Outputs have a beta distribution of that shape: the smaller, the more certain.
+    """
     rng = np.random.default_rng([seed, n_labels, n_folds])
     parts = {"link": SquareRoot(8)} | parts
     precision = precision_matrix(rng, n_labels, strength=strength)
-    outputs = rng.beta(0.4, 0.8, size=(n_objects, n_labels))
+    outputs = rng.beta(*shape, size=(n_objects, n_labels))
     folds = []
     for _ in range(n_folds):
-        seen = rng.beta(0.4, 0.8, size=(n_calibration, n_labels))
+        seen = rng.beta(*shape, size=(n_calibration, n_labels))
         labels = (rng.random(seen.shape) < seen).astype(np.int8)
         scores = form_energy(precision, seen, own=own, **parts).scores(labels)
         noisy = np.clip(outputs + 0.05 * rng.normal(size=outputs.shape), 0, 1)

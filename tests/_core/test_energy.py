@@ -23,9 +23,10 @@ def transcription(energy, i, t):
     """constant_i + sum_j unary_ij t_j + sum_{j<r} pairwise_jr t_j t_r, in Python's own integers."""
     total = int(energy.constant[i]) + sum(int(energy.unary[i, j]) * int(t[j]) for j in range(energy.n_labels))
     if energy.pairwise is not None:
+        pairwise = energy.pairwise if energy.pairwise.ndim == 2 else energy.pairwise[i]
         for r in range(energy.n_labels):
             for j in range(r):
-                total += int(energy.pairwise[j, r]) * int(t[j]) * int(t[r])
+                total += int(pairwise[j, r]) * int(t[j]) * int(t[r])
     return total
 
 

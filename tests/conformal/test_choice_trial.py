@@ -103,6 +103,23 @@ def test_measures_are_fitted_without_the_examples_that_they_score():
         np.testing.assert_array_equal(outputs, trial.outputs[rows])
 
 
+def test_parts_that_candidates_share_are_fitted_once():
+    fits = []
+
+    class Counting(PowerMeasure):
+        def fit(self, Y, **known):  # noqa: ARG002
+            fits.append(self.d)
+            return super().fit(Y)
+
+    trial, part = make_trial(), Counting(2)
+    candidates = [part, part + UnseenPenalty(0.25), UnseenPenalty(0.25) + part + UnseenPenalty(0.5), Counting(2)]
+    bits = [trial.region_bits(candidate) for candidate in candidates]
+    assert len(fits) == 4 + 4  # the last one is another object
+    for candidate, own in zip(candidates, bits, strict=True):
+        np.testing.assert_array_equal(own, make_trial().region_bits(candidate))
+    assert not hasattr(part, "exponent_")
+
+
 def test_candidates_get_the_seed_where_they_have_none():
     trial = make_trial(X=np.zeros((40, 1)))
     assert trial.fit(ForestMeasure(n_estimators=1) + UnseenPenalty(), np.arange(40)).first.random_state == 7

@@ -16,6 +16,8 @@ from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.exceptions import Exceptions
 from labelsure.labelsets import DRAW_UNIT, Fold, _reference
+from labelsure.labelsets._pair_search import pose_pair_problem
+from labelsure.labelsets._problems import pose_problems
 from search_cases import Case, assert_answers_equal_brute_force, random_case
 
 N_CASES = 200
@@ -46,12 +48,19 @@ def test_answers_equal_brute_force_for_whatever_hypothesis_finds(data, folds, al
 def test_brute_force_equals_reference(seed):
     """The fast brute force that searches are compared with is itself compared with the readable one."""
     case = random_case(seed, labels=(1, 5), folds=(1, 4))
+    case.rule = None  # rules have a test of their own
     n_labels = case.folds[0].energy.n_labels
     for i, ranked in enumerate(case.ranked()):
         weights = (1, 0) if case.draws is None else (int(case.draws[i]), DRAW_UNIT - int(case.draws[i]))
         expected = _reference.ranked(case.folds, i, allow_empty=case.allow_empty, at_least=weights[0], above=weights[1])
         assert list(zip(*(part.tolist() for part in ranked), strict=True)) == expected
         assert highest_by_label(ranked, n_labels) == _reference.label_numerators(expected, n_labels)
+
+
+def pair_problems(case):
+    search = case.engine()._search
+    problems = pose_problems(search.general, search.parts, np.arange(case.folds[0].energy.n_objects))
+    return [pose_pair_problem(problems, i) for i in range(len(problems.label))]
 
 
 def test_cases_cover_what_they_are_meant_to():
@@ -64,7 +73,11 @@ def test_cases_cover_what_they_are_meant_to():
     for part in ("pairwise", "link", "penalty", "exceptions"):
         n_with = sum(getattr(energy, part) is not None for energy in energies)
         assert 0.1 < n_with / len(energies) < 0.9, part
-    assert any((energy.pairwise < 0).any() for energy in energies if energy.pairwise is not None)
+    pairs = [energy.pairwise for energy in energies if energy.pairwise is not None]
+    assert any((costs < 0).any() for costs in pairs)
+    assert 0.1 < sum(costs.ndim == 3 for costs in pairs) / len(pairs) < 0.6
+    relaxed = [any(not problem.charged.all() for problem in pair_problems(case)) for case in cases]
+    assert sum(relaxed) > 15  # searches with the bound for dense pairs
     n_alike = sum(len({id(fold.energy) for fold in case.folds}) < len(case.folds) for case in cases)
     assert n_alike > 10
     assert sum(case.draws is not None for case in cases) > 40
@@ -84,7 +97,7 @@ def test_search_handles_one_fold_and_equal_calibration_scores(size):
     """One calibration score, or equal ones: p-values take two values, and everything else ties."""
     for seed in range(30):
         case = random_case(seed, labels=(1, 6), folds=(1, 1))
-        fold = case.folds[0]
+        fold, case.rule = case.folds[0], None
         case.folds = [Fold(Calibration.of(np.full(size, fold.calibration.scores[0])), fold.energy)]
         assert_answers_equal_brute_force(case, seed)
 

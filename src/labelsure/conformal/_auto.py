@@ -23,7 +23,7 @@ from labelsure.conformal._choice import MeasureChoice
 from labelsure.conformal._trial import MANY_LABELS, Trial
 from labelsure.measures import Measure
 
-N_OBJECTS, N_OBJECTS_MANY_LABELS = 200, 50
+N_OBJECTS, N_OBJECTS_MANY_LABELS = 200, 100
 """Regions that are measured per candidate, up to and above ``MANY_LABELS`` labels, unless told otherwise."""
 
 
@@ -58,7 +58,7 @@ class AutoMeasure(Measure):
         The parts that candidates are tried out on; at least 2.
     n_objects : int or None, default=None
         How many training examples' regions are measured, drawn at random, the same for all candidates; None: 200, or
-        50 where there are more than 20 labels.
+        100 where there are more than 20 labels.
     random_state : int, RandomState or None, default=None
         For the parts, the draw of the examples, and every ``random_state`` in the candidates that is None. Where it is
         None, conformal classifiers derive it from their own.

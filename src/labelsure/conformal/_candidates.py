@@ -37,7 +37,7 @@ def default_candidates(n_labels: int) -> list[Measure]:
     candidates += [log_loss + LabelsetPrior(weight) for weight in (0.25, 0.5, 1.0, 2.0)]
     if n_labels <= JOINT_LABELS:
         distance = MahalanobisMeasure(out_of_fold=True)
-        forest = ForestMeasure(n_estimators=100)
+        forest = ForestMeasure(n_estimators=100, floor=0.01)
         candidates += [distance + HammingPenalty(2.0), distance + LabelsetPrior(0.03, base="uniform")]
         candidates += [forest + UnseenPenalty(5.0), forest + LabelsetPrior(0.5)]
     return candidates

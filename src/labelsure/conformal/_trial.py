@@ -1,7 +1,7 @@
 """Trying a measure out on a training part alone: how large would the regions be?"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import log2
 
@@ -13,7 +13,7 @@ from labelsure._core.calibration import Calibration
 from labelsure._core.randomness import set_missing_seeds
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.labelsets import Fold, FoldEngine, RegionSize, SizeEstimate
-from labelsure.measures import Measure
+from labelsure.measures import Measure, MeasureSum
 
 MANY_LABELS = 20
 """With more labels than this, regions are measured roughly and their sizes compared by logarithms: a few giants would
@@ -38,6 +38,8 @@ class Trial:
         The significance levels.
     seed : int
         For measures that draw at random.
+    parts : dict
+        Candidates, or parts of sums, with fitted copies of them, by identity and fold.
     """
 
     labels: LabelMatrix
@@ -47,6 +49,7 @@ class Trial:
     objects: np.ndarray[tuple[int], np.dtype[np.bool_]]
     levels: Sequence[Fraction]
     seed: int
+    parts: dict[tuple[int, int], tuple[Measure, Measure]] = field(default_factory=dict)
 
     @property
     def allow_empty(self) -> bool:
@@ -59,7 +62,7 @@ class Trial:
         The measure is fitted once per fold on the other folds. All examples calibrate, each scored in its own fold;
         the region of an object is that of its fold's scores.
         """
-        fitted = [self.fit(candidate, rows) for rows, _ in self.folds]
+        fitted = [self._fit_once(candidate, f) for f in range(len(self.folds))]
         exponents = [measure.exponent_ for measure in fitted]
         scores = np.empty(len(self.labels), dtype=np.int64)
         for measure, (_, rows) in zip(fitted, self.folds, strict=True):
@@ -74,14 +77,25 @@ class Trial:
                 bits[measured] = self._bits_of(Fold(calibration, energy))
         return bits[self.objects]
 
-    def fit(self, candidate: Measure, rows: IntArray | slice) -> Measure:
+    def _fit_once(self, candidate: Measure, f: int) -> Measure:
+        """Return the measure fitted for a fold; what several candidates have in common, a forest say, is fitted once.
+
+        In common are objects, not equal parameters: only those are sure to be the same measure.
+        """
+        if type(candidate) is MeasureSum:
+            return MeasureSum(self._fit_once(candidate.first, f), self._fit_once(candidate.second, f)).join()
+        if (id(candidate), f) not in self.parts:  # kept with its copy: an id is its own only as long as it lives
+            self.parts[id(candidate), f] = candidate, self.fit(candidate, self.folds[f][0])
+        return self.parts[id(candidate), f][1]
+
+    def fit(self, candidate: Measure, rows: IntArray) -> Measure:
         """Return a copy of the measure fitted on some of the examples."""
         measure = set_missing_seeds(clone(candidate), self.seed)
         labels, outputs = self.labels[rows], self.outputs[rows]
         fitted: Measure = measure.fit(labels, outputs=outputs, X=self._objects(measure, rows))
         return fitted
 
-    def _objects(self, measure: Measure, rows: IntArray | slice) -> MatrixLike:
+    def _objects(self, measure: Measure, rows: IntArray) -> MatrixLike:
         if not measure.needs_features:
             return None
         if self.X is None:

@@ -91,16 +91,16 @@ class RegionDraws:
             costs = costs + problem.sign[labels] * met.sum(axis=1)
         return np.abs(costs)
 
-    def draw(self, probabilities: FloatArray, n_draws: int) -> BoolArray:
-        """Draw flips and keep those that lead to members."""
+    def draw(self, probabilities: FloatArray, n_draws: int, *, fit: bool = False) -> BoolArray:
+        """Draw flips and keep those that lead to members; to fit probabilities, also to those that do not count."""
         most = max(DRAWN_NUMBERS // max(len(probabilities), 1), 1)
         kept = [np.empty((0, len(probabilities)), dtype=bool)]
         for start in range(0, n_draws, most):
             flips = self.rng.random((min(most, n_draws - start), len(probabilities))) < probabilities
-            kept.append(flips[self._are_members(flips)])
+            kept.append(flips[self._are_members(flips, known_too=fit)])
         return np.concatenate(kept)
 
-    def _are_members(self, flips: BoolArray) -> BoolArray:
+    def _are_members(self, flips: BoolArray, *, known_too: bool) -> BoolArray:
         problem = self.problem
         words: Words = np.empty((len(flips), len(problem.mode)), dtype=np.uint64)
         numerators = np.empty(len(flips), dtype=np.int64)
@@ -118,7 +118,7 @@ class RegionDraws:
             numerators,
         )
         members: BoolArray = numerators >= self.smallest
-        if self.known:
+        if self.known and not known_too:
             members &= np.array([row.tobytes() not in self.known for row in words], dtype=bool)
         return members
 
@@ -136,7 +136,7 @@ def estimate_by_importance(draws: RegionDraws, n_draws: int) -> ImportanceEstima
     first = _first_probabilities(draws)
     fitted = first
     for _ in range(PILOT_ROUNDS):
-        members = draws.draw(fitted, min(PILOT_DRAWS, n_draws))
+        members = draws.draw(fitted, min(PILOT_DRAWS, n_draws), fit=True)
         if len(members):
             weights = _normalised(-log_probabilities(members, fitted))
             fitted = _inside((1 - FIRST_SHARE) * (weights @ members) + FIRST_SHARE * first)
@@ -178,7 +178,7 @@ def _first_probabilities(draws: RegionDraws) -> FloatArray:
     while True:
         changed = np.maximum(1 / (1 + np.exp(np.minimum(costs / warmth, 500))), STRAY_CHANGES / len(costs))
         probabilities = _inside(np.where(draws.best, 1 - changed, changed))
-        if warmth > hottest or len(draws.draw(probabilities, TRIAL_DRAWS)) < MEMBER_RATE * TRIAL_DRAWS:
+        if warmth > hottest or len(draws.draw(probabilities, TRIAL_DRAWS, fit=True)) < MEMBER_RATE * TRIAL_DRAWS:
             return probabilities
         warmth *= 1.25
 

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 
+from labelsure._core.discounts import Discounts
 from labelsure._core.penalty import Penalty
 from labelsure._core.types import IntArray
 from labelsure.labelsets._fold import Fold
@@ -46,7 +47,13 @@ def score(fold: Fold, i: int, labelset: Sequence[int]) -> int:
         total = math.isqrt(max(total, 0) << energy.link.shift)
     if energy.penalty is not None:
         total += penalty_cost(energy.penalty, labelset)
-    return total
+    return total if energy.discounts is None else total - discount(energy.discounts, labelset)
+
+
+def discount(discounts: Discounts, labelset: Sequence[int]) -> int:
+    """Return what a labelset is spared."""
+    listed = zip(discounts.labelsets, discounts.amounts, strict=True)
+    return sum(int(amount) for spared, amount in listed if list(spared) == list(labelset))
 
 
 def penalty_cost(penalty: Penalty, labelset: Sequence[int]) -> int:

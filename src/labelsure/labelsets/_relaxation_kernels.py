@@ -16,10 +16,10 @@ from labelsure._core.compilation import kernel
 from labelsure._core.types import BoolArray, FloatArray, IntArray
 from labelsure.labelsets._lookup_kernels import Integer
 
-MAX_STEPS = 24
+MAX_STEPS = 100
 """More steps of a relaxation hardly sharpen it."""
 
-GAP = 0.2
+GAP = 0.05
 """A relaxation ends when its bound is below its value at the point reached by at most this share of it."""
 
 POINT_UNITS = 2.0**20

@@ -55,6 +55,10 @@ class MeasureSum(Measure):
         """Fit both measures; see :meth:`Measure.fit`."""
         for measure in (self.first, self.second):
             measure.fit(Y, outputs=outputs, X=X)
+        return self.join()
+
+    def join(self) -> Self:
+        """Learn from two measures that are fitted already, on the same examples."""
         self.n_labels_ = self.first.n_labels_
         self.bound_ = self.first.bound_ + self.second.bound_
         self.exponent_ = min(choose_exponent(self.bound_), self.first.exponent_, self.second.exponent_)

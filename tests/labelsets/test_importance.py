@@ -1,0 +1,142 @@
+"""Sizes by importance sampling: probabilities and numerators against definitions, estimates against tables."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from labelsure._core.penalty import Penalty
+from labelsure.labelsets import FoldEngine, SizeEstimate, decode
+from labelsure.labelsets._estimate import estimate_size
+from labelsure.labelsets._importance import RegionDraws, estimate_by_importance, log_probabilities
+from labelsure.labelsets._pair_search import pose_pair_problem
+from labelsure.labelsets._problems import pose_problems
+from labelsure.labelsets._table_engine import TableEngine
+from labelsure.labelsets._words import pack, unpack
+from quadratic_forms import form_engine
+from search_cases import random_case
+
+
+@given(arrays(bool, (3, 4)), arrays(np.float64, 4, elements=st.floats(0.01, 0.99)))
+def test_log_probabilities_are_those_of_independent_flips(flips, probabilities):
+    expected = np.where(flips, probabilities, 1 - probabilities).prod(axis=1)
+    assert np.exp(log_probabilities(flips, probabilities)) == pytest.approx(expected)
+
+
+def region_draws(engine, i, smallest, known=()):
+    search = engine._search
+    problems = pose_problems(search.general, search.parts, np.array([i]))
+    best = search._best_first(problems, 0, i, 1)[0][0]
+    return RegionDraws(
+        pose_pair_problem(problems, 0), search._common(i), smallest, set(known), best, np.random.default_rng(0)
+    )
+
+
+def test_drawn_labelsets_are_members_exactly_if_their_numerators_say_so():
+    """With and without pairs, links, penalties, smoothing and rules; discounts and exceptions are looked at apart."""
+    n_inside = n_outside = 0
+    for seed in range(60):
+        case = random_case(seed, labels=(2, 8), objects=(1, 2))
+        general = [type(fold)(fold.calibration, fold.energy.general_form()) for fold in case.folds]
+        engine = FoldEngine(general, allow_empty=case.allow_empty, draws=case.draws, rule=case.rule)
+        i = engine.n_objects - 1
+        everything = decode(np.arange(2**engine.n_labels), engine.n_labels)
+        numerators = engine.numerators_of(everything, np.full(len(everything), i))
+        smallest = max(int(np.median(numerators)), 1)
+        draws = region_draws(engine, i, smallest)
+        mode = unpack(draws.problem.mode[None], engine.n_labels)[0]
+        flips = (everything ^ mode)[:, draws.problem.labels].astype(bool)
+        members = draws._are_members(flips, known_too=False)
+        assert members.tolist() == (numerators >= smallest).tolist()
+        n_inside, n_outside = n_inside + members.sum(), n_outside + (~members).sum()
+    assert min(n_inside, n_outside) > 500
+
+
+def test_costs_are_changes_of_the_best_labelset():
+    for seed in range(30):
+        case = random_case(seed, labels=(3, 8), objects=(1, 1))
+        engine = case.engine()
+        draws = region_draws(engine, 0, 1)
+        n_labels = engine.n_labels
+        best = unpack(draws.problem.mode[None], n_labels)[0].copy()
+        best[draws.problem.labels[draws.best]] ^= 1
+        beside = np.vstack([best, best ^ np.eye(n_labels, dtype=np.int8)])
+        totals = np.zeros(n_labels + 1, dtype=np.int64)
+        for fold in case.folds:
+            energy = fold.energy.general_form()
+            plain = type(energy)(energy.constant, energy.unary, energy.pairwise)
+            totals += plain.scores(beside, objects=np.zeros(n_labels + 1, dtype=np.int64))
+        assert draws.costs().tolist() == np.abs(totals[1:] - totals[0])[draws.problem.labels].tolist()
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("penalised", [False, True])
+def test_estimates_of_dense_forms_hold_listed_sizes(own, penalised):
+    """24 intervals of about 99 %, and values within a few per cent."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        parts = {"penalty": Penalty(None, rng.integers(0, 2, size=(5, 13)).astype(np.int8), 2**17)} if penalised else {}
+        engine = form_engine(seed, n_labels=13, n_folds=1 + 2 * seed, own=own, **parts)
+        for level in (0.05, 0.2):
+            smallest = int(level * int(engine.denominators[0])) + 1
+            (truth,) = TableEngine.region_sizes(engine, smallest)
+            size = estimate_size(engine, 0, smallest, at_least=7)
+            assert truth > 100
+            assert isinstance(size, SizeEstimate)
+            assert size.low <= truth <= size.high
+            assert size.at_least == 7
+            assert truth <= size.at_most
+            assert abs(size.value / truth - 1) < 0.15
+            assert size.high < 1.6 * size.low
+
+
+def test_labelsets_that_are_known_do_not_count():
+    engine = form_engine(0, n_labels=8, n_folds=1)
+    smallest = 5
+    labelsets, _ = TableEngine.region_members(engine, 0, smallest, None)
+    known = {row.tobytes() for row in pack(labelsets[: len(labelsets) // 2])}
+    whole = estimate_by_importance(region_draws(engine, 0, smallest), 20_000)
+    rest = estimate_by_importance(region_draws(engine, 0, smallest, known), 20_000)
+    assert 2**whole.log2_size == pytest.approx(len(labelsets), rel=0.1)
+    assert 2**rest.log2_size == pytest.approx(len(labelsets) - len(known), rel=0.1)
+
+
+def test_nothing_is_estimated_where_nothing_is_drawn():
+    engine = form_engine(0, n_labels=8, n_folds=1)
+    assert estimate_by_importance(region_draws(engine, 0, 10**6), 1000) is None
+
+
+def test_regions_too_large_to_count_are_estimated():
+    """2^45 labelsets and dense pairs, by the engine itself; a second region twice as certain is smaller."""
+    engine = form_engine(3, n_labels=45, n_folds=3, n_objects=2, strength=0.3)
+    sizes = [engine._search.region_sizes(smallest, 5000) for smallest in (10, 60)]
+    for large, small in zip(*sizes, strict=True):
+        assert large.approximate
+        assert small.approximate
+        assert 5 < small.at_least <= small.low < small.high < large.low < large.high <= large.at_most <= 2**45
+        assert large.high < 2 * large.low
+    rough = engine._search.region_sizes(10, 500, rough=True)
+    for one, other in zip(sizes[0], rough, strict=True):
+        assert one.low < other.high
+        assert other.low < one.high
+
+
+@pytest.mark.validity
+@pytest.mark.parametrize("rough", [False, True])
+@pytest.mark.parametrize("strength", [0.4, 1.0])
+def test_approximate_intervals_miss_no_more_often_than_they_say(strength, rough):
+    """200 regions: more than 8 misses at 1 % each have a probability below 0.001."""
+    n_missed = n_approximate = 0
+    for seed in range(200):
+        anchors = np.random.default_rng(seed).integers(0, 2, size=(6, 14)).astype(np.int8)
+        parts = {"penalty": Penalty(None, anchors, 2**17)} if seed % 2 else {}
+        engine = form_engine(seed, n_labels=14, n_folds=1 + seed % 4, strength=strength, **parts)
+        smallest = int((0.05, 0.1, 0.2, 0.4)[seed // 2 % 4] * int(engine.denominators[0])) + 1
+        (truth,) = TableEngine.region_sizes(engine, smallest)
+        size = estimate_size(engine, 0, smallest, at_least=0, rough=rough)
+        assert truth <= size.at_most
+        n_missed += not size.low <= truth <= size.high
+        n_approximate += size.approximate
+    assert n_approximate > 120
+    assert n_missed <= 8

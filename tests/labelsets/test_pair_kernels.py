@@ -1,0 +1,82 @@
+"""Searches with pairs: their steps against definitions."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from labelsure.labelsets import _pair_kernels, decode
+from labelsure.labelsets._pair_kernels import FOUND, FULL, NUMERATOR, TOTAL
+from labelsure.labelsets._words import pack
+
+NO_LINK = np.array([[0, 0, 0, 0, 0, 0, -1]] * 2)
+NOTHING = np.zeros(2, dtype=np.int64)
+
+
+@given(
+    st.lists(st.tuples(st.integers(-2, 2), st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=30),
+    st.integers(1, 8),
+    st.booleans(),
+)
+def test_offers_leave_the_best(labelsets, n_best, by_total):
+    """Highest numerator, lowest total, lowest code; or numerators alone."""
+    numbers, limit = np.zeros(6, dtype=np.int64), np.array([-99, 99, 0])
+    found, found_words = np.arange(n_best + 1), np.zeros((n_best + 1, 1), dtype=np.uint64)
+    found_rank = np.zeros((n_best + 1, 2), dtype=np.int64)
+    for value, total, code in labelsets:
+        words = np.array([code], dtype=np.uint64)
+        _pair_kernels.offer(
+            value, total if by_total else 0, words, by_total, numbers, found, found_words, found_rank, limit
+        )
+    rows = found[: numbers[FOUND]]
+    kept = [(-int(found_rank[row, 0]), int(found_rank[row, 1]), int(found_words[row, 0])) for row in rows]
+    best = sorted((-value, total, code) for value, total, code in labelsets)[:n_best]
+    if by_total:
+        assert sorted(kept) == best
+    else:
+        assert sorted(value for value, _, _ in kept) == [value for value, _, _ in best]
+    assert limit[FULL] == (len(labelsets) >= n_best)
+    if limit[FULL]:
+        assert (-limit[NUMERATOR], limit[TOTAL]) == max(kept)[:2]
+
+
+@given(
+    st.integers(0, 3),
+    st.integers(0, 3),
+    arrays(np.int64, 2, elements=st.integers(-2, 2)),
+    arrays(np.int64, 2, elements=st.integers(0, 1)),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+)
+def test_hopeless_is_what_cannot_come_before_the_worst_found(value, limit_value, scores, more, full, ranked, by_total):
+    limit = np.array([limit_value, 1, int(full)])
+    hopeless = _pair_kernels.is_hopeless(value, scores, more, NOTHING, NO_LINK, ranked, by_total, limit)
+    total = int((scores + more).sum())
+    assert _pair_kernels.total_of(scores, more, NOTHING, NO_LINK) == total
+    if not ranked or not full:
+        assert hopeless == (value < limit_value)
+    elif by_total:
+        assert hopeless == ((-value, total) > (-limit_value, 1))
+    else:
+        assert hopeless == (value <= limit_value)
+
+
+@given(st.integers(0, 2**10 - 1), st.sets(st.integers(0, 9)), st.integers(0, 2**10 - 1))
+def test_codes_are_later_if_the_lowest_is(start, labels, other):
+    """Ten labels spread over two words."""
+    places = np.array([0, 1, 2, 3, 60, 61, 63, 64, 65, 99])
+
+    def spread(codes):
+        labelsets = np.zeros((len(codes), 100), dtype=np.int8)
+        labelsets[:, places] = decode(np.array(codes), 10)
+        return pack(labelsets)
+
+    subsets = range(2 ** len(labels))
+    changed = [
+        start ^ sum(1 << label for bit, label in enumerate(sorted(labels)) if subset >> bit & 1) for subset in subsets
+    ]
+    later = _pair_kernels.all_codes_are_later(
+        spread([start])[0], places[sorted(labels)].astype(np.int64), spread([other])[0]
+    )
+    assert later == (min(changed) > other)

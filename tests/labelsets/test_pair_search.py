@@ -1,0 +1,129 @@
+"""Searches where pairs of labels have costs: problems, growing lists, many best ones, and how much work they take."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brute_force import codes_of
+from fold_strategies import fold_lists
+from labelsure._core.calibration import Calibration
+from labelsure._core.energy import Energy
+from labelsure._core.penalty import Penalty
+from labelsure.labelsets import Fold, FoldEngine, _pair_search
+from labelsure.labelsets._fold_arrays import FoldParts
+from labelsure.labelsets._pair_kernels import FINISHED, FOUND, WORK
+from labelsure.labelsets._pair_search import PairState, force_label, pose_pair_problem
+from labelsure.labelsets._problems import pose_problems
+from labelsure.labelsets._table_engine import TableEngine
+from labelsure.labelsets._words import unpack
+from quadratic_forms import form_engine
+
+FOLDS = fold_lists(labels=(1, 5), folds=(1, 3), objects=(1, 3))
+
+
+@settings(max_examples=60)
+@given(FOLDS, st.data())
+def test_forced_labels_leave_a_problem_about_the_others(folds, data):
+    problems = pose_problems(folds, FoldParts(folds), np.arange(folds[0].energy.n_objects))
+    if not problems.pairs.shape[2]:
+        return
+    i = data.draw(st.integers(0, len(problems.mode) - 1))
+    whole = pose_pair_problem(problems, i)
+    t, flipped = data.draw(st.integers(0, len(whole.labels) - 1)), data.draw(st.booleans())
+    part = force_label(whole, t, flipped=flipped)
+    n_labels = len(whole.labels)
+    assert part.labels.tolist() == np.delete(whole.labels, t).tolist()
+    before, mode = unpack(np.stack([whole.mode, part.mode]), n_labels)
+    assert (before ^ mode).tolist() == [flipped and j == whole.labels[t] for j in range(n_labels)]
+    beside = np.vstack([mode, mode ^ np.eye(n_labels, dtype=np.int8)])
+    for k, fold in enumerate(folds):
+        scores = fold.energy.scores(beside, objects=np.full(len(beside), i))
+        assert part.base[k] == scores[0]
+        assert part.changes[k].tolist() == (scores[1:] - scores[0])[part.labels].tolist()
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("n_folds", [1, 4])
+def test_dense_forms_are_searched_as_they_are_listed(own, n_folds):
+    """Fourteen labels under Mahalanobis distances, signed and absolute: search and table agree on everything."""
+    for seed in range(3):
+        engine = form_engine(seed, n_labels=14, n_folds=n_folds, n_objects=3, own=own)
+        assert (engine.folds[0].energy.pairwise.ndim == 3) == own
+        by_search, by_table = engine.top(40), TableEngine.top(engine, 40)
+        assert np.array_equal(by_search.labelsets, by_table.labelsets)
+        assert np.array_equal(by_search.numerators, by_table.numerators)
+        assert np.array_equal(engine.label_numerators(), TableEngine.label_numerators(engine))
+        for level in (0.05, 0.2, 0.6):
+            smallest = int(level * int(engine.denominators[0])) + 1
+            sizes = engine._search.count_members(smallest, 10**9)
+            assert sizes == list(TableEngine.region_sizes(engine, smallest))
+            listed, _ = engine._search.region_members(1, smallest, None)
+            assert len(set(codes_of(listed))) == sizes[1]
+
+
+@pytest.mark.parametrize("kind", ["additive part only", "penalty"])
+def test_work_follows_the_members_and_not_the_labels(kind):
+    """Forty labels of a Mahalanobis distance: bounds leave few evaluations per member, and per best labelset."""
+    parts = {"penalty": Penalty(np.arange(41) * 2**14)} if kind == "penalty" else {}
+    for n_folds in (1, 5):
+        engine = form_engine(
+            0, n_labels=40, n_folds=n_folds, n_objects=4, n_calibration=500, strength=0.3, shape=(0.1, 0.9), **parts
+        )
+        search = engine._search
+        problems = pose_problems(search.general, search.parts, np.arange(4))
+        smallest = engine.top(300).numerators[:, -1]
+        n_found = work = 0
+        for i in range(4):
+            problem = pose_pair_problem(problems, i)
+            assert not problem.charged.any()
+            state = PairState(problem, search._common(i), 0)
+            assert state.go_on(np.array([smallest[i], 0, 0]), 1_000_000, ranked=False) == FINISHED
+            n_found, work = n_found + state.numbers[FOUND], work + state.numbers[WORK]
+            best = PairState(problem, search._common(i), 2)
+            assert best.go_on(np.array([-(2**60), 2**60, 0]), 3000, ranked=True, by_total=True) == FINISHED
+        assert n_found > 1000
+        assert work < 60 * n_found
+
+
+def test_lists_grow_where_searches_go_deep(monkeypatch):
+    """All labels undecided, so that lists are long at every level: room for them is made while the search goes on."""
+    widths = []
+    widen = PairState._widen
+
+    def counted(self, n_more):
+        widths.append(n_more)
+        widen(self, n_more)
+
+    monkeypatch.setattr(PairState, "_widen", counted)
+    pairwise = np.ones((12, 12), dtype=np.int64)
+    fold = Fold(Calibration.of(np.array([10**6])), Energy(np.array([0]), np.ones((1, 12), dtype=np.int64), pairwise))
+    engine = FoldEngine([fold], allow_empty=True)
+    labelsets, _ = engine.region_members(0, 2, None)
+    assert sorted(codes_of(labelsets)) == list(range(2**12))
+    assert len(widths) > 1
+
+
+@pytest.mark.parametrize("n_best", [45, 400, 4000])
+def test_many_best_labelsets_are_found_in_order(n_best):
+    """More than one flip can give: in the order of a list of the whole region."""
+    engine = form_engine(1, n_labels=40, n_folds=2, strength=0.3)
+    best = engine.top(n_best)
+    smallest = int(best.numerators[0, -1])
+    members, numerators = engine._search._list_members(0, smallest, 10**6)
+    assert len(members) >= n_best
+    totals = engine.total_scores(members, np.zeros(len(members), dtype=np.int64))
+    order = np.lexsort((codes_of(members), totals, -numerators))[:n_best]
+    assert np.array_equal(best.labelsets[0], members[order])
+    assert np.array_equal(best.numerators[0], numerators[order])
+
+
+def test_searches_for_the_best_can_be_interrupted(monkeypatch):
+    """After every evaluation: the kernel comes back, and goes on to the same answers."""
+    engine = form_engine(2, n_labels=20, n_folds=3, n_objects=2)
+    best, labels = engine.top(5), engine.label_numerators()
+    monkeypatch.setattr(_pair_search, "CALL_BUDGET", 1)
+    again = engine.top(5)
+    assert np.array_equal(best.labelsets, again.labelsets)
+    assert np.array_equal(best.numerators, again.numerators)
+    assert np.array_equal(labels, engine.label_numerators())
