@@ -1,6 +1,10 @@
-"""How kernels are compiled: numba, without the interpreter lock, cached on disk where that is possible."""
+"""How kernels are compiled: numba, without the interpreter lock, cached on disk where that is safe."""
 
+import hashlib
+import sys
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any, cast
 
 
@@ -9,10 +13,29 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
     The machine code is kept beside the module or, where that folder is read-only, in the user's cache; numba writes
     it by renaming a finished file, so processes may share it. Where neither place can be written nothing is kept.
+
+    Machine code contains that of the kernels it calls, but numba only notices changes in the kernel's own file. So
+    what is kept is marked with all kernels of the package: if one of them changes, all are compiled again.
     """
     import numba
 
     try:
-        return cast(Callable[..., Any], numba.njit(nogil=True, cache=True)(function))
+        compiled: Any = numba.njit(nogil=True, cache=True)(function)
     except RuntimeError:  # "cannot cache function: no locator available"
         return cast(Callable[..., Any], numba.njit(nogil=True)(function))
+    try:
+        index = compiled._cache._cache_file
+        index._source_stamp = (index._source_stamp, _mark_of(function.__module__.partition(".")[0]))
+    except AttributeError:  # another numba, whose cache cannot be marked: nothing is kept rather than something stale
+        return cast(Callable[..., Any], numba.njit(nogil=True)(function))
+    return cast(Callable[..., Any], compiled)
+
+
+@cache
+def _mark_of(package: str) -> str:
+    """Return a digest of all files of kernels in a package."""
+    folder = Path(cast(str, sys.modules[package].__file__)).parent
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*kernels.py")):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
