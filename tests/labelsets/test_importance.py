@@ -27,9 +27,9 @@ def test_log_probabilities_are_those_of_independent_flips(flips, probabilities):
 def region_draws(engine, i, smallest, known=()):
     search = engine._search
     problems = pose_problems(search.general, search.parts, np.array([i]))
-    best = search._best_first(problems, 0, i, 1)[0][0]
+    best = search.best_of(problems, 0, i, 1)[0][0]
     return RegionDraws(
-        pose_pair_problem(problems, 0), search._common(i), smallest, set(known), best, np.random.default_rng(0)
+        pose_pair_problem(problems, 0), search.common(i), smallest, set(known), best, np.random.default_rng(0)
     )
 
 

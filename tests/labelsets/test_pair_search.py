@@ -77,10 +77,10 @@ def test_work_follows_the_members_and_not_the_labels(kind):
         for i in range(4):
             problem = pose_pair_problem(problems, i)
             assert not problem.charged.any()
-            state = PairState(problem, search._common(i), 0)
+            state = PairState(problem, search.common(i), 0)
             assert state.go_on(np.array([smallest[i], 0, 0]), 1_000_000, ranked=False) == FINISHED
             n_found, work = n_found + state.numbers[FOUND], work + state.numbers[WORK]
-            best = PairState(problem, search._common(i), 2)
+            best = PairState(problem, search.common(i), 2)
             assert best.go_on(np.array([-(2**60), 2**60, 0]), 3000, ranked=True, by_total=True) == FINISHED
         assert n_found > 1000
         assert work < 60 * n_found

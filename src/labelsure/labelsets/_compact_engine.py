@@ -160,12 +160,17 @@ class CompactEngine(LabelsetEngine):
 
         return np.array(self._map(answer), dtype=np.int64).reshape(-1, self.n_labels, 2)
 
-    def _counts_of(self, Y: LabelMatrix, objects: IntArray, *, strict: bool) -> IntArray:
-        counts = np.zeros(len(Y), dtype=np.int64)
+    def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
+        """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
+        objects = np.arange(self.n_objects) if objects is None else objects
         folds = self._object(0).folds if self.n_objects else ()
-        for fold, scores in zip(folds, self._fold_scores(Y, objects), strict=True):
-            counts += fold.calibration.count_at_least(scores + strict)
-        return counts
+        scores = list(zip(folds, self._fold_scores(Y, objects), strict=True))
+        nothing = np.zeros(len(Y), dtype=np.int64)
+
+        def count(more: int) -> IntArray:
+            return sum((fold.calibration.count_at_least(own + more) for fold, own in scores), start=nothing)
+
+        return self._weigh_counts(Y, objects, count)
 
     def _fold_scores(self, Y: LabelMatrix, objects: IntArray) -> list[IntArray]:
         """Return the scores of ``Y[r]`` for object ``objects[r]`` under each fold."""

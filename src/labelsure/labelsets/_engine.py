@@ -6,7 +6,7 @@ counts. Numerators are compared with numerators, so a region does not depend on 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -75,8 +75,8 @@ class LabelsetEngine(ABC):
         """Return the engine for some of the objects."""
 
     @abstractmethod
-    def _counts_of(self, Y: LabelMatrix, objects: IntArray, *, strict: bool) -> IntArray:
-        """Return how many calibration scores are >= (> if strict) the score of ``Y[r]`` for object ``objects[r]``."""
+    def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
+        """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
 
     @abstractmethod
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
@@ -139,14 +139,14 @@ class LabelsetEngine(ABC):
         p_values: FloatArray = numerators / denominators.reshape((-1,) + (1,) * (numerators.ndim - 1))
         return np.clip(p_values, 0.0, 1.0, out=p_values)
 
-    def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
-        """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
-        objects = np.arange(self.n_objects) if objects is None else objects
-        at_least = self._counts_of(Y, objects, strict=False)
-        if self.draws is None:
-            numerators = at_least + 1
-        else:
-            numerators = smooth(at_least, self._counts_of(Y, objects, strict=True), self.draws[objects])
+    def _weigh_counts(self, Y: LabelMatrix, objects: IntArray, count: Callable[[int], IntArray]) -> IntArray:
+        """Return the numerators of labelsets, given how many calibration scores are at least their scores + 0 or 1."""
+        at_least = count(0)
+        numerators = at_least + 1 if self.draws is None else smooth(at_least, count(1), self.draws[objects])
+        return self._of_candidates(numerators, Y)
+
+    def _of_candidates(self, numerators: IntArray, Y: LabelMatrix) -> IntArray:
+        """Return the numerators, 0 for an empty labelset that is no candidate."""
         return numerators if self.allow_empty else np.where(Y.any(axis=1), numerators, 0)
 
 

@@ -131,8 +131,8 @@ def estimate_size(engine: "FoldEngine", i: int, smallest: int, *, at_least: int,
     approximate = None
     if wide:
         known = {row.tobytes() for row in pack(exceptions)}
-        best = search._best_first(problems, 0, i, 1)[0]
-        draws = RegionDraws(problem, search._common(i), smallest, known, best[0] if len(best) else problem.mode, rng)
+        best = search.best_of(problems, 0, i, 1)[0]
+        draws = RegionDraws(problem, search.common(i), smallest, known, best[0] if len(best) else problem.mode, rng)
         approximate = estimate_by_importance(draws, n_draws)
     if approximate is not None:
         error = DEVIATIONS * approximate.relative_error / log(2)

@@ -9,7 +9,7 @@ import numpy as np
 
 from labelsure._core.types import IntArray, LabelMatrix
 from labelsure.labelsets._codes import encode
-from labelsure.labelsets._engine import BestLabelsets, Numerators, smooth
+from labelsure.labelsets._engine import BestLabelsets, Numerators
 from labelsure.labelsets._fold import Fold
 from labelsure.labelsets._rule import Rule
 from labelsure.labelsets._size import RegionSize
@@ -110,29 +110,27 @@ class FoldEngine(TableEngine):
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
         """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
         objects = np.arange(self.n_objects) if objects is None else objects
-        return self.numerators_from([fold.energy.scores(Y, objects=objects) for fold in self.folds], Y, objects)
+        return self.numerators_from(self._fold_scores(Y, objects), Y, objects)
 
     def numerators_from(self, scores: Sequence[IntArray], Y: LabelMatrix, objects: IntArray) -> IntArray:
         """Return the same, given the labelsets' scores in each fold."""
-        at_least = self._fold_counts(scores)
-        if self.rule is not None:
-            numerators = self.rule.numerators(at_least, objects)
-        elif self.draws is None:
-            numerators = at_least.sum(axis=0) + 1
-        else:
-            above = self._fold_counts([fold_scores + 1 for fold_scores in scores])
-            numerators = smooth(at_least.sum(axis=0), above.sum(axis=0), self.draws[objects])
-        return numerators if self.allow_empty else np.where(Y.any(axis=1), numerators, 0)
+        if self.rule is None:
+            return self._weigh_counts(Y, objects, lambda more: self._fold_counts(scores, more).sum(axis=0))
+        return self._of_candidates(self.rule.numerators(self._fold_counts(scores, 0), objects), Y)
 
-    def _fold_counts(self, scores: Sequence[IntArray]) -> IntArray:
-        """Return how many of each fold's calibration scores are at least as large, (K, m)."""
-        return np.stack([fold.calibration.count_at_least(own) for fold, own in zip(self.folds, scores, strict=True)])
+    def _fold_counts(self, scores: Sequence[IntArray], more: int) -> IntArray:
+        """Return how many of each fold's calibration scores are at least ``scores + more``, (K, m)."""
+        counts = [fold.calibration.count_at_least(own + more) for fold, own in zip(self.folds, scores, strict=True)]
+        return np.stack(counts)
 
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
         """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``."""
-        return sum(
-            (fold.energy.scores(Y, objects=objects) for fold in self.folds), start=np.zeros(len(Y), dtype=np.int64)
-        )
+        totals: IntArray = np.sum(self._fold_scores(Y, objects), axis=0)
+        return totals
+
+    def _fold_scores(self, Y: LabelMatrix, objects: IntArray) -> list[IntArray]:
+        """Return the scores in each fold of ``Y[r]`` for object ``objects[r]``."""
+        return [fold.energy.scores(Y, objects=objects) for fold in self.folds]
 
     def top(self, n_best: int) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of each object."""
@@ -176,21 +174,16 @@ class FoldEngine(TableEngine):
             return super().iterate_members(i, smallest)
         return self._search.iterate_members(i, smallest)
 
-    def _counts_of(self, Y: LabelMatrix, objects: IntArray, *, strict: bool) -> IntArray:
-        return sum(
-            (fold.calibration.count_at_least(fold.energy.scores(Y, objects=objects) + strict) for fold in self.folds),
-            start=np.zeros(len(Y), dtype=np.int64),
-        )
-
     def _numerator_rows(self, objects: IntArray) -> Numerators:
         if self.rule is None:
-            return super()._numerator_rows(objects)
+            return self._weigh_rows(objects, lambda more: self._count_rows(objects, strict=bool(more)))
         counts = np.stack([engine._count_rows(objects, strict=False) for engine in self._single_folds])
         rows = self.rule.numerators(counts, objects)
         rows[:, : self.first_code] = 0
         return rows
 
     def _count_rows(self, objects: IntArray, *, strict: bool) -> CountRows:
+        """Return how many calibration scores are >= (> if strict) the score of every code."""
         from labelsure.labelsets import _table_kernels
 
         rows = np.empty((len(objects), 2**self.n_labels), dtype=np.int32)
@@ -206,7 +199,8 @@ class FoldEngine(TableEngine):
         )
         if self._search.exceptional.present:
             own, labelsets = self._search.exceptional.of(objects)
-            rows[own, encode(labelsets)] = self._counts_of(labelsets, objects[own], strict=strict)
+            scores = self._fold_scores(labelsets, objects[own])
+            rows[own, encode(labelsets)] = self._fold_counts(scores, int(strict)).sum(axis=0)
         return rows
 
     @cached_property

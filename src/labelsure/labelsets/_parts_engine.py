@@ -9,7 +9,7 @@ from labelsure._core.types import FloatArray, IntArray, LabelMatrix
 from labelsure.labelsets._engine import BestLabelsets, LabelsetEngine, Numerators
 from labelsure.labelsets._fold_engine import FoldEngine
 from labelsure.labelsets._size import RegionSize, sum_sizes
-from labelsure.labelsets._table_engine import CountRows, TableEngine
+from labelsure.labelsets._table_engine import TableEngine
 from labelsure.labelsets._words import pack
 
 Array = TypeVar("Array", IntArray, FloatArray, LabelMatrix)
@@ -106,12 +106,6 @@ class CategoryEngine(TableEngine):
         rows: Numerators = np.max([part._numerator_rows(objects) for part in self.parts], axis=0)
         return rows
 
-    def _counts_of(self, Y: LabelMatrix, objects: IntArray, *, strict: bool) -> IntArray:
-        raise NotImplementedError("Counts of different categories cannot be compared; numerators can.")
-
-    def _count_rows(self, objects: IntArray, *, strict: bool) -> CountRows:
-        raise NotImplementedError("Counts of different categories cannot be compared; numerators can.")
-
 
 class GroupedEngine(LabelsetEngine):
     """Answers questions about objects that belong to groups with an engine each.
@@ -196,9 +190,6 @@ class GroupedEngine(LabelsetEngine):
     def iterate_members(self, i: int, smallest: int) -> Iterator[tuple[LabelMatrix, IntArray]]:
         """Yield the same labelsets in some order, a limited number at a time."""
         return self.engines[int(self.group_of[i])].iterate_members(int(self.place_in_group[i]), smallest)
-
-    def _counts_of(self, Y: LabelMatrix, objects: IntArray, *, strict: bool) -> IntArray:
-        raise NotImplementedError("Counts of different groups cannot be compared; numerators can.")
 
     def _ask_rows(self, question: str, Y: LabelMatrix, objects: IntArray) -> IntArray:
         """Return an engine's answer for each row of ``Y``, the object's own engine being asked."""

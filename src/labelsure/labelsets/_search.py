@@ -11,15 +11,15 @@ from labelsure.labelsets._best_first_kernels import NUMERATOR, best_first
 from labelsure.labelsets._depth_first_kernels import BUFFER_FULL, FINISHED, FOUND, search
 from labelsure.labelsets._engine import DRAW_UNIT, BestLabelsets
 from labelsure.labelsets._estimate import estimate_size
-from labelsure.labelsets._exceptional import ExceptionalLabelsets, ExceptionList
+from labelsure.labelsets._exceptional import ExceptionalLabelsets
 from labelsure.labelsets._fold import Fold
 from labelsure.labelsets._fold_arrays import FoldParts, fold_tables
-from labelsure.labelsets._label_kernels import label_numerators
+from labelsure.labelsets._label_search import LabelSearch
 from labelsure.labelsets._lookup_kernels import weigh_rows
-from labelsure.labelsets._pair_search import best_pair_members, force_label, list_pair_members, pose_pair_problem
-from labelsure.labelsets._problems import Problems, force_flip, pose_problems
+from labelsure.labelsets._pair_search import best_pair_members, list_pair_members, pose_pair_problem
+from labelsure.labelsets._problems import Problems, pose_problems
 from labelsure.labelsets._size import RegionSize
-from labelsure.labelsets._words import Words, pack, unpack
+from labelsure.labelsets._words import Words, as_keys, pack, unpack
 
 if TYPE_CHECKING:
     from labelsure.labelsets._fold_engine import FoldEngine
@@ -84,10 +84,11 @@ class FoldSearch:
 
     def label_numerators(self) -> IntArray:
         """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2)."""
+        labels = LabelSearch(self)
 
         def answer(objects: IntArray) -> IntArray:
             problems = pose_problems(self.general, self.parts, objects)
-            return np.stack([self._label_numerators_of(problems, row, int(i)) for row, i in enumerate(objects)])
+            return np.stack([labels.numerators_of(problems, row, int(i)) for row, i in enumerate(objects)])
 
         nobody = np.empty((0, self.engine.n_labels, 2), dtype=np.int64)
         return np.concatenate([nobody, *self._map_blocks(answer, "p-values of labels")])
@@ -165,19 +166,19 @@ class FoldSearch:
         problems = pose_problems(self.general, self.parts, np.array([i]))
         words = np.empty((CHUNK, self.n_words), dtype=np.uint64)
         numerators = np.empty(CHUNK, dtype=np.int64)
-        known = _as_keys(pack(exceptions.labelsets))
+        known = as_keys(pack(exceptions.labelsets))
         for n_new, _ in self._depth_first(problems, 0, i, smallest, words, numerators):
-            fresh = ~np.isin(_as_keys(words[:n_new]), known)
+            fresh = ~np.isin(as_keys(words[:n_new]), known)
             yield unpack(words[:n_new][fresh], self.engine.n_labels), numerators[:n_new][fresh]
 
     def _top_of(self, problems: Problems, row: int, i: int, words: Words, numerators: IntArray) -> None:
         """Write the best labelsets of one object and their numerators, as far as there are so many."""
         n_best = len(numerators)
         exceptions = self.exceptional.of_one(i)
-        found_words, found_rank = self._best_first(problems, row, i, n_best + exceptions.n_stranger)
+        found_words, found_rank = self.best_of(problems, row, i, n_best + exceptions.n_stranger)
         if len(exceptions.labelsets):
             known = pack(exceptions.labelsets)
-            general = ~np.isin(_as_keys(found_words), _as_keys(known))
+            general = ~np.isin(as_keys(found_words), as_keys(known))
             found_words = np.concatenate([found_words[general], known])
             own_rank = np.column_stack([exceptions.numerators, exceptions.totals])
             found_rank = np.concatenate([found_rank[general], own_rank])
@@ -187,83 +188,7 @@ class FoldSearch:
         words[:n_found] = found_words[:n_found]
         numerators[:n_found] = found_rank[:n_found, NUMERATOR]
 
-    def _label_numerators_of(self, problems: Problems, row: int, i: int) -> IntArray:
-        """Return the highest numerator of one object's labelsets with each label off and on, (n_labels, 2)."""
-        exceptions = self.exceptional.of_one(i)
-        by_flip = np.zeros((self.engine.n_labels, 2), dtype=np.int64)
-        additive = not (self.parts.pairs.present or self.parts.has_penalty or exceptions.n_stranger)
-        if additive:
-            label_numerators(
-                int(problems.n_hard[row]),
-                problems.base[row],
-                problems.cost[row],
-                problems.rest[row],
-                *self._look_up(i),
-                by_flip,
-            )
-        need_search = self._need_search(problems, row, additive)
-        if need_search.any() and not exceptions.n_stranger:  # the best of all is the best with its own labels
-            self._fill_in_best(problems, row, i, by_flip, need_search)
-        self._search_labels(problems, row, i, by_flip, need_search, exceptions)
-        on = problems.sign[row] < 0
-        numerators = np.empty_like(by_flip)
-        numerators[problems.label[row]] = np.where(on[:, None], by_flip[:, ::-1], by_flip)
-        for labelset, numerator in zip(exceptions.labelsets, exceptions.numerators, strict=True):
-            own = numerators[np.arange(len(labelset)), labelset]
-            numerators[np.arange(len(labelset)), labelset] = np.maximum(own, numerator)
-        return numerators
-
-    def _search_labels(
-        self,
-        problems: Problems,
-        row: int,
-        i: int,
-        by_flip: IntArray,
-        need_search: BoolArray,
-        exceptions: ExceptionList,
-    ) -> None:
-        """Write the highest numerators, exceptional labelsets left out, of what needs a search; 0 if there are none."""
-        n_best, by_total = 1 + exceptions.n_stranger, exceptions.n_stranger > 0
-        known = _as_keys(pack(exceptions.labelsets))
-        has_pairs = self.parts.pairs.present
-        pair_problem, common = pose_pair_problem(problems, row), self._common(i)
-        for t, flipped in zip(*np.nonzero(need_search), strict=True):
-            if has_pairs:
-                part = force_label(pair_problem, int(t), flipped=bool(flipped))
-                words, rank = best_pair_members(part, common, n_best, by_total=by_total)
-            else:
-                one, one_row = (force_flip(problems, row, t), 0) if flipped else (problems, row)
-                words, rank = self._best_first(one, one_row, i, n_best, forced=int(t), by_total=by_total)
-            if exceptions.n_stranger:
-                rank = rank[~np.isin(_as_keys(words), known)]
-            by_flip[t, flipped] = rank[0, NUMERATOR] if len(rank) else 0
-
-    def _fill_in_best(self, problems: Problems, row: int, i: int, by_flip: IntArray, need_search: BoolArray) -> None:
-        """Write the numerator of the best labelset for what it flips and what not, which then need no search."""
-        words, rank = self._best_first(problems, row, i, 1)
-        if len(words):
-            flips = unpack(words ^ problems.mode[row], self.engine.n_labels)[0, problems.label[row]]
-            places = np.arange(len(flips)), flips
-            by_flip[places] = np.where(need_search[places], rank[0, NUMERATOR], by_flip[places])
-            need_search[places] = False
-
-    def _need_search(self, problems: Problems, row: int, additive: bool) -> BoolArray:
-        """Tell for each position, left alone and flipped, whether only a search finds the best labelset, (p, 2).
-
-        Where scores are additive, that is where the flips of hard positions may leave the empty labelset, and that is
-        no candidate.
-        """
-        on = problems.sign[row] < 0
-        if not additive:
-            return np.ones((len(on), 2), dtype=bool)
-        if self.engine.allow_empty:
-            return np.zeros((len(on), 2), dtype=bool)
-        stays_on = on.copy()
-        stays_on[: problems.n_hard[row]] = False  # hard positions may be flipped off
-        others_stay = stays_on.sum() > stays_on
-        return np.column_stack([~(others_stay | on), ~(others_stay | ~on)])
-
-    def _best_first(
+    def best_of(
         self,
         problems: Problems,
         row: int,
@@ -276,7 +201,7 @@ class FoldSearch:
         """Return the best labelsets of one problem, their numerators and total scores, in order."""
         if self.parts.pairs.present:
             problem = pose_pair_problem(problems, row)
-            return best_pair_members(problem, self._common(i), n_best, by_total=by_total)
+            return best_pair_members(problem, self.common(i), n_best, by_total=by_total)
         order = np.arange(n_best + 1)
         found_words = np.empty((n_best + 1, self.n_words), dtype=np.uint64)
         found_rank = np.empty((n_best + 1, 2), dtype=np.int64)
@@ -287,7 +212,7 @@ class FoldSearch:
             problems.nearest[row],
             problems.mode[row],
             forced,
-            *self._common(i),
+            *self.common(i),
             by_total,
             order,
             found_words,
@@ -329,7 +254,7 @@ class FoldSearch:
         """
         if self.parts.pairs.present:
             problem = pose_pair_problem(problems, row)
-            yield from list_pair_members(problem, self._common(i), smallest, words, numerators, budget)
+            yield from list_pair_members(problem, self.common(i), smallest, words, numerators, budget)
             return
         kept = self._flippable(problems, row, i, smallest)
         cost = np.ascontiguousarray(problems.cost[row][kept])
@@ -350,7 +275,7 @@ class FoldSearch:
                 cost,
                 np.ascontiguousarray(problems.rest[row][ends]),
                 np.ascontiguousarray(problems.nearest[row][ends]),
-                *self._common(i),
+                *self.common(i),
                 smallest,
                 allowance,
                 numbers,
@@ -368,7 +293,7 @@ class FoldSearch:
         """Tell which positions some labelset with a numerator of at least ``smallest`` may have flipped."""
         lowest = problems.base[row] + problems.rest[row, 0] + np.maximum(problems.least[row], 0)
         numerators = np.empty(len(lowest), dtype=np.int64)
-        weigh_rows(lowest, *self._look_up(i), numerators)
+        weigh_rows(lowest, *self.look_up(i), numerators)
         return numerators >= smallest
 
     def _lowest(self, i: int) -> int:
@@ -378,7 +303,7 @@ class FoldSearch:
         stranger = np.zeros((len(self.engine.folds), 1), dtype=np.int64)
         return int(self.engine.rule.numerators(stranger, np.array([i]))[0])
 
-    def _look_up(self, i: int) -> tuple[Any, ...]:
+    def look_up(self, i: int) -> tuple[Any, ...]:
         """Return what look-ups for object ``i`` take: how counts are weighed, and the tables.
 
         A calibration score >= a labelset's adds 1 to its numerator, a larger one nothing more; with smoothing u and
@@ -393,9 +318,9 @@ class FoldSearch:
         no_weights, no_multipliers = np.empty((0, 0), dtype=np.int64), np.empty(0, dtype=np.int64)
         return np.array([draw, above, draw, 0], dtype=np.int64), no_weights, no_multipliers, *self.tables
 
-    def _common(self, i: int) -> tuple[Any, ...]:
+    def common(self, i: int) -> tuple[Any, ...]:
         """Return what both kinds of search take for object ``i``, in their order."""
-        parts, (factors, weights, multipliers, *tables) = self.parts, self._look_up(i)
+        parts, (factors, weights, multipliers, *tables) = self.parts, self.look_up(i)
         return (
             parts.by_cardinality,
             parts.anchors,
@@ -418,9 +343,3 @@ class FoldSearch:
         everyone = np.arange(engine.n_objects)
         blocks = [everyone[start : start + n_rows] for start in range(0, engine.n_objects, n_rows)]
         return map_in_threads(answer, blocks, n_jobs=engine.n_jobs, description=description)
-
-
-def _as_keys(words: Words) -> np.ndarray[tuple[int], np.dtype[np.void]]:
-    """Return each row of words as one item that can be compared with others."""
-    rows = np.ascontiguousarray(words)
-    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]

@@ -1,7 +1,10 @@
 """The engine for predictors that can only be asked one labelset at a time, such as full conformal prediction."""
 
+import numpy as np
+
 from labelsure._core.types import IntArray, LabelMatrix
 from labelsure.labelsets._codes import encode
+from labelsure.labelsets._engine import Numerators
 from labelsure.labelsets._table_engine import CountRows, TableEngine
 
 
@@ -61,10 +64,15 @@ class StoredEngine(TableEngine):
         scores: IntArray = self.scores[objects, encode(Y)]
         return scores
 
-    def _counts_of(self, Y: LabelMatrix, objects: IntArray, *, strict: bool) -> IntArray:
-        table = self.above if strict else self.at_least
-        counts: IntArray = table[objects, encode(Y)].astype("int64")
-        return counts
+    def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
+        """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
+        objects = np.arange(self.n_objects) if objects is None else objects
+        return self._weigh_counts(Y, objects, lambda more: self._tables[more][objects, encode(Y)].astype(np.int64))
 
-    def _count_rows(self, objects: IntArray, *, strict: bool) -> CountRows:
-        return (self.above if strict else self.at_least)[objects]
+    def _numerator_rows(self, objects: IntArray) -> Numerators:
+        return self._weigh_rows(objects, lambda more: self._tables[more][objects])
+
+    @property
+    def _tables(self) -> tuple[CountRows, CountRows]:
+        """The counts of scores at least as large, and of scores larger by at least 1."""
+        return self.at_least, self.above

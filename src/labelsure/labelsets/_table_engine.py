@@ -27,8 +27,8 @@ class TableEngine(LabelsetEngine):
     """An engine that lists all labelsets; up to ``MAX_TABLE_LABELS`` labels."""
 
     @abstractmethod
-    def _count_rows(self, objects: IntArray, *, strict: bool) -> CountRows:
-        """Return how many calibration scores are >= (> if strict) the score of every code; may be overwritten."""
+    def _numerator_rows(self, objects: IntArray) -> Numerators:
+        """Return the numerators of every code, one row per object; 0 for an excluded empty labelset."""
 
     def p_value_table(self) -> FloatArray:
         """Return the p-values of all candidates, (n_objects, n_candidates), columns in the order of their codes."""
@@ -114,13 +114,16 @@ class TableEngine(LabelsetEngine):
         halves = (row.reshape(-1, 2, 2**j) for j in range(self.n_labels))
         return [(int(half[:, 0].max()), int(half[:, 1].max())) for half in halves]
 
-    def _numerator_rows(self, objects: IntArray) -> Numerators:
-        """Return the numerators of every code, one row per object; 0 for an excluded empty labelset."""
-        rows: Numerators = self._count_rows(objects, strict=False)
+    def _weigh_rows(self, objects: IntArray, count: Callable[[int], CountRows]) -> Numerators:
+        """Return the same, given how many calibration scores are at least the scores of every code + 0 or 1.
+
+        The counts may be overwritten.
+        """
+        rows: Numerators = count(0)
         if self.draws is None:
             rows += 1
         else:
-            rows = smooth(rows, self._count_rows(objects, strict=True), self.draws[objects][:, None])
+            rows = smooth(rows, count(1), self.draws[objects][:, None])
         rows[:, : self.first_code] = 0
         return rows
 

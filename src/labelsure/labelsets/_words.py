@@ -34,3 +34,9 @@ def unpack(words: Words, n_labels: int) -> LabelMatrix:
     """
     octets = np.ascontiguousarray(words.astype("<u8")).view(np.uint8)
     return np.unpackbits(octets, axis=1, count=n_labels, bitorder="little").astype(np.int8)
+
+
+def as_keys(words: Words) -> np.ndarray[tuple[int], np.dtype[np.void]]:
+    """Return each row of words as one item that can be compared with others."""
+    rows = np.ascontiguousarray(words)
+    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
