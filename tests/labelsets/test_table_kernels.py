@@ -32,6 +32,13 @@ def test_pair_sums_equal_reference(pairwise):
     assert sums.tolist() == _reference.pair_sums(pairwise)
 
 
+@given(arrays(np.int64, 24, elements=st.integers(-(2**61), 2**61)), st.sampled_from([1, 2, 8, 24]))
+def test_block_minima_equal_numpy(row, n_blocks):
+    minima = np.empty(n_blocks, dtype=np.int64)
+    _table_kernels.block_minima(row, minima)
+    assert minima.tolist() == row.reshape(n_blocks, -1).min(axis=1).tolist()
+
+
 @given(st.data())
 def test_add_counts_equal_calibration(data):
     n_labels = data.draw(st.integers(1, 6))
@@ -42,7 +49,8 @@ def test_add_counts_equal_calibration(data):
         base = int(fold.energy.constant[0]) + data.draw(st.integers(0, LARGEST_COST) | st.integers(0, 3))
         low_sums = np.array(_reference.subset_sums(0, fold.energy.unary[0].tolist()))
         row = np.arange(len(low_sums), dtype=np.int32)
-        _table_kernels.add_counts(base, low_sums, k, *tables, row)
+        scratch = np.empty((2, len(row)), dtype=np.uint32)
+        _table_kernels.add_counts(base, low_sums, k, *tables, *scratch, row)
         expected = fold.calibration.count_at_least(base + low_sums) + np.arange(len(low_sums))
         assert row.tolist() == expected.tolist()
 

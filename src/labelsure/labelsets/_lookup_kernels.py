@@ -8,6 +8,7 @@ from labelsure._core.compilation import kernel
 from labelsure._core.types import IntArray
 
 Int32Array = np.ndarray[tuple[int, ...], np.dtype[np.int32]]
+UInt32Array = np.ndarray[tuple[int, ...], np.dtype[np.uint32]]
 Integer: TypeAlias = Any
 """An int, or what numba makes of one."""
 
