@@ -156,6 +156,7 @@ def count_rows(
     Cost : one addition and one look-up per object, labelset and fold, but for high parts stranger than all calibration
         examples; O(2^max(q - 9, 9)) memory, O(2^q) and three additions more where objects have their own pairs
     """
+    zero = np.int64(0)  # with a type, not a constant: numba would compile what is called with each constant again
     n_folds, n_objects, n_labels = unary.shape
     n_low = min(n_labels, LOW_LABELS)
     n_codes, n_high = 1 << n_low, 1 << (n_labels - n_low)
@@ -172,8 +173,8 @@ def count_rows(
     for i in range(n_objects):
         for k in range(n_folds):
             plain = layout[k, LINK] < 0 and penalty_rows.shape[1] == 0
-            subset_sums(constant[k, i] + (strict if plain else 0), unary[k, i, n_low:], high_sums)
-            subset_sums(0, unary[k, i, :n_low], low_sums)
+            subset_sums(constant[k, i] + (strict if plain else zero), unary[k, i, n_low:], high_sums)
+            subset_sums(zero, unary[k, i, :n_low], low_sums)
             if has_own:
                 pair_sums(own_pairs[i, k], pair_row)
                 block_minima(pair_row, pair_least[k])
