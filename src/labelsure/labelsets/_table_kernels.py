@@ -123,12 +123,10 @@ def add_counts(
             n_shared += np.uint64(1)
         row[code] += count
     for i in range(n_shared):
-        code = np.uint64(shared[i])
-        position = np.int64(~own[np.uint64(places[code])])
-        count = count_from(
-            base + sums[code], layout[k, VALUE_BEGIN] + position, layout[k, VALUE_END], k, values, counts
-        )
-        row[code] += count + position + 1  # instead of ~position
+        noted = np.uint64(shared[i])
+        position = np.int64(~own[np.uint64(places[noted])])
+        first, end = layout[k, VALUE_BEGIN] + position, layout[k, VALUE_END]
+        row[noted] += count_from(base + sums[noted], first, end, k, values, counts) + position + 1  # instead of ~position
 
 
 @kernel
