@@ -21,9 +21,9 @@ class Measure(BaseEstimator, ABC):
     :class:`~labelsure._core.energy.Energy`. Measures add up: ``LogLossMeasure() + UnseenPenalty(3.0)``. A measure is a
     scikit-learn estimator as far as parameters go, so a grid search can reach them as ``measure__...``.
 
-    A measure says what it needs of the training part by overriding the four properties; each is False unless said
-    otherwise. Its ``fit`` sets ``n_labels_``, ``bound_`` (no labelset's score, nor a partial sum of it, is larger in
-    magnitude) and ``exponent_`` (scores are whole numbers of 2^-exponent_).
+    A measure says what it needs of the training part by four attributes (``needs_features = True``); each is False
+    unless said otherwise. Its ``fit`` sets ``n_labels_``, ``bound_`` (no labelset's score, nor a partial sum of it, is
+    larger in magnitude) and ``exponent_`` (scores are whole numbers of 2^-exponent_).
     """
 
     n_labels_: int

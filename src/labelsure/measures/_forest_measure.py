@@ -125,6 +125,9 @@ class ForestMeasure(Measure):
     [0.5833, 0.3167, 0.05]
     """
 
+    needs_training_labels = True
+    needs_features = True
+
     def __init__(
         self,
         *,
@@ -143,16 +146,6 @@ class ForestMeasure(Measure):
         self.max_listed = max_listed
         self.floor = floor
         self.random_state = random_state
-
-    @property
-    def needs_training_labels(self) -> bool:
-        """Always: the forest learns from them."""
-        return True
-
-    @property
-    def needs_features(self) -> bool:
-        """Always: the forest learns from them."""
-        return True
 
     def fit(self, Y: LabelMatrixLike, *, outputs: FloatArray | None = None, X: MatrixLike = None) -> Self:  # noqa: ARG002
         """Grow the forest and look up which labelsets are in its leaves; see :meth:`Measure.fit`."""

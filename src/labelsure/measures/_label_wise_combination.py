@@ -61,18 +61,11 @@ class LabelWiseCombination(Measure):
     0.25
     """
 
+    needs_training_labels = True
+    needs_training_outputs = True
+
     def __init__(self, *, out_of_fold: bool = False) -> None:
         self.out_of_fold = out_of_fold
-
-    @property
-    def needs_training_labels(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def needs_training_outputs(self) -> bool:
-        """Always."""
-        return True
 
     @property
     def needs_out_of_fold_outputs(self) -> bool:

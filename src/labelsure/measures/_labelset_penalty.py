@@ -21,11 +21,7 @@ class LabelsetPenalty(Measure):
     """
 
     weight: float
-
-    @property
-    def needs_training_labels(self) -> bool:
-        """Always: they are all that it learns from."""
-        return True
+    needs_training_labels = True
 
     def fit(self, Y: LabelMatrixLike, *, outputs: FloatArray | None = None, X: MatrixLike = None) -> Self:  # noqa: ARG002
         """Learn from the labelsets seen in training; see :meth:`Measure.fit`."""

@@ -99,6 +99,9 @@ class MahalanobisMeasure(Measure):
     [0.27, 0.4, 0.6]
     """
 
+    needs_training_labels = True
+    needs_training_outputs = True
+
     def __init__(
         self,
         residuals: str = "signed",
@@ -113,16 +116,6 @@ class MahalanobisMeasure(Measure):
         self.shrinkage = shrinkage
         self.normalised = normalised
         self.out_of_fold = out_of_fold
-
-    @property
-    def needs_training_labels(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def needs_training_outputs(self) -> bool:
-        """Always."""
-        return True
 
     @property
     def needs_out_of_fold_outputs(self) -> bool:
