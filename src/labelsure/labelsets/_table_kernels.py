@@ -126,7 +126,7 @@ def add_counts(
         noted = np.uint64(shared[i])
         position = np.int64(~own[np.uint64(places[noted])])
         first, end = layout[k, VALUE_BEGIN] + position, layout[k, VALUE_END]
-        row[noted] += count_from(base + sums[noted], first, end, k, values, counts) + position + 1  # instead of ~position
+        row[noted] += count_from(base + sums[noted], first, end, k, values, counts) + position + 1  # not ~position
 
 
 @kernel
