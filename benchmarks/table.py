@@ -52,7 +52,7 @@ def _speeds(penalty: float) -> list[Figure]:
         )
     name = f"lambda={penalty:g}"
     return [
-        Figure(f"{name}: against numpy, all objects at once", seconds["whole"] / seconds["one"], "x"),
+        Figure(f"{name}: against numpy, all objects at once", seconds["whole"] / seconds["one"], "x", at_least=20),
         Figure(
             f"{name}: against numpy, {chunk} objects at a time", seconds["chunks"] / seconds["one"], "x", at_least=12
         ),
