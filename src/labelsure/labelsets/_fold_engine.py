@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 TABLE_LABELS = 8
 """Up to so many labels the whole table costs less than setting up a search."""
 
-TABLE_SHARE = 32
-"""An evaluation in a search costs as much as two or three entries of a table; a search that could be replaced by a
+TABLE_SHARE = 48
+"""An evaluation in a search costs as much as four or five entries of a table; a search that could be replaced by a
 table may spend one evaluation per so many entries before it is, so it adds at most a tenth to the cost."""
 
 SEARCH_BUDGET = 2_000_000
