@@ -12,7 +12,7 @@ from labelsure._core.energy import Energy
 from labelsure._core.penalty import Penalty
 from labelsure.labelsets import Fold, FoldEngine, _pair_search
 from labelsure.labelsets._fold_arrays import FoldParts
-from labelsure.labelsets._pair_kernels import FINISHED, FOUND, WORK
+from labelsure.labelsets._pair_kernels import ANCHORS_PER_EVALUATION, FINISHED, FOUND, WORK
 from labelsure.labelsets._pair_search import PairState, force_label, pose_pair_problem
 from labelsure.labelsets._problems import pose_problems
 from labelsure.labelsets._table_engine import TableEngine
@@ -127,3 +127,31 @@ def test_searches_for_the_best_can_be_interrupted(monkeypatch):
     assert np.array_equal(best.labelsets, again.labelsets)
     assert np.array_equal(best.numerators, again.numerators)
     assert np.array_equal(labels, engine.label_numerators())
+
+
+def test_comparing_with_anchors_counts_as_work():
+    """Every anchor three times more: the same search, and so much more work for each labelset that was compared."""
+    rng = np.random.default_rng(0)
+    anchors = (rng.random((200, 12)) < 0.3).astype(np.int8)
+    spent, n_found, sizes = [], [], []
+    for n_copies in (1, 3, 9):
+        penalty = Penalty(None, np.tile(anchors, (n_copies, 1)), 2**10)
+        search = form_engine(3, n_labels=12, n_folds=2, penalty=penalty)._search
+        problem = pose_pair_problem(pose_problems(search.general, search.parts, np.arange(1)), 0)
+        state = PairState(problem, search.common(0), 0)
+        assert state.go_on(np.array([5, 0, 0]), 10**9, ranked=False) == FINISHED
+        spent.append(int(state.numbers[WORK]))
+        n_found.append(int(state.numbers[FOUND]))
+        sizes.append(search.parts.anchors.size // ANCHORS_PER_EVALUATION)
+        # a list is not left unfinished: one penalty and five questions for each of its labels, at most
+        overrun = 13 * (sizes[-1] + 5) + 12 * 2
+        for budget in (1, 100, 1000):
+            state = PairState(problem, search.common(0), 0)
+            state.go_on(np.array([5, 0, 0]), budget, ranked=False)
+            assert min(budget, spent[-1]) <= state.numbers[WORK] <= budget + overrun
+    assert sizes == [1, 4, 14]
+    assert n_found[0] == n_found[1] == n_found[2] > 50
+    n_compared, left = divmod(spent[1] - spent[0], sizes[1] - sizes[0])
+    assert left == 0
+    assert n_compared >= n_found[0]
+    assert spent[2] - spent[0] == n_compared * (sizes[2] - sizes[0])

@@ -144,7 +144,7 @@ def test_too_many_labels_are_refused():
 
 
 def test_too_many_objects_are_refused(monkeypatch):
-    monkeypatch.setattr("labelsure.measures._listing.MAX_LIST_BYTES", 2**20)
+    monkeypatch.setattr("labelsure._core.listing.MAX_LIST_BYTES", 2**20)
     measure = fitted(squares, 8)  # 256 * (8 + 8) bytes per object
     assert measure.energy(np.zeros((256, 8))).n_objects == 256
     with pytest.raises(ValueError, match=r"2\^8 labelsets of 257 objects .* more than the 1 MiB.* at most 256 objects"):

@@ -5,11 +5,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import sparse
 from sklearn.base import clone
 
-from labelsure import calibrate_outputs
-from labelsure.labelsets import decode
-from labelsure.measures import MaxNormMeasure
+from labelsure import (
+    ByCardinality,
+    ByLabel,
+    ByObject,
+    CrossConformalClassifier,
+    InductiveConformalClassifier,
+    MLkNNClassifier,
+    calibrate_outputs,
+)
+from labelsure._core.calibration import Calibration
+from labelsure.labelsets import Fold, FoldEngine, MaxEngine, decode, make_fold_engine
+from labelsure.measures import FunctionMeasure, HammingPenalty, MaxNormMeasure, PowerMeasure, UnseenPenalty
 
 OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1, 1e-300, 1 - 2**-53]) | st.floats(0, 1)
 
@@ -52,6 +62,161 @@ def test_nothing_is_needed_of_training():
     assert isinstance(clone(measure), MaxNormMeasure)
 
 
-def test_too_many_labels_are_refused():
-    with pytest.raises(ValueError, match=r"MaxNormMeasure\(\) scores every labelset one by one, .* up to 12 labels"):
-        MaxNormMeasure().fit(np.empty((0, 13)))
+def largest_error(outputs, labelset):
+    return np.abs(labelset - outputs).max(axis=1)
+
+
+LISTED = FunctionMeasure(largest_error, largest=1.0)
+"""The same measure as a function of one's own, whose labelsets are listed."""
+
+
+def some_data(n_labels, n_folds, seed):
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((60, n_labels)) < 0.4).astype(int)
+    noise = rng.normal(0, 0.25, (n_folds, 64, n_labels))
+    truth = np.vstack([Y, rng.integers(0, 2, (4, n_labels))])
+    outputs = np.round(np.clip(0.25 + 0.5 * truth + noise, 0, 1) * 32) / 32
+    fold_of = np.arange(60) % n_folds
+    return outputs[fold_of, np.arange(60)], Y, outputs[:, 60:], fold_of
+
+
+OPTIONS = [
+    {},
+    {"smoothed": True, "random_state": 0},
+    {"empty": "exclude"},
+    *({"guarantee": guarantee, "random_state": 0} for guarantee in ("exact", "twice-mean", "eu-mod")),
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=repr)
+@pytest.mark.parametrize("n_labels", [4, 10])
+def test_answers_are_those_of_listing_to_the_bit(options, n_labels):
+    outputs, Y, new, fold_of = some_data(n_labels, 4, seed=n_labels)
+    searched, listed = (
+        calibrate_outputs(outputs, Y, folds=fold_of, measure=measure, **options).predict_labelsets(new)
+        for measure in (MaxNormMeasure(), LISTED)
+    )
+    for question in (
+        lambda pred: pred.p_values(),
+        lambda pred: pred.top(20).labelsets,
+        lambda pred: pred.top(20).p_values,
+        lambda pred: pred.label_p_values,
+        lambda pred: pred.rank_labels(),
+        lambda pred: pred.p_value(Y[:4]),
+        lambda pred: pred.region(0.2).sizes,
+        lambda pred: pred.region(0.1).inner,
+        lambda pred: pred.region(0.1).outer,
+        lambda pred: pred.region(0.1).contains(Y[:4]),
+        lambda pred: pred.region(0.2)[1].labelsets(),
+        lambda pred: pred.region(0.2)[1].labelsets(limit=3),
+        lambda pred: pred[[2, 0]].region(0.2)[0].labelsets(),
+    ):
+        assert np.array_equal(question(searched), question(listed))
+
+
+@pytest.mark.parametrize("penalty", [HammingPenalty(0.5), UnseenPenalty(0.2), PowerMeasure()], ids=repr)
+def test_sums_are_listed(penalty):
+    outputs, Y, new, fold_of = some_data(9, 3, seed=5)
+    searched, listed = (
+        calibrate_outputs(outputs, Y, folds=fold_of, measure=measure + clone(penalty)).predict_labelsets(new)
+        for measure in (MaxNormMeasure(), clone(LISTED))
+    )
+    assert np.array_equal(searched.p_values(), listed.p_values())
+    assert np.array_equal(searched.top(5).labelsets, listed.top(5).labelsets)
+    assert np.array_equal(searched.region(0.1).sizes, listed.region(0.1).sizes)
+
+
+@pytest.mark.parametrize(
+    "taxonomy",
+    [ByCardinality(at_most=3), ByLabel(2), ByObject(lambda X: X[:, 0] > 0)],
+    ids=lambda taxonomy: type(taxonomy).__name__,
+)
+@pytest.mark.parametrize("n_labels", [4, 9])
+def test_categories_are_those_of_listing(taxonomy, n_labels):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    Y = (X @ rng.normal(size=(3, n_labels)) + rng.normal(size=(80, n_labels)) > 0.3).astype(int)
+    searched, listed = (
+        CrossConformalClassifier(MLkNNClassifier(5), measure=measure, cv=3, mondrian=taxonomy, random_state=0)
+        .fit(X[:70], Y[:70])
+        .predict_labelsets(X[70:])
+        for measure in (MaxNormMeasure(), LISTED)
+    )
+    assert np.array_equal(searched.p_values(), listed.p_values())
+    assert np.array_equal(searched.top(9).labelsets, listed.top(9).labelsets)
+    assert np.array_equal(searched.label_p_values, listed.label_p_values)
+    assert np.array_equal(searched.region(0.3).sizes, listed.region(0.3).sizes)
+
+
+def test_weights_are_those_of_listing():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(80, 3))
+    Y = (X @ rng.normal(size=(3, 9)) + rng.normal(size=(80, 9)) > 0.3).astype(int)
+    options = {"weight": lambda X: np.exp(X[:, 0]), "random_state": 0}
+    searched, listed = (
+        InductiveConformalClassifier(MLkNNClassifier(5), measure=measure, **options)
+        .fit(X[:70], Y[:70])
+        .predict_labelsets(X[70:])
+        for measure in (MaxNormMeasure(), LISTED)
+    )
+    assert np.array_equal(searched.top(9).labelsets, listed.top(9).labelsets)
+    assert np.array_equal(searched.p_values(), listed.p_values())
+    assert np.array_equal(searched.region(0.3).sizes, listed.region(0.3).sizes)
+
+
+def test_folds_may_have_other_measures_beside_it():
+    """As where each fold chooses its own: a maximum is listed where other folds are searched in another way."""
+    outputs, Y, new, _ = some_data(9, 2, seed=1)
+    measures = [measure.fit(Y) for measure in (MaxNormMeasure(), clone(LISTED), PowerMeasure())]
+    folds = [Fold(Calibration.of(one.energy(outputs).scores(Y)), one.energy(new[0])) for one in measures]
+    mixed, listed = (make_fold_engine([folds[k], folds[2]], allow_empty=True) for k in (0, 1))
+    assert type(mixed) is type(listed) is FoldEngine
+    assert np.array_equal(mixed.p_value_table(), listed.p_value_table())
+    assert np.array_equal(mixed.top(9).labelsets, listed.top(9).labelsets)
+    assert type(make_fold_engine(folds[:1] * 2, allow_empty=True)) is MaxEngine
+
+
+def test_what_needs_a_list_is_refused_beyond_twelve_labels():
+    rng = np.random.default_rng(0)
+    outputs, Y = rng.random((30, 13)), rng.integers(0, 2, (30, 13))
+    with pytest.raises(
+        ValueError, match=r"MaxNormMeasure\(\), with other measures, .* up to 12 labels .* got 13 labels"
+    ):
+        calibrate_outputs(outputs, Y, measure=MaxNormMeasure() + HammingPenalty(), training_labels=Y)
+    X = rng.normal(size=(30, 2))
+    options = {"measure": MaxNormMeasure(), "cv": 2, "random_state": 0}
+    model = CrossConformalClassifier(MLkNNClassifier(3), mondrian="cardinality", **options).fit(X, Y)
+    with pytest.raises(ValueError, match=r"penalties or categories beside it .* up to 12 labels"):
+        model.predict_labelsets(X)
+    model = CrossConformalClassifier(MLkNNClassifier(3), mondrian=3, **options).fit(X, Y)
+    assert len(model.predict_labelsets(X).labelsets) == 30
+    with pytest.raises(ValueError, match="looks at all labels together, so it needs dense outputs"):
+        predictor = calibrate_outputs(outputs, Y, measure=MaxNormMeasure())
+        predictor.predict_labelsets(sparse.csr_array(outputs))
+
+
+@pytest.mark.parametrize("allow_empty", [True, False])
+def test_an_inductive_region_of_200_labels_is_a_product(allow_empty):
+    """One fold: a labelset is a member if every label is, so sizes are powers of two, and members are known."""
+    rng = np.random.default_rng(3)
+    outputs = rng.beta(0.3, 0.6, (100, 200))
+    Y = (rng.random((100, 200)) < outputs).astype(int)
+    new = rng.beta(0.3, 0.6, (6, 200))
+    empty = "allow" if allow_empty else "exclude"
+    pred = calibrate_outputs(outputs, Y, measure=MaxNormMeasure(), empty=empty).predict_labelsets(new)
+    calibration = np.sort(largest_error(outputs, Y))
+    for level in (0.05, 0.3, 0.8):
+        region = pred.region(level)
+        largest = calibration[-int(level * 101)]  # (#{>= score} + 1) / 101 > level
+        off, on = new <= largest, 1 - new <= largest
+        for i in range(6):
+            n_members = 2 ** int((off[i] & on[i]).sum()) if (off[i] | on[i]).all() else 0
+            excluded = int(not allow_empty and off[i].all() and n_members > 0)
+            assert region.sizes[i] == n_members - excluded
+            if n_members > 2:
+                assert region.outer[i].tolist() == on[i].tolist()
+                assert region.inner[i].tolist() == (on[i] & ~off[i]).tolist()
+    assert pred.credibility.tolist() == [
+        ((calibration >= np.minimum(row, 1 - row).max()).sum() + 1) / 101 for row in new
+    ]
+    assert pred.labelsets.tolist() == (new > 0.5).astype(int).tolist()

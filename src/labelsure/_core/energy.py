@@ -8,10 +8,17 @@ import numpy as np
 from labelsure._core.discounts import Discounts
 from labelsure._core.exceptions import Exceptions
 from labelsure._core.link import SquareRoot
+from labelsure._core.listing import check_list_memory, check_listed_labels, list_labelsets
+from labelsure._core.maximum import Maximum
 from labelsure._core.penalty import Penalty
 from labelsure._core.types import IntArray, LabelMatrix
 
 Part = TypeVar("Part", IntArray, Penalty, Discounts)
+
+NO_MAXIMUM = (
+    "A maximum over labels, as that of MaxNormMeasure(), with other measures, penalties or categories beside it"
+)
+"""What has to be listed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +29,8 @@ class Energy:
 
         link(constant_i + sum_j unary_ij t_j + sum_{j<r} pairwise_jr t_j t_r) + penalty(psi) - discount(psi)
 
-    but for the labelsets among object i's exceptions, which have scores of their own.
+    plus max_j of the costs in ``maximum``, but for the labelsets among object i's exceptions, which have scores of
+    their own.
 
     Attributes
     ----------
@@ -41,6 +49,8 @@ class Energy:
         Labelsets with scores of their own.
     discounts : Discounts or None
         What a list of labelsets is spared, the same for all objects.
+    maximum : Maximum or None
+        Costs of labels of which only the largest is added. With any other part beside it, labelsets have to be listed.
 
     Examples
     --------
@@ -57,6 +67,7 @@ class Energy:
     penalty: Penalty | None = None
     exceptions: Exceptions | None = None
     discounts: Discounts | None = None
+    maximum: Maximum | None = None
 
     @property
     def n_objects(self) -> int:
@@ -89,6 +100,8 @@ class Energy:
             scores += self._pair_sums(on, objects, one_object=one_object)
         if self.link is not None:
             scores = self.link(scores)
+        if self.maximum is not None:
+            scores = scores + self.maximum.scores(on, objects)
         if self.penalty is not None:
             scores = scores + self.penalty.costs(on)
         if self.discounts is not None:
@@ -116,7 +129,8 @@ class Energy:
         if self.pairwise is not None:
             lowest = lowest + np.minimum(np.triu(self.pairwise, 1), 0).sum(axis=(-2, -1))
         bound = int(lowest.min())
-        return bound if self.link is None else int(self.link(np.array([bound]))[0])
+        bound = bound if self.link is None else int(self.link(np.array([bound]))[0])
+        return bound if self.maximum is None else bound + int(self.maximum.lowest().min())
 
     def upper_bound(self) -> int:
         """Return a number that no score rises above (0 objects: 0)."""
@@ -127,6 +141,8 @@ class Energy:
             highest = highest + np.maximum(np.triu(self.pairwise, 1), 0).sum(axis=(-2, -1))
         bound = int(highest.max())
         bound = bound if self.link is None else int(self.link(np.array([bound]))[0])
+        if self.maximum is not None:
+            bound += int(self.maximum.highest().max())
         if self.penalty is not None:
             bound += self.penalty.largest_cost(self.n_labels)
         return bound if self.exceptions is None else max(bound, int(self.exceptions.scores.max(initial=bound)))
@@ -141,6 +157,26 @@ class Energy:
             unary=self.unary[objects],
             pairwise=self.pairwise[objects] if self.pairwise is not None and per_object else self.pairwise,
             exceptions=None if self.exceptions is None else self.exceptions.take(chosen),
+            maximum=None if self.maximum is None else self.maximum.take(objects),
+        )
+
+    @property
+    def is_maximum(self) -> bool:
+        """Whether scores are the largest costs of labels and nothing else."""
+        others = (self.penalty, self.exceptions, self.discounts)
+        return self.maximum is not None and not self._has_additive_part and all(part is None for part in others)
+
+    def listed(self) -> "Energy":
+        """Return the same energy as a list of all labelsets with their scores; up to 12 labels."""
+        check_listed_labels(NO_MAXIMUM, self.n_labels)
+        check_list_memory(self.n_objects, self.n_labels)
+        labelsets = np.tile(list_labelsets(self.n_labels), (self.n_objects, 1))
+        begin = np.arange(self.n_objects + 1) << self.n_labels
+        scores = self.scores(labelsets, objects=np.repeat(np.arange(self.n_objects), np.diff(begin)))
+        return Energy(
+            constant=np.full_like(self.constant, self.lower_bound()),  # of no labelset; bounds stay what they are
+            unary=np.zeros_like(self.unary),
+            exceptions=Exceptions(begin, labelsets, scores),
         )
 
     def general_form(self) -> "Energy":
@@ -148,6 +184,8 @@ class Energy:
 
         A penalty that all labelsets pay alike joins the constant, where no link stands between.
         """
+        if self.maximum is not None:
+            raise ValueError("A maximum over labels has no additive form: use an engine made by make_fold_engine.")
         general = replace(self, discounts=None, exceptions=None)
         flat = None if self.link is not None or self.penalty is None else self.penalty.flat_cost()
         return general if flat is None else replace(general, constant=self.constant + flat, penalty=None)
@@ -155,8 +193,13 @@ class Energy:
     def __add__(self, other: "Energy") -> "Energy":
         """Return the energy whose scores are the sums of both.
 
-        A sum with a link needs the other energy to be nothing but penalty, discounts and exceptions.
+        A sum with a link needs the other energy to be nothing but penalty, discounts and exceptions; one with a
+        maximum needs few labels, because it is listed in the end.
         """
+        if self.maximum is not None or other.maximum is not None:
+            check_listed_labels(NO_MAXIMUM, self.n_labels)
+        if self.maximum is not None and other.maximum is not None:
+            return self.listed() + other.listed()
         link = self.link or other.link
         if link is not None and self._has_additive_part and other._has_additive_part:
             raise ValueError(
@@ -170,6 +213,7 @@ class Energy:
             link=link,
             penalty=_add(self.penalty, other.penalty),
             discounts=_add(self.discounts, other.discounts),
+            maximum=self.maximum or other.maximum,
         )
         return replace(general, exceptions=self._added_exceptions(other))
 

@@ -8,7 +8,7 @@ import numpy as np
 from labelsure._core.calibration import Calibration
 from labelsure._core.types import IntArray
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
-from labelsure.labelsets import CategoryEngine, Fold, FoldEngine, GroupedEngine, LabelsetEngine, Rule
+from labelsure.labelsets import CategoryEngine, Fold, GroupedEngine, LabelsetEngine, Rule, make_fold_engine
 
 COMMON_BITS = 40
 """P-values of all categories have one denominator: a common one below 2^40, or 2^40, numerators rounded up."""
@@ -53,7 +53,7 @@ def category_engine(
             for k, (fold, own) in enumerate(zip(folds, within, strict=True))
         ]
         rule = _rule([len(fold.calibration) for fold in kept], size + 1, denominator, folds[0].energy.n_objects)
-        parts.append(FoldEngine(kept, allow_empty=allow_empty, n_jobs=n_jobs, rule=rule))
+        parts.append(make_fold_engine(kept, allow_empty=allow_empty, n_jobs=n_jobs, rule=rule))
     return CategoryEngine(parts, n_calibration=sum(sizes.values()), allow_empty=allow_empty, n_jobs=n_jobs)
 
 
@@ -85,7 +85,7 @@ def grouped_engine(
         ]
         size = sum(map(len, within))
         rule = _rule([len(fold.calibration) for fold in kept], size + 1, size + 1, len(own), start=1)
-        engines.append(FoldEngine(kept, allow_empty=allow_empty, n_jobs=n_jobs, rule=rule))
+        engines.append(make_fold_engine(kept, allow_empty=allow_empty, n_jobs=n_jobs, rule=rule))
         places.append(own)
     return GroupedEngine(engines, places, allow_empty=allow_empty)
 

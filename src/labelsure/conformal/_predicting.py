@@ -15,7 +15,7 @@ from labelsure.conformal._guarantees import (
 )
 from labelsure.conformal._mondrian import category_engine, grouped_engine
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy, Taxonomy, check_taxonomy
-from labelsure.labelsets import DRAW_UNIT, Fold, FoldEngine
+from labelsure.labelsets import DRAW_UNIT, Fold, make_fold_engine
 from labelsure.predictions import LabelsetPredictions, NoGuarantee
 
 MERGING_STREAM = 3
@@ -50,7 +50,7 @@ def predict_folds(
     n_objects = folds[0].energy.n_objects
     sizes = [len(fold.calibration) for fold in folds]
     merging = merge_folds(guarantee, sizes, _draws(guarantee, n_objects, random_state), smoothed=smoothed)
-    engine = FoldEngine(
+    engine = make_fold_engine(
         folds,
         allow_empty=allow_empty,
         draws=draw_smoothing(n_objects, random_state) if smoothed else None,

@@ -88,6 +88,8 @@ class ByCardinality(LabelsetTaxonomy):
     def keep(self, energy: Energy, category: int, cost: int) -> Energy:
         """Return the energy with at least ``cost`` more for every labelset of another category."""
         sizes = np.minimum(np.arange(energy.n_labels + 1), self._largest(energy.n_labels))
+        if energy.maximum is not None:
+            energy = energy.listed()
         others = Penalty(np.where(sizes == category, 0, cost))
         penalty = others if energy.penalty is None else energy.penalty + others
         return replace(self._keep_listed(energy, category), penalty=penalty)
@@ -132,6 +134,9 @@ class ByLabel(LabelsetTaxonomy):
                 "Categories by one label go with measures without a square root; choose ByCardinality(), or a measure"
                 " such as LogLossMeasure()."
             )
+        if energy.is_maximum:
+            assert energy.maximum is not None
+            return replace(energy, maximum=energy.maximum.forbid(self.label, on=category == 0, cost=cost))
         constant, unary = energy.constant.copy(), energy.unary.copy()
         unary[:, self.label] += cost if category == 0 else -cost
         if category == 1:

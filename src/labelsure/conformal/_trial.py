@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 from labelsure._core.calibration import Calibration
 from labelsure._core.randomness import set_missing_seeds
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
-from labelsure.labelsets import Fold, FoldEngine, RegionSize, SizeEstimate
+from labelsure.labelsets import Fold, RegionSize, SizeEstimate, make_fold_engine
 from labelsure.measures import Measure, MeasureSum
 
 MANY_LABELS = 20
@@ -106,7 +106,8 @@ class Trial:
         """Return log2 of the sizes of the fold's regions, (n_objects, n_levels)."""
         n_objects = fold.energy.n_objects
         # one engine for all levels: setting one up costs more than asking it
-        engine = FoldEngine([fold.take(np.tile(np.arange(n_objects), len(self.levels)))], allow_empty=self.allow_empty)
+        everyone = fold.take(np.tile(np.arange(n_objects), len(self.levels)))
+        engine = make_fold_engine([everyone], allow_empty=self.allow_empty)
         smallest = np.repeat([engine.smallest_member(level)[0] for level in self.levels], n_objects)
         sizes = engine.region_sizes(smallest, rough=engine.n_labels > MANY_LABELS)
         return np.array([_bits(size) for size in sizes]).reshape(len(self.levels), n_objects).T

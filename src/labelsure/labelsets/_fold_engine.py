@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -87,10 +87,10 @@ class FoldEngine(TableEngine):
         if rule is not None:
             self.denominators = rule.denominators
 
-    def take(self, objects: IntArray) -> "FoldEngine":
+    def take(self, objects: IntArray) -> Self:
         """Return the engine for some of the objects."""
         rule_at = self.rule_at
-        return FoldEngine(
+        return type(self)(
             [fold.take(objects) for fold in self.folds],
             allow_empty=self.allow_empty,
             draws=None if self.draws is None else self.draws[objects],
@@ -99,12 +99,12 @@ class FoldEngine(TableEngine):
             rule_at=None if rule_at is None else partial(_rule_of_some, rule_at, objects),
         )
 
-    def at_level(self, significance: Fraction) -> tuple["FoldEngine", IntArray]:
+    def at_level(self, significance: Fraction) -> tuple[Self, IntArray]:
         """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
         if self.rule_at is None:
             return self, self.smallest_member(significance)
         rule = self.rule_at(significance)
-        engine = FoldEngine(self.folds, allow_empty=self.allow_empty, n_jobs=self.n_jobs, rule=rule)
+        engine = type(self)(self.folds, allow_empty=self.allow_empty, n_jobs=self.n_jobs, rule=rule)
         return engine, np.ones(self.n_objects, dtype=np.int64)
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:

@@ -40,6 +40,9 @@ FINISHED, BUDGET_SPENT, BUFFER_FULL, STACK_FULL = range(4)
 WORK_PER_EVALUATION = 8
 """Entries of lists that take about as long as looking up one score."""
 
+ANCHORS_PER_EVALUATION = 256
+"""Words of anchors that a labelset is compared with while the scores of all folds are looked up."""
+
 
 @kernel
 def total_of(scores: IntArray, more: IntArray, penalty: IntArray, layout: IntArray) -> Integer:
@@ -200,6 +203,7 @@ def search_pairs(
     work = np.empty((3, n_labels), np.float64)
     notes, order = np.empty(n_labels, np.int64), np.empty(n_labels, np.int64)
     totals = np.empty(n_labels, np.float64)
+    penalty_work = anchors.size // ANCHORS_PER_EVALUATION
     last_work = numbers[WORK] + budget
     level = numbers[LEVEL]
     value = np.int64(0)
@@ -209,6 +213,7 @@ def search_pairs(
         numbers[STARTED] = 1
         if penalised:
             penalties(words, labels[:0], zero, by_cardinality, anchors, anchor_begin, per_distance, asked_penalty)
+            numbers[WORK] += penalty_work
         value = weigh(scores[0], nothing, asked_penalty, factors, weights, multipliers, buckets, values, counts, layout)
         numbers[WORK] += 1
     while level >= 0:
@@ -267,6 +272,7 @@ def search_pairs(
                 )
                 if penalised:
                     penalties(words, labels[:n], zero, by_cardinality, anchors, anchor_begin, per_distance, penalty)
+                    numbers[WORK] += penalty_work
             for i in range(n):  # cheap first: the list above was in order, so this one nearly is
                 place = i
                 while place > 0 and totals[order[place - 1]] > totals[i]:
@@ -299,6 +305,7 @@ def search_pairs(
                         penalties(
                             words, labels[:0], zero, by_cardinality, anchors, anchor_begin, per_distance, asked_penalty
                         )
+                        numbers[WORK] += penalty_work
                 value = weigh(
                     scores[level], more, asked_penalty, factors, weights, multipliers, buckets, values, counts, layout
                 )

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from labelsure._core.threads import stop_if_asked
 from labelsure._core.types import BoolArray, FloatArray, IntArray
 from labelsure.labelsets._best_first_kernels import NUMERATOR, TOTAL
 from labelsure.labelsets._pair_kernels import (
@@ -139,6 +140,7 @@ class PairState:
         self.numbers[WRITTEN] = 0
         ended, last_work = STACK_FULL, int(self.numbers[WORK]) + budget
         while ended == STACK_FULL:
+            stop_if_asked()
             ended = search_pairs(
                 problem.sign,
                 problem.pairs,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from labelsure._core.threads import map_in_threads
+from labelsure._core.threads import map_in_threads, stop_if_asked
 from labelsure._core.types import BoolArray, IntArray, LabelMatrix
 from labelsure.labelsets._best_first_kernels import NUMERATOR, best_first
 from labelsure.labelsets._depth_first_kernels import BUFFER_FULL, FINISHED, FOUND, search
@@ -63,8 +63,11 @@ class FoldSearch:
 
     @property
     def node_cost(self) -> int:
-        """About how many additive evaluations one evaluation takes: bounds of pairs and of distances look at more."""
-        return 1 + 4 * self.parts.pairs.present + len(self.parts.anchors) // len(self.engine.folds)
+        """About how many additive evaluations one evaluation takes: bounds of pairs and of distances look at more.
+
+        Searches with pairs count what distances take themselves.
+        """
+        return 5 if self.parts.pairs.present else 1 + len(self.parts.anchors) // len(self.engine.folds)
 
     def top(self, n_best: int) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of each object."""
@@ -199,6 +202,7 @@ class FoldSearch:
         by_total: bool = True,
     ) -> tuple[Words, IntArray]:
         """Return the best labelsets of one problem, their numerators and total scores, in order."""
+        stop_if_asked()
         if self.parts.pairs.present:
             problem = pose_pair_problem(problems, row)
             return best_pair_members(problem, self.common(i), n_best, by_total=by_total)
@@ -267,6 +271,7 @@ class FoldSearch:
         mode = problems.mode[row].copy()
         ended, spent = BUFFER_FULL, 0
         while ended != FINISHED and (budget is None or spent < budget):
+            stop_if_asked()
             before = int(numbers[FOUND])
             allowance = CALL_BUDGET if budget is None else min(CALL_BUDGET, budget - spent)
             ended = search(

@@ -1,12 +1,18 @@
 """The largest error of any label."""
 
+from typing import Self
+
 import numpy as np
 
-from labelsure._core.types import FloatArray, IntArray
-from labelsure.measures._listing import ListingMeasure
+from labelsure._core.energy import Energy
+from labelsure._core.fixed_point import choose_exponent, to_fixed_point
+from labelsure._core.maximum import Maximum
+from labelsure._core.types import FloatArray, LabelMatrixLike, MatrixLike
+from labelsure._core.validation import check_label_matrix
+from labelsure.measures._base import Measure
 
 
-class MaxNormMeasure(ListingMeasure):
+class MaxNormMeasure(Measure):
     """The largest of the label-wise errors: one label badly wrong is as strange as all of them.
 
     For the labelset psi with indicator t and outputs o::
@@ -25,8 +31,9 @@ class MaxNormMeasure(ListingMeasure):
 
     Notes
     -----
-    A maximum is no sum over labels, so all labelsets of an object are scored one by one: up to 12 labels. With more,
-    ``PowerMeasure(d=50)`` comes close.
+    A fold's count for a labelset is the smallest of its labels' counts, so all labelsets are searched for any number of
+    labels. A sum with another measure, or with a penalty, is no maximum any more: up to 12 labels, all labelsets of an
+    object scored one by one.
 
     References
     ----------
@@ -41,11 +48,31 @@ class MaxNormMeasure(ListingMeasure):
     >>> energy = measure.energy([[0.5, 0.75]])
     >>> [float(energy.scores([labelset])[0] * 2.0**-measure.exponent_) for labelset in ([0, 1], [0, 0])]
     [0.5, 0.75]
+
+    With one fold a region holds all labelsets whose labels are all good enough, here 2^n for n undecided labels:
+
+    >>> import numpy as np
+    >>> from labelsure import calibrate_outputs
+    >>> rng = np.random.default_rng(0)
+    >>> outputs = rng.beta(0.3, 0.6, size=(101, 200))
+    >>> Y = (rng.random((100, 200)) < outputs[:100]).astype(int)
+    >>> pred = calibrate_outputs(outputs[:100], Y, measure=MaxNormMeasure()).predict_labelsets(outputs[100:])
+    >>> region = pred.region(significance=0.2)
+    >>> n_undecided = int((region.outer & ~region.inner).sum())
+    >>> n_undecided, int(region.sizes[0]) == 2**n_undecided
+    (157, True)
     """
 
-    def _largest_score(self) -> float:
-        return 1.0
+    def fit(self, Y: LabelMatrixLike, *, outputs: FloatArray | None = None, X: MatrixLike = None) -> Self:  # noqa: ARG002
+        """Learn the number of labels, there is nothing else to learn; see :meth:`Measure.fit`."""
+        self.n_labels_ = check_label_matrix(Y).shape[1]
+        self.bound_ = 1.0
+        self.exponent_ = choose_exponent(self.bound_)
+        return self
 
-    def _scores(self, outputs: FloatArray, labelset: IntArray) -> FloatArray:
-        scores: FloatArray = np.abs(labelset - outputs).max(axis=1)
-        return scores
+    def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:  # noqa: ARG002
+        return Energy(
+            constant=np.zeros(len(outputs), dtype=np.int64),
+            unary=np.zeros(outputs.shape, dtype=np.int64),
+            maximum=Maximum(off=to_fixed_point(outputs, exponent), on=to_fixed_point(1 - outputs, exponent)),
+        )
