@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from labelsure import LabelsetPredictions, calibrate_outputs
+from labelsure import LabelsetPredictions, PowerMeasure, calibrate_outputs
 
 Array = np.ndarray[Any, Any]
 LOW, HIGH = 0.3, 0.5
@@ -50,6 +50,7 @@ def predict(task: Task) -> LabelsetPredictions:
         spread(outputs, columns, task.n_labels, as_sparse=task.sparse),
         spread(Y, columns, task.n_labels, as_sparse=False),
         folds=folds,
+        measure=PowerMeasure(d=4),
         n_jobs=1,
     )
     spread_new = [spread(part, columns, task.n_labels, as_sparse=task.sparse) for part in of_folds]

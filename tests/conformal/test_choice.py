@@ -195,7 +195,7 @@ def test_auto_stands_for_the_usual_candidates(data):
     )
     assert [repr(one) for one in choice.candidates] == [repr(one) for one in default_candidates(3)]
     assert not choice.skipped
-    assert choice.significance == (0.05, 0.1, 0.2)
+    assert choice.significance == (0.07, 0.1, 0.14)
     many = [repr(one) for one in default_candidates(21)]
     assert not any("Mahalanobis" in name or "Forest" in name for name in many)
     assert set(many) < {repr(one) for one in default_candidates(20)}

@@ -160,7 +160,7 @@ def test_smoothed_p_values_share_one_draw_per_object(kind):
     """p = (#{>} + u (#{=} + 1)) / (l + 1): every labelset of an object must give the same u, in (0, 1]."""
     estimator, outputs_of = LEARNERS["neighbours"]
     X, Y, objects = make_data(20 if kind == "full" else 60, n_labels=2, seed=5, n_new=8)
-    common = {"empty": "allow", "smoothed": True, "random_state": 7}
+    common = {"measure": PowerMeasure(**PAPER), "empty": "allow", "smoothed": True, "random_state": 7}
     rows = np.arange(len(X))
     if kind == "full":
         model = FullConformalClassifier(estimator, **common).fit(X, Y)
@@ -187,7 +187,8 @@ def test_smoothed_p_values_share_one_draw_per_object(kind):
 def test_prediction_confidence_and_region_follow_from_the_definition():
     estimator, outputs_of = LEARNERS["neighbours"]
     X, Y, objects = make_data(40, n_new=20)
-    model = CrossConformalClassifier(estimator, cv=4, empty="allow", random_state=1).fit(X, Y)
+    measure = PowerMeasure(**PAPER)
+    model = CrossConformalClassifier(estimator, measure=measure, cv=4, empty="allow", random_state=1).fit(X, Y)
     splits = [(np.setdiff1d(np.arange(40), fold), fold) for fold in model.fold_indices_]
     larger, equal = transcribe(estimator, outputs_of, splits, X, Y, objects, candidates(3), PAPER)
     expected = p_values(larger, equal, 40)

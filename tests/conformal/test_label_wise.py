@@ -23,6 +23,7 @@ from labelsure import (
     InductiveConformalClassifier,
     LabelWiseConformalClassifier,
     MLkNNClassifier,
+    PowerMeasure,
     calibrate_labels,
 )
 from labelsure.conformal._base import draw_smoothing
@@ -167,7 +168,8 @@ def test_one_label_is_a_labelset_of_one(data):
     X, Y = data
     common = {"random_state": 3, "smoothed": True}
     labels = LabelWiseConformalClassifier(MLkNNClassifier(3), **common).fit(X[:80], Y[:80, :1])
-    labelsets = InductiveConformalClassifier(MLkNNClassifier(3), empty="allow", **common).fit(X[:80], Y[:80, :1])
+    powers = {"measure": PowerMeasure(), "empty": "allow"}
+    labelsets = InductiveConformalClassifier(MLkNNClassifier(3), **powers, **common).fit(X[:80], Y[:80, :1])
     p_values = labels.predict_labels(X[80:]).p_values[:, 0]
     np.testing.assert_array_equal(p_values, labelsets.predict_labelsets(X[80:]).p_values())
 

@@ -257,9 +257,10 @@ def test_cv_may_be_a_splitter_or_an_iterable():
 def test_one_fold_is_an_inductive_predictor():
     X, Y = whole_numbers()
     numbers = np.repeat([-1, 0], [14, 10])
-    cross = CrossConformalClassifier(MLkNNClassifier(3), cv=PredefinedSplit(numbers)).fit(X, Y)
+    measure = PowerMeasure()
+    cross = CrossConformalClassifier(MLkNNClassifier(3), measure=measure, cv=PredefinedSplit(numbers)).fit(X, Y)
     fitted = MLkNNClassifier(3).fit(X[:14], Y[:14])
-    inductive = InductiveConformalClassifier(fitted, prefit=True, empty="allow").fit(X[14:], Y[14:])
+    inductive = InductiveConformalClassifier(fitted, measure=measure, prefit=True, empty="allow").fit(X[14:], Y[14:])
     cross.allow_empty_ = True
     np.testing.assert_array_equal(cross.predict_labelsets(X).p_values(), inductive.predict_labelsets(X).p_values())
     once = CrossConformalClassifier(MLkNNClassifier(3), cv=ShuffleSplit(1, test_size=8, random_state=0)).fit(X, Y)

@@ -21,6 +21,7 @@ from labelsure import (
     calibrate_outputs,
 )
 from labelsure.estimators import outputs_of
+from labelsure.measures import LabelsetPrior, LogLossMeasure
 
 BASES = {
     "ML-kNN": MLkNNClassifier(3),
@@ -207,3 +208,24 @@ def test_outputs_predictor_refuses_bad_input(outputs, parts):
 
 def test_no_new_objects_are_no_error():
     assert calibrate_outputs(OUTPUTS, LABELS).predict_labelsets(OUTPUTS[:0]).labelsets.shape == (0, 2)
+
+
+def test_default_measure_is_the_papers_where_nothing_is_known_of_the_training_part(data):
+    _, Y = data
+    outputs = np.round(np.random.default_rng(0).random(Y.shape), 1)
+    known = {"folds": np.arange(len(Y)) % 3}
+    for given, options, expected in (
+        (outputs, {}, PowerMeasure()),
+        (outputs, {"training_labels": Y[:9]}, LogLossMeasure() + LabelsetPrior()),
+        (outputs, known, LogLossMeasure() + LabelsetPrior()),
+        (sparse.csr_array(outputs), known, PowerMeasure()),
+    ):
+        assert repr(calibrate_outputs(given, Y, **options).calibrated[0].measure) == repr(expected)
+
+
+def test_default_measure_of_a_fitted_model_is_the_papers_unless_its_training_labels_are_given(data):
+    X, Y = data
+    model = InductiveConformalClassifier(MLkNNClassifier(3).fit(X[:20], Y[:20]), prefit=True)
+    assert repr(model.fit(X[20:], Y[20:]).calibrated_.measure) == repr(PowerMeasure())
+    model.fit(X[20:], Y[20:], training_labels=Y[:20])
+    assert repr(model.calibrated_.measure) == repr(LogLossMeasure() + LabelsetPrior())

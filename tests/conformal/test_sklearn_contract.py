@@ -32,6 +32,7 @@ from labelsure import (
     MLRBFClassifier,
     PowerMeasure,
 )
+from labelsure.measures import LabelsetPrior, LogLossMeasure
 
 KINDS = [CrossConformalClassifier, InductiveConformalClassifier, FullConformalClassifier]
 FOREST = RandomForestClassifier(4)
@@ -339,11 +340,12 @@ def test_the_users_own_seed_stays(data):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_default_is_the_papers(kind, data):
+def test_default_is_what_the_documentation_says(kind, data):
     X, Y = data
     parameters = {"random_state": 1} | ({"cv": 3} if kind is CrossConformalClassifier else {})
     model = kind(**parameters).fit(X[:30], Y[:30])
-    spelt_out = kind(MLRBFClassifier(), measure=PowerMeasure(d=4), **parameters).fit(X[:30], Y[:30])
+    measure = PowerMeasure() if kind is FullConformalClassifier else LogLossMeasure() + LabelsetPrior()
+    spelt_out = kind(MLRBFClassifier(), measure=measure, **parameters).fit(X[:30], Y[:30])
     np.testing.assert_array_equal(
         model.predict_labelsets(X[57:]).p_values(), spelt_out.predict_labelsets(X[57:]).p_values()
     )
@@ -356,7 +358,7 @@ def test_a_frozen_estimator_is_calibrated_as_it_is(data):
     fitted = KNeighborsClassifier(3).fit(X[:20], Y[:20])
     prefit = InductiveConformalClassifier(fitted, prefit=True).fit(X[20:50], Y[20:50])
     frozen = InductiveConformalClassifier(FrozenEstimator(fitted), prefit=True).fit(X[20:50], Y[20:50])
-    folds = CrossConformalClassifier(FrozenEstimator(fitted), cv=5).fit(X[20:50], Y[20:50])
+    folds = CrossConformalClassifier(FrozenEstimator(fitted), measure=PowerMeasure(), cv=5).fit(X[20:50], Y[20:50])
     expected = prefit.predict_labelsets(X[50:]).p_values()
     np.testing.assert_array_equal(frozen.predict_labelsets(X[50:]).p_values(), expected)
     np.testing.assert_array_equal(folds.predict_labelsets(X[50:]).p_values(), expected)  # one model in all folds

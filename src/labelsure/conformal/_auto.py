@@ -52,8 +52,9 @@ class AutoMeasure(Measure):
         the report says why. None: power with and without pairs, log loss (floor 0.01), both with penalties for unseen
         labelsets and with labelset priors, and, up to 20 labels, signed Mahalanobis distances and forests with
         penalties; :func:`~labelsure.conformal.default_candidates` lists them.
-    significance : float or sequence of float, default=(0.05, 0.1, 0.2)
-        The levels at which regions should be small.
+    significance : float or sequence of float, default=(0.07, 0.1, 0.14)
+        The levels at which regions should be small. The default aims at 90 % confidence: a threshold found with a few
+        hundred examples is a matter of luck, and levels to both sides make the choice steadier than 0.1 alone.
     n_folds : int, default=10
         The parts that candidates are tried out on; at least 2.
     n_objects : int or None, default=None
@@ -107,7 +108,7 @@ class AutoMeasure(Measure):
         self,
         candidates: Sequence[Measure] | None = None,
         *,
-        significance: float | Sequence[float] = (0.05, 0.1, 0.2),
+        significance: float | Sequence[float] = (0.07, 0.1, 0.14),
         n_folds: int = 10,
         n_objects: int | None = None,
         random_state: Any = None,

@@ -15,7 +15,7 @@ from labelsure.conformal._auto import AutoMeasure
 from labelsure.conformal._choice import MeasureChoice, MeasureChoices
 from labelsure.conformal._sparse_outputs import SparseOutputs
 from labelsure.labelsets import Fold
-from labelsure.measures import Measure, PowerMeasure
+from labelsure.measures import LabelsetPrior, LogLossMeasure, Measure, PowerMeasure
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ def choices_of(calibrated: Sequence[CalibratedMeasure]) -> MeasureChoices | None
 
 
 def calibrate(
-    measure: Measure | str | None,
+    measure: Measure,
     outputs: FloatArray | SparseOutputs,
     Y: LabelMatrix,
     *,
@@ -83,8 +83,8 @@ def calibrate(
 
     Parameters
     ----------
-    measure : Measure, "auto" or None
-        None is the paper's ``PowerMeasure(d=4)``.
+    measure : Measure
+        Unfitted.
     outputs, Y : arrays of shape (m, q)
         Outputs and true labelsets of the calibration examples.
     training : TrainingPart
@@ -92,7 +92,7 @@ def calibrate(
     X : array-like of m rows or None
         The calibration objects, where the measure needs them.
     """
-    fitted = fit_measure(resolve_measure(measure), training, n_labels=Y.shape[1])
+    fitted = fit_measure(measure, training, n_labels=Y.shape[1])
     scores = score_examples(fitted, outputs, Y, X)
     return CalibratedMeasure(fitted, Calibration.of(scores), scores)
 
@@ -140,17 +140,28 @@ def score_examples(
     return fitted.energy(outputs, X=X if fitted.needs_features else None).scores(Y)
 
 
-def copy_measure(measure: Measure | str | None, seed: int) -> Measure:
+def copy_measure(measure: Measure | str | None, seed: int, *, training_labels: bool = False) -> Measure:
     """Return an unfitted copy of the measure meant, with ``seed`` wherever the user left a random_state at None."""
-    copy: Measure = clone(resolve_measure(measure))
+    copy: Measure = clone(resolve_measure(measure, training_labels=training_labels))
     set_missing_seeds(copy, seed)
     return copy
 
 
-def resolve_measure(measure: Measure | str | None) -> Measure:
-    """Return the measure, the paper's for None, an AutoMeasure for "auto", or say what a measure is."""
+def resolve_measure(measure: Measure | str | None, *, training_labels: bool = False) -> Measure:
+    """Return the measure, an AutoMeasure for "auto", the default for None, or say what a measure is.
+
+    The default is what was best on the whole in docs/experiments.md among the measures that take little time with any
+    number of labels; where it is not known which labelsets a model was trained on, the paper's.
+
+    Parameters
+    ----------
+    measure : Measure, "auto" or None
+        What the user passed.
+    training_labels : bool
+        Whether the labelsets that the model was trained on are known.
+    """
     if measure is None:
-        return PowerMeasure()
+        return LogLossMeasure() + LabelsetPrior() if training_labels else PowerMeasure()
     if isinstance(measure, str) and measure == "auto":
         return AutoMeasure()
     if not isinstance(measure, Measure):

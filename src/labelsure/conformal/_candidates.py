@@ -31,7 +31,8 @@ def default_candidates(n_labels: int) -> list[Measure]:
     """
     power, pairs = PowerMeasure(), PowerMeasure(pair_penalty=1.0)
     log_loss = LogLossMeasure(floor=0.01)  # with few examples, learners are surer of rare labels than they may be
-    candidates: list[Measure] = [power, pairs, power + UnseenPenalty(0.3), pairs + LabelsetPrior(0.1)]
+    candidates: list[Measure] = [power, pairs, power + UnseenPenalty(0.3)]
+    candidates += [power + LabelsetPrior(0.1), pairs + LabelsetPrior(0.1)]
     candidates += [LogLossMeasure(), LogLossMeasure() + UnseenPenalty(1.0), LogLossMeasure() + LabelsetPrior(0.5)]
     candidates += [log_loss, log_loss + UnseenPenalty(1.0), log_loss + UnseenPenalty(5.0)]
     candidates += [log_loss + LabelsetPrior(weight) for weight in (0.25, 0.5, 1.0, 2.0)]

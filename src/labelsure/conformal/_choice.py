@@ -123,7 +123,7 @@ class MeasureChoices(Sequence[MeasureChoice]):
     >>> len(model.measure_choices_), model.measure_choices_.counts.total()
     (3, 3)
     >>> list(model.measure_choices_.to_frame().columns)
-    ['fold', 'candidate', 'size_0.05', 'size_0.1', 'size_0.2', 'loss', 'chosen', 'reason']
+    ['fold', 'candidate', 'size_0.07', 'size_0.1', 'size_0.14', 'loss', 'chosen', 'reason']
     """
 
     def __init__(self, choices: Sequence[MeasureChoice]) -> None:

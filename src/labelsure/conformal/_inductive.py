@@ -46,9 +46,9 @@ class InductiveConformalClassifier(ConformalClassifier):
     estimator : classifier or None, default=None
         As in :class:`CrossConformalClassifier`; already fitted where ``prefit`` is set.
     measure : Measure, "auto" or None, default=None
-        The nonconformity measure; None is the paper's ``PowerMeasure(d=4)``. "auto" chooses one by inner
-        cross-validation, see :class:`AutoMeasure`; with ``prefit`` that takes ``training_labels`` and
-        ``training_outputs``.
+        The nonconformity measure; None is ``LogLossMeasure() + LabelsetPrior()`` or, with ``prefit`` and no
+        ``training_labels``, the paper's ``PowerMeasure(d=4)``. "auto" chooses one by inner cross-validation, see
+        :class:`AutoMeasure`; with ``prefit`` that takes ``training_labels`` and ``training_outputs``.
     calibration_size : float or int, default=0.3
         The share, or the number, of training examples held out for calibration.
     prefit : bool, default=False
@@ -180,7 +180,8 @@ class InductiveConformalClassifier(ConformalClassifier):
         self.model_ = self.estimator
         with one_thread():
             outputs = outputs_of(self.model_, X, self.n_labels_)
-            self.calibrated_ = calibrate(copy_measure(self.measure, seed), outputs, Y, training=training, X=X)
+            measure = copy_measure(self.measure, seed, training_labels=training.labels is not None)
+            self.calibrated_ = calibrate(measure, outputs, Y, training=training, X=X)
         return [Y] if training.labels is None else [Y, training.labels]
 
     @property

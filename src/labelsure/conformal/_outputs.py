@@ -157,8 +157,10 @@ def calibrate_outputs(
         comes from a model trained on the other folds: a cross-conformal predictor, with the guarantee of
         :class:`CrossConformalClassifier`.
     measure : Measure, "auto" or None, default=None
-        The nonconformity measure; None is the paper's ``PowerMeasure(d=4)``. "auto" chooses one by the training
-        examples, so it needs ``training_outputs``, best of models that had not seen them; see :class:`AutoMeasure`.
+        The nonconformity measure; None is ``LogLossMeasure() + LabelsetPrior()`` or, for sparse outputs and where
+        neither folds nor ``training_labels`` say what the model was trained on, the paper's ``PowerMeasure(d=4)``.
+        "auto" chooses one by the training examples, so it needs ``training_outputs``, best of models that had not seen
+        them; see :class:`AutoMeasure`.
     training_labels : array-like of shape (n_training, q) or None, default=None
         For the inductive predictor, the labels the model was trained on, if the measure needs them.
     training_outputs : array-like of shape (n_training, q) or None, default=None
@@ -196,7 +198,8 @@ def calibrate_outputs(
     if len(labels) == 0:
         raise ValueError("outputs and Y must hold at least one calibration example, got none.")
     names = check_label_names(label_names, Y, labels.shape[1])
-    measure = copy_measure(measure, *draw_seeds(random_state, 1))
+    trained_on_known = not (folds is None and training_labels is None) and not isinstance(checked, SparseOutputs)
+    measure = copy_measure(measure, *draw_seeds(random_state, 1), training_labels=trained_on_known)
     known = [labels]
     if folds is None:
         training = check_training_part(training_labels, training_outputs, n_labels=labels.shape[1])
