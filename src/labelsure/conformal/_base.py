@@ -101,7 +101,8 @@ class ConformalClassifier(WrappingClassifier, ABC):
         return self.predict_labelsets(X).labelsets.astype(np.int64)  # the int of scikit-learn's own classifiers
 
     def _check_fit(self, X: MatrixLike, Y: LabelMatrixLike, *, prefit: bool = False) -> tuple[MatrixLike, LabelMatrix]:
-        resolve_measure(self.measure)
+        if self.measure is not None:
+            resolve_measure(self.measure)
         check_empty(self.empty)
         return super()._check_fit(X, Y, prefit=prefit)
 

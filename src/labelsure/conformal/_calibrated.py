@@ -13,9 +13,10 @@ from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_outputs, check_same_length
 from labelsure.conformal._auto import AutoMeasure
 from labelsure.conformal._choice import MeasureChoice, MeasureChoices
+from labelsure.conformal._default import default_measure
 from labelsure.conformal._sparse_outputs import SparseOutputs
 from labelsure.labelsets import Fold
-from labelsure.measures import LabelsetPrior, LogLossMeasure, Measure, PowerMeasure
+from labelsure.measures import Measure
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,28 +141,26 @@ def score_examples(
     return fitted.energy(outputs, X=X if fitted.needs_features else None).scores(Y)
 
 
-def copy_measure(measure: Measure | str | None, seed: int, *, training_labels: bool = False) -> Measure:
-    """Return an unfitted copy of the measure meant, with ``seed`` wherever the user left a random_state at None."""
-    copy: Measure = clone(resolve_measure(measure, training_labels=training_labels))
-    set_missing_seeds(copy, seed)
-    return copy
-
-
-def resolve_measure(measure: Measure | str | None, *, training_labels: bool = False) -> Measure:
-    """Return the measure, an AutoMeasure for "auto", the default for None, or say what a measure is.
-
-    The default is what was best on the whole in docs/experiments.md among the measures that take little time with any
-    number of labels; where it is not known which labelsets a model was trained on, the paper's.
+def copy_measure(measure: Measure | str | None, seed: int, n_labels: int, *, training_labels: bool) -> Measure:
+    """Return an unfitted copy of the measure meant, with ``seed`` wherever the user left a random_state at None.
 
     Parameters
     ----------
     measure : Measure, "auto" or None
         What the user passed.
-    training_labels : bool
-        Whether the labelsets that the model was trained on are known.
+    seed : int
+        For everything drawn in it.
+    n_labels, training_labels
+        As in ``default_measure``.
     """
-    if measure is None:
-        return LogLossMeasure() + LabelsetPrior() if training_labels else PowerMeasure()
+    default = default_measure(n_labels, training_labels=training_labels)
+    copy: Measure = clone(default if measure is None else resolve_measure(measure))
+    set_missing_seeds(copy, seed)
+    return copy
+
+
+def resolve_measure(measure: Measure | str) -> Measure:
+    """Return the measure, an AutoMeasure for "auto", or say what a measure is."""
     if isinstance(measure, str) and measure == "auto":
         return AutoMeasure()
     if not isinstance(measure, Measure):

@@ -45,7 +45,7 @@ def fit_fold(
         X_train, X_calibration = _safe_indexing(X, train), _safe_indexing(X, calibration)
         model = fit_inside(estimator, X_train, Y[train])
         outputs = outputs_of(model, X_calibration, Y.shape[1])
-        seeded = copy_measure(measure, seed, training_labels=True)
+        seeded = copy_measure(measure, seed, Y.shape[1], training_labels=True)
         training = training_part(seeded, estimator, model, X_train, Y[train], seed)
         return model, calibrate(seeded, outputs, Y[calibration], training=training, X=X_calibration)
 

@@ -118,7 +118,7 @@ class FullConformalClassifier(ConformalClassifier):
         (seed,) = draw_seeds(self.random_state, 1)
         self.X_, self.Y_ = X, Y
         self.base_ = self._seeded_estimator(seed)
-        self.measure_ = copy_measure(self.measure, seed)
+        self.measure_ = copy_measure(self.measure, seed, self.n_labels_, training_labels=False)
         if self.measure_.needs_out_of_fold_outputs:
             raise ValueError(
                 f"measure={self.measure!r} needs outputs of models that had not seen the example, and full conformal"

@@ -46,7 +46,7 @@ class InductiveConformalClassifier(ConformalClassifier):
     estimator : classifier or None, default=None
         As in :class:`CrossConformalClassifier`; already fitted where ``prefit`` is set.
     measure : Measure, "auto" or None, default=None
-        The nonconformity measure; None is ``LogLossMeasure() + LabelsetPrior()`` or, with ``prefit`` and no
+        The nonconformity measure; None as in :class:`CrossConformalClassifier` or, with ``prefit`` and no
         ``training_labels``, the paper's ``PowerMeasure(d=4)``. "auto" chooses one by inner cross-validation, see
         :class:`AutoMeasure`; with ``prefit`` that takes ``training_labels`` and ``training_outputs``.
     calibration_size : float or int, default=0.3
@@ -180,7 +180,7 @@ class InductiveConformalClassifier(ConformalClassifier):
         self.model_ = self.estimator
         with one_thread():
             outputs = outputs_of(self.model_, X, self.n_labels_)
-            measure = copy_measure(self.measure, seed, training_labels=training.labels is not None)
+            measure = copy_measure(self.measure, seed, self.n_labels_, training_labels=training.labels is not None)
             self.calibrated_ = calibrate(measure, outputs, Y, training=training, X=X)
         return [Y] if training.labels is None else [Y, training.labels]
 

@@ -157,7 +157,7 @@ def calibrate_outputs(
         comes from a model trained on the other folds: a cross-conformal predictor, with the guarantee of
         :class:`CrossConformalClassifier`.
     measure : Measure, "auto" or None, default=None
-        The nonconformity measure; None is ``LogLossMeasure() + LabelsetPrior()`` or, for sparse outputs and where
+        The nonconformity measure; None as in :class:`CrossConformalClassifier` or, for sparse outputs and where
         neither folds nor ``training_labels`` say what the model was trained on, the paper's ``PowerMeasure(d=4)``.
         "auto" chooses one by the training examples, so it needs ``training_outputs``, best of models that had not seen
         them; see :class:`AutoMeasure`.
@@ -199,7 +199,8 @@ def calibrate_outputs(
         raise ValueError("outputs and Y must hold at least one calibration example, got none.")
     names = check_label_names(label_names, Y, labels.shape[1])
     trained_on_known = not (folds is None and training_labels is None) and not isinstance(checked, SparseOutputs)
-    measure = copy_measure(measure, *draw_seeds(random_state, 1), training_labels=trained_on_known)
+    (seed,) = draw_seeds(random_state, 1)
+    measure = copy_measure(measure, seed, labels.shape[1], training_labels=trained_on_known)
     known = [labels]
     if folds is None:
         training = check_training_part(training_labels, training_outputs, n_labels=labels.shape[1])
