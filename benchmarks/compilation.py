@@ -11,8 +11,9 @@ from benchmarks._figures import Figure
 TITLE = "Compiling"
 METHOD = (
     "Seconds of the processor for one table, one `top(2)`, the size of one region and the labels' p-values of one"
-    " object, with the paper's measure, in this order, in a new process with an empty cache of compiled code, and in a second process that finds"
-    " it there; the lesser of two runs each. Importing numba is shown by itself, importing labelsure is not included."
+    " object, with the paper's measure, in this order, in a new process with an empty cache of compiled code, and in a"
+    " second process that finds it there; the lesser of two runs each. Importing numba is shown by itself, importing"
+    " labelsure is not included."
 )
 REPEATS = 2
 PROGRAM = """
