@@ -159,6 +159,8 @@ class FoldEngine(TableEngine):
             return self._search.region_sizes(smallest, SEARCH_BUDGET)
         sizes = self._search.count_members(smallest, 1 + 2**self.n_labels // (TABLE_SHARE * self._search.node_cost))
         large = np.array([i for i, size in enumerate(sizes) if size is None], dtype=np.int64)
+        if len(large) == self.n_objects:
+            return super().region_sizes(smallest)
         listed = iter(TableEngine.region_sizes(self.take(large), smallest[large]))
         return [next(listed) if size is None else size for size in sizes]
 

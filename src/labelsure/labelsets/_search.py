@@ -32,6 +32,9 @@ BLOCK_BYTES = 2**22
 BLOCK_OBJECTS = 32
 """At most so many, so that an interrupt is heard soon."""
 
+PROBED_OBJECTS = 8
+"""So many regions are counted to see whether counting is worth while."""
+
 LIST_BYTES = 2**30
 """A list of a region's members may take so much memory; larger ones are iterated."""
 
@@ -99,14 +102,13 @@ class FoldSearch:
     def count_members(self, smallest: int | IntArray, budget: int) -> list[int | None]:
         """Return the exact sizes of all regions, None for those that take more than ``budget`` evaluations.
 
-        Where that is most of the first block of objects, none is counted.
+        Where that is most of the first few, none is counted.
         """
-        sizes: list[int | None] = []
-        for block in self._map_blocks(lambda objects: self._count(objects, smallest, budget), "region sizes"):
-            sizes += [size if finished else None for size, finished in block]
-            if len(sizes) == len(block) and 2 * sizes.count(None) > len(block):
-                return [None] * self.engine.n_objects
-        return sizes
+        first = self._count(np.arange(min(PROBED_OBJECTS, self.engine.n_objects)), smallest, budget)
+        if 2 * sum(not finished for _, finished in first) > len(first):
+            return [None] * self.engine.n_objects
+        blocks = self._map_blocks(lambda objects: self._count(objects, smallest, budget), "region sizes")
+        return [size if finished else None for block in blocks for size, finished in block]
 
     def region_sizes(self, smallest: int | IntArray, budget: int, *, rough: bool = False) -> list[RegionSize]:
         """Return the sizes of all regions, estimated where counting takes more than ``budget`` evaluations."""
