@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 LEVELS = ("95", "90", "80")
@@ -12,19 +13,23 @@ MIDDLE = "90"
 """The level that rows are ranked by."""
 
 OPEN_BITS = 0.5
-"""By how much an estimated median of log2 of the size may be open and still be ranked."""
+"""By how much an estimated median of log2 of the size may be open before it is marked."""
+
+AUTO = "auto"
 
 
 @dataclass(frozen=True)
 class Row:
-    """A learner, a measure and a guarantee on a data set, with means over the resplits.
+    """A learner, a measure and a guarantee on a data set.
 
     Attributes
     ----------
-    n_test, n_resplits : int
-        Test objects in a resplit, and resplits.
+    n_test : int
+        Test objects in a resplit.
+    figures : dict
+        Of every resplit, by its number.
     means, sds : dict
-        As in the results file.
+        Over the resplits, as in the results file.
     """
 
     dataset: str
@@ -32,14 +37,19 @@ class Row:
     measure: str
     guarantee: str
     n_test: int
-    n_resplits: int
+    figures: dict[int, dict[str, Any]]
     means: dict[str, Any]
     sds: dict[str, Any]
 
     @property
     def family(self) -> str:
-        """The measure, whether its covariance comes from out-of-fold outputs or not."""
+        """The measure, whether it learns from out-of-fold outputs or not."""
         return self.measure.replace("-oof", "")
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the measure was named beforehand."""
+        return self.measure != AUTO
 
     @property
     def logarithmic(self) -> bool:
@@ -67,17 +77,26 @@ class Row:
         limit = share + 2 * math.sqrt(share * (1 - share) / self.n_test)
         return bool(self.means["errors"][level] <= 100 * limit)
 
+    def size(self, resplits: Iterable[int] | None = None) -> float:
+        """Return the mean size at the middle level, over some resplits or all; of many labels the geometric mean."""
+        figures = [self.figures[r] for r in (self.figures if resplits is None else resplits)]
+        if self.logarithmic:
+            return float(2 ** fmean(one["log2_mean"][MIDDLE] for one in figures))
+        return fmean(one["sizes"][MIDDLE] for one in figures)
+
 
 def read_rows(document: dict[str, Any]) -> list[Row]:
     """Return the rows that have figures."""
+    names = ("dataset", "learner", "measure", "guarantee")
+    figures: dict[tuple[str, ...], dict[int, dict[str, Any]]] = {}
+    for cell in document["cells"]:
+        if "figures" in cell:
+            figures.setdefault(tuple(cell[name] for name in names), {})[cell["resplit"]] = cell["figures"]
     return [
         Row(
-            dataset=row["dataset"],
-            learner=row["learner"],
-            measure=row["measure"],
-            guarantee=row["guarantee"],
+            **{name: row[name] for name in names},
             n_test=document["datasets"][row["dataset"]]["n_test"],
-            n_resplits=len(row["resplits"]),
+            figures=figures[tuple(row[name] for name in names)],
             means=row["means"],
             sds=row["sds"],
         )
@@ -86,16 +105,28 @@ def read_rows(document: dict[str, Any]) -> list[Row]:
     ]
 
 
-def best(rows: Iterable[Row]) -> Row | None:
-    """Return the row with the smallest regions at the middle level, those left out whose sizes are open."""
-    ranked = [row for row in rows if not row.is_open(MIDDLE)]
-    place = LEVELS.index(MIDDLE)
-    return min(ranked, key=lambda row: row.sizes[place], default=None)
+def best(rows: Iterable[Row], resplits: Iterable[int] | None = None) -> Row | None:
+    """Return the row with the smallest regions at the middle level, over some resplits or all of each row.
+
+    Rows whose sizes are open are left out.
+    """
+    return min((row for row in rows if not row.is_open(MIDDLE)), key=lambda row: row.size(resplits), default=None)
 
 
-def ratio(one: Row, other: Row) -> float:
-    """Return how many times as large the regions of one row are as those of another, at the middle level."""
-    place = LEVELS.index(MIDDLE)
-    if one.logarithmic:
-        return float(2 ** (one.sizes[place] - other.sizes[place]))
-    return float(one.sizes[place] / other.sizes[place])
+def best_rival(row: Row, rows: Iterable[Row]) -> Row | None:
+    """Return the best on the resplits of a row, of those that have them all."""
+    return best((other for other in rows if other.figures.keys() >= row.figures.keys()), row.figures)
+
+
+def select(rows: Iterable[Row], **wanted: str) -> list[Row]:
+    """Return the rows with these names."""
+    return [row for row in rows if all(getattr(row, name) == value for name, value in wanted.items())]
+
+
+def groups(rows: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
+    """Return the cross-conformal rows with measures named beforehand, by data set and learner."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in select(rows, guarantee="cross"):
+        if row.is_fixed:
+            found.setdefault((row.dataset, row.learner), []).append(row)
+    return found

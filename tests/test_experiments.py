@@ -4,16 +4,17 @@ import math
 
 import pytest
 from experiments import __main__ as command
-from experiments._page import BARS, write_page
+from experiments._findings import BARS, judge_auto, judge_bars, judge_measures
+from experiments._page import write_page
 from experiments._plan import PLAN
-from experiments._rows import LEVELS, best, ratio, read_rows
+from experiments._rows import LEVELS, best, best_rival, read_rows
 
 from labelsure.cli import _main
 from labelsure.datasets import available_datasets
 
 
-def line(measure, sizes, *, learner="ml-rbf", guarantee="cross", errors=(5.0, 10.0, 20.0), **changes):
-    """Return a row of a results file, with figures at 95, 90 and 80 %."""
+def line(measure, sizes, *, learner="ml-rbf", guarantee="cross", errors=(5.0, 10.0, 20.0), dataset="scene", **changes):
+    """Return a row of a results file, with figures at 95, 90 and 80 %, the same in resplits 0 and 1."""
     means = {
         "errors": dict(zip(LEVELS, errors, strict=True)),
         "sizes": dict(zip(LEVELS, sizes, strict=True)),
@@ -23,35 +24,107 @@ def line(measure, sizes, *, learner="ml-rbf", guarantee="cross", errors=(5.0, 10
         "seconds": {"fit": 1.0, "answer": 0.1},
     }
     sds = {"sizes": dict.fromkeys(LEVELS, 0.25)}
-    row = {"dataset": "scene", "learner": learner, "measure": measure, "guarantee": guarantee}
+    row = {"dataset": dataset, "learner": learner, "measure": measure, "guarantee": guarantee}
     return {**row, "resplits": [0, 1], "means": means, "sds": sds, "refused": None, **changes}
 
 
-def document(*lines, dataset="scene", n_test=400):
-    about = {"n_objects": 900, "n_labels": 6, "n_train": 500, "n_test": n_test}
-    return {"settings": {"folds": 12}, "datasets": {dataset: about}, "rows": list(lines)}
+def document(*lines, dataset="scene", n_test=400, n_sized=None):
+    about = {"n_objects": 900, "n_labels": 6, "n_train": 500, "n_test": n_test, "n_sized": n_sized or n_test}
+    names = ("dataset", "learner", "measure", "guarantee")
+    cells = [
+        {name: row[name] for name in names} | {"resplit": resplit, "figures": row["means"]}
+        for row in lines
+        for resplit in row["resplits"]
+    ]
+    return {"settings": {"folds": 12}, "datasets": {dataset: about}, "rows": list(lines), "cells": cells}
 
 
 def logarithmic(measure, sizes, *, open_by=0.0):
+    """Return a row with medians of log2, the means of log2 one higher."""
     row = line(measure, sizes)
     del row["means"]["sizes"], row["means"]["S"], row["means"]["OF"]
     row["means"] |= {"log2_sizes": dict(zip(LEVELS, sizes, strict=True))}
     row["means"] |= {"log2_low": dict(zip(LEVELS, sizes, strict=True))}
     row["means"] |= {"log2_high": {level: size + open_by for level, size in zip(LEVELS, sizes, strict=True)}}
+    row["means"] |= {"log2_mean": {level: size + 1 for level, size in zip(LEVELS, sizes, strict=True)}}
     return row
+
+
+def by_resplit(measure, sizes, **names):
+    """Return rows of a file and its cells: mean sizes at 90 % by number of the resplit."""
+    row = line(measure, (9.0, sum(sizes.values()) / len(sizes), 1.0), **names) | {"resplits": sorted(sizes)}
+    cells = [
+        {key: row[key] for key in ("dataset", "learner", "measure", "guarantee")}
+        | {"resplit": resplit, "figures": row["means"] | {"sizes": {"95": 9.0, "90": size, "80": 1.0}}}
+        for resplit, size in sizes.items()
+    ]
+    return row, cells
+
+
+def rows_of(*lines):
+    whole = document(*(row for row, _ in lines))
+    whole["datasets"] |= {row["dataset"]: whole["datasets"]["scene"] for row, _ in lines}
+    return read_rows(whole | {"cells": [cell for _, cells in lines for cell in cells]})
 
 
 def test_best_is_the_smallest_at_90_percent():
     rows = read_rows(document(line("power", (5.0, 3.0, 1.0)), line("signed", (6.0, 2.5, 2.0))))
     assert best(rows).measure == "signed"
-    assert ratio(*rows) == 3.0 / 2.5
     assert best([]) is None
+
+
+def test_best_can_be_that_of_some_resplits():
+    rows = rows_of(by_resplit("power", {0: 2.0, 1: 9.0}), by_resplit("signed", {0: 3.0, 1: 3.0, 2: 1.0}))
+    assert [best(rows, resplits).measure for resplits in ([0], [1], [0, 1])] == ["power", "signed", "signed"]
+    assert rows[0].size() == 5.5
+
+
+def test_rivals_have_all_resplits_of_a_row():
+    rows = rows_of(
+        by_resplit("power", {0: 5.0, 1: 5.0}), by_resplit("forest", {0: 1.0}), by_resplit("prior", {0: 9.0, 1: 0.9})
+    )
+    assert [best_rival(row, rows).measure for row in rows] == ["prior", "forest", "prior"]
+    assert best_rival(rows[0], rows[1:2]) is None
+
+
+def test_sizes_of_many_labels_are_geometric_means():
+    (row,) = read_rows(document(logarithmic("power", (9.0, 3.0, 1.0))))
+    assert row.size() == 2.0**4
+    assert row.sizes == (9.0, 3.0, 1.0)
 
 
 def test_best_leaves_out_sizes_that_are_open():
     rows = read_rows(document(logarithmic("power", (9.0, 3.0, 1.0), open_by=20), logarithmic("signed", (9, 5, 1))))
     assert best(rows).measure == "signed"
-    assert ratio(*rows) == 2.0**-2
+
+
+def test_auto_is_compared_on_resplits_that_all_have():
+    lines = [
+        by_resplit("power", {0: 2.0, 1: 2.0, 2: 90.0}),
+        by_resplit("signed", {0: 1.0, 1: 4.0, 2: 4.0}),
+        by_resplit("auto", {0: 2.0, 1: 2.4}),
+        by_resplit("prior", {0: 1.0, 2: 1.0}),
+        by_resplit("forest", {0: 1.0, 1: 1.0}, learner="logistic"),
+        by_resplit("forest", {0: 1.0, 1: 1.0}, guarantee="exact"),
+    ]
+    (found,) = judge_auto(rows_of(*lines))
+    assert found.fixed.measure == "power"
+    assert found.ratio == pytest.approx(2.2 / 2.0)
+
+
+def test_measures_are_judged_by_ratios_to_the_best_of_each_learner_and_set():
+    lines = [
+        *(by_resplit("power", {0: 2.0}), by_resplit("prior", {0: 4.0}), by_resplit("auto", {0: 1.0})),
+        *(by_resplit(name, {0: size}, learner="logistic") for name, size in (("power", 27.0), ("prior", 3.0))),
+        *(by_resplit(name, {0: 5.0}, dataset="yeast") for name in ("power", "prior", "forest", "pairs")),
+        by_resplit("pairs", {0: 3.0}, learner="logistic"),
+    ]
+    pairs, prior, power = judge_measures(rows_of(*lines))
+    assert (prior.measure, power.measure) == ("prior", "power")
+    assert pairs.ratios == {("scene", "logistic"): 1.0, ("yeast", "ml-rbf"): 1.0}  # forest is not on all data sets
+    assert prior.ratios == {("scene", "ml-rbf"): 2.0, ("scene", "logistic"): 1.0, ("yeast", "ml-rbf"): 1.0}
+    assert power.mean == pytest.approx(9 ** (1 / 3))
+    assert power.worst == ("scene", "logistic")
 
 
 def test_rows_that_were_refused_are_left_out():
@@ -72,8 +145,11 @@ def test_page_judges_the_bars():
     page = write_page({"scene": document(*just)})
     assert "| scene | best measure with ML-RBF | ml-rbf, signed+hp | 3.30 / 2.20 / 1.50 | 3.30 / 2.20 / 1.50 |" in page
     assert page.count("| met |") == 2
+    assert [finding.times for finding in judge_bars(read_rows(document(*just)))] == [1.0, 1.0]
     worse = [line("signed+hp", (bar[0] + 0.1, *bar[1:])), line("forest", (*aim[:2], 2.0), learner="random-forest")]
-    assert write_page({"scene": document(*worse)}).count("| missed |") == 2
+    page = write_page({"scene": document(*worse)})
+    assert page.count("| missed |") == 2
+    assert "asked for 2.20 / 1.50 / 1.15: 1.55 times that at worst." in page
 
 
 def test_page_judges_the_measure_that_is_nearest_at_all_levels():
@@ -102,16 +178,33 @@ def test_page_shows_a_matrix_of_measures_and_learners():
 def test_page_compares_auto_with_the_best_fixed_measure():
     lines = [line("power", (5.0, 3.0, 1.6)), line("signed", (3.0, 2.0, 1.4)), line("auto", (3.2, 2.1, 1.4))]
     page = write_page({"scene": document(*lines)})
-    assert "| scene | ml-rbf | signed | 1.05 | 5.0 / 10.0 / 20.0 | met |" in page
+    assert "| scene | ml-rbf | 2 | signed | 1.05 | 5.0 / 10.0 / 20.0 | met |" in page
+    assert "times the best fixed measure's in 1 of 1 cases; the worst is 1.05 (scene, ml-rbf)." in page
     lines[-1] = line("auto", (3.2, 2.21, 1.4))
-    assert "| scene | ml-rbf | signed | 1.10 | 5.0 / 10.0 / 20.0 | missed |" in write_page({"scene": document(*lines)})
+    page = write_page({"scene": document(*lines)})
+    assert "| scene | ml-rbf | 2 | signed | 1.10 | 5.0 / 10.0 / 20.0 | missed |" in page
+    assert "times the best fixed measure's in 0 of 1 cases" in page
+
+
+def test_page_compares_measures_over_sets_and_learners():
+    lines = [line("power", (5.0, 3.0, 1.6)), line("prior", (3.0, 2.0, 1.4))]
+    lines += [line("power", (5.0, 3.0, 1.6), learner="svm"), line("prior", (9.0, 6.0, 1.4), learner="svm")]
+    page = write_page({"scene": document(*lines)})
+    assert "| power | 2 | 1.22 | 1.50 | scene, ml-rbf |\n| prior | 2 | 1.41 | 2.00 | scene, svm |" in page
+    assert "power is smallest on average: 1.22 times" in page
+
+
+def test_page_says_how_many_objects_were_sized():
+    page = write_page({"scene": document(line("power", (5, 3, 1)), n_sized=100)})
+    assert "500 train, 400 test (regions sized for 100), 2 resplits, 12 folds." in page
+    assert "## What was run\n\nML-RBF has the most resplits" in page
 
 
 def test_page_shows_guarantees_apart():
     lines = [line("power", (5, 3, 1)), line("power", (7, 4, 2), guarantee="twice-mean")]
     page = write_page({"scene": document(*lines)})
     assert "Guarantees, power:" in page
-    assert "| ml-rbf | twice-mean | 7.00 / 4.00 / 2.00 | 5.0 / 10.0 / 20.0 |" in page
+    assert "| ml-rbf | twice-mean | 2 | 7.00 / 4.00 / 2.00 | 5.0 / 10.0 / 20.0 |" in page
 
 
 def test_page_marks_sizes_that_are_open():
@@ -156,10 +249,10 @@ def test_page_is_that_of_the_kept_results():
 
 def test_page_says_what_is_still_to_be_measured(monkeypatch, tmp_path):
     monkeypatch.setattr(command, "HERE", tmp_path)
-    planned = {cell for run in PLAN["enron-distances"] for cell in run.cells()}
-    assert command.missing("enron-distances", None) == planned
+    planned = {cell for run in PLAN["enron"] for cell in run.cells()}
+    assert command.missing("enron", None) == planned
     kept = [dict(zip(("learner", "measure", "guarantee", "resplit"), cell, strict=True)) for cell in planned]
-    assert command.missing("enron-distances", {"cells": kept[1:]}) == {tuple(kept[0].values())}
+    assert command.missing("enron", {"cells": kept[1:]}) == {tuple(kept[0].values())}
     n_cells = sum(len(set().union(*(run.cells() for run in runs))) for runs in PLAN.values())
     assert f"Unfinished: {n_cells} cells" in command.page()
     assert "Unfinished" not in write_page({"scene": document(line("power", (5, 3, 1)))})

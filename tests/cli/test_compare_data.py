@@ -24,14 +24,14 @@ def test_sizes_are_those_of_the_sets_own_split(tmp_path, monkeypatch):
 def test_sizes_without_a_split_are_a_share(tmp_path):
     write_tiny(tmp_path)
     data = load_pooled(str(tmp_path / "tiny.arff"), train_share=70)
-    assert (data.n_train, data.n_test) == (56, 24)
+    assert (data.n_train, data.n_test, data.n_sized) == (56, 24, 24)
 
 
 def test_sizes_can_be_limited(tmp_path):
     write_tiny(tmp_path, split=50)
-    data = load_pooled(str(tmp_path / "tiny-train.arff"), train_share=70, max_train=20, max_test=7)
-    assert (data.n_train, data.n_test) == (20, 7)
-    assert [len(part) for part in data.resplit(0)] == [20, 20, 7, 7]
+    data = load_pooled(str(tmp_path / "tiny-train.arff"), train_share=70, max_train=20, max_sized=7)
+    assert (data.n_train, data.n_test, data.n_sized) == (20, 30, 7)
+    assert [len(part) for part in data.resplit(0)] == [20, 20, 30, 30]
 
 
 def test_resplits_draw_from_all_objects_without_repetition(tmp_path):
@@ -92,12 +92,12 @@ def test_description_notices_other_data(is_sparse):
     X, Y = np.arange(6.0).reshape(3, 2), np.array([[1, 0], [0, 0], [1, 1]], dtype=np.int8)
 
     def describe(X, Y, n_train=2):
-        return PooledData("x", sparse.csr_matrix(X) if is_sparse else X, Y, n_train, 1).describe()
+        return PooledData("x", sparse.csr_matrix(X) if is_sparse else X, Y, n_train, 1, 1).describe()
 
     kept = describe(X, Y)
     assert kept | {"sha256": ""} == {
         "n_objects": 3, "n_features": 2, "n_labels": 2, "labels_per_object": 1.0, "n_train": 2, "n_test": 1,
-        "sha256": "",
+        "n_sized": 1, "sha256": "",
     }  # fmt: skip
     assert describe(X.copy(), Y.copy()) == kept
     assert describe(X, Y, n_train=1)["sha256"] == kept["sha256"]

@@ -14,6 +14,7 @@ from labelsure.cli._compare_learners import make_learner
 from labelsure.cli._compare_measures import make_measure
 from labelsure.cli._compare_results import Results, Row, read_results
 from labelsure.cli._compare_words import BASES, GUARANTEES
+from labelsure.conformal import default_candidates
 from labelsure.datasets import load_dataset
 from labelsure.labelsets import SizeEstimate
 from labelsure.metrics import mean_region_size, region_errors, subset_accuracy
@@ -31,7 +32,7 @@ def figures_in(path):
     return {key: {k: v for k, v in cell["figures"].items() if k != "seconds"} for key, cell in cells.items()}
 
 
-def direct(folder, row, number, *, n_folds, levels=("80", "90", "95")):
+def direct(folder, row, number, *, n_folds, levels=("80", "90", "95"), n_sized=None):
     """Return the figures of one cell, computed with the public API alone."""
     data = load_dataset(row.dataset, data_home=folder)
     order = np.random.default_rng(number).permutation(len(data.Y))
@@ -48,14 +49,15 @@ def direct(folder, row, number, *, n_folds, levels=("80", "90", "95")):
     regions = {level: predictions.region(1 - float(level) / 100) for level in levels}
     figures = {
         "errors": {level: region_errors(region.contains(data.Y[test])) for level, region in regions.items()},
-        "sizes": {level: mean_region_size(region.sizes) for level, region in regions.items()},
-        "empty": {level: 100 * float(np.mean(region.sizes == 0)) for level, region in regions.items()},
+        "sizes": {level: mean_region_size(region.sizes[:n_sized]) for level, region in regions.items()},
+        "empty": {level: 100 * float(np.mean(region.sizes[:n_sized] == 0)) for level, region in regions.items()},
         "subset_accuracy": subset_accuracy(data.Y[test], model.predict(data.X[test])),
     }
     if not row.guarantee.startswith("exact"):
         table = predictions.p_values()
         sums = table.sum(axis=1)
-        figures |= {"S": sums.mean(), "OF": (sums - predictions.p_value(data.Y[test])).mean()}
+        false = sums - predictions.p_value(data.Y[test])
+        figures |= {"S": sums[:n_sized].mean(), "OF": false[:n_sized].mean()}
     return figures
 
 
@@ -87,25 +89,45 @@ def test_measures_give_the_figures_of_the_public_api(tiny):
     assert len(found) == 2 * len(measures)
     for (row, number), figures in found.items():
         assert figures == approximately(direct(tiny, row, number, n_folds=3)), row
+    chosen = {
+        row: cell["chosen"] for (row, _), cell in read_results(tiny / "out.json").cells.items() if "chosen" in cell
+    }
+    assert {(row.measure, row.guarantee): sum(counts.values()) for row, counts in chosen.items()} == {
+        ("auto", "cross"): 3,
+        ("auto", "inductive"): 1,
+    }
+    assert set().union(*chosen.values()) <= {repr(candidate) for candidate in default_candidates(3)}
 
 
 def test_other_levels_and_sizes_are_kept_with_the_results(tiny):
-    words = ["tiny", "--measures", "power", "--confidence", "99.5", "70", "--train", "30", "--objects", "9"]
+    words = ["tiny", "--measures", "power", "--confidence", "99.5", "70", "--train", "30"]
     ((row, _), figures), *_ = compare(tiny, *words, "--folds", "2", "--resplits", "1").items()
     assert list(figures["errors"]) == list(figures["sizes"]) == ["99.5", "70"]
     assert row == ("tiny", "ml-rbf", "power", "cross")
     kept = json.loads((tiny / "out.json").read_text())
-    assert (kept["datasets"]["tiny"]["n_train"], kept["datasets"]["tiny"]["n_test"]) == (30, 9)
+    assert (kept["datasets"]["tiny"]["n_train"], kept["datasets"]["tiny"]["n_test"]) == (30, 27)
     assert kept["settings"] == {"folds": 2, "confidence": ["99.5", "70"]}
     assert kept["learners"]["tiny"]["ml-rbf"].startswith("Pipeline(steps=[('minmaxscaler'")
-    assert figures["errors"]["70"] * 9 / 100 == pytest.approx(round(figures["errors"]["70"] * 9 / 100))
+
+
+def test_objects_limit_what_is_sized_and_nothing_else(tiny):
+    words = ["tiny", "--learners", "ml-knn", "--measures", "power", "--folds", "3", "--resplits", "1"]
+    ((row, number), all_sized), *_ = compare(tiny, *words, json_file="all.json").items()
+    (some_sized,) = compare(tiny, *words, "--objects", "9").values()
+    for name in ("errors", "subset_accuracy"):
+        assert some_sized[name] == all_sized[name]
+    nine = direct(tiny, row, number, n_folds=3, n_sized=9)
+    for name in ("sizes", "S", "OF", "empty"):
+        assert some_sized[name] == pytest.approx(nine[name], rel=1e-12)
+        assert name == "empty" or some_sized[name] != all_sized[name]
+    assert json.loads((tiny / "out.json").read_text())["datasets"]["tiny"]["n_sized"] == 9
 
 
 def test_many_labels_are_judged_by_the_median_logarithm(tmp_path, capsys):
     write_tiny(tmp_path, "wide", n_labels=21, n_objects=60)
     words = [str(tmp_path / "wide.arff"), "--learners", "ml-knn", "--measures", "power", "--folds", "2"]
     (figures,) = compare(tmp_path, *words, "--resplits", "1", "--confidence", "50").values()
-    names = {"errors", "log2_sizes", "log2_low", "log2_high", "empty", "estimated", "subset_accuracy"}
+    names = {"errors", "log2_sizes", "log2_mean", "log2_low", "log2_high", "empty", "estimated", "subset_accuracy"}
     assert set(figures) == names
     data = load_dataset("wide", data_home=tmp_path)
     order = np.random.default_rng(0).permutation(60)
@@ -115,13 +137,14 @@ def test_many_labels_are_judged_by_the_median_logarithm(tmp_path, capsys):
     region = model.fit(data.X[order[:40]], data.Y[order[:40]]).predict_labelsets(data.X[order[40:]]).region(0.5)
     sizes = [max(int(size), 1) for size in region.sizes]
     assert figures["log2_sizes"]["50"] == pytest.approx(np.median(np.log2(sizes)))
+    assert figures["log2_mean"]["50"] == pytest.approx(np.mean(np.log2(sizes)))
     assert "log2 N 50 %" in capsys.readouterr().out
 
 
 def test_judging_counts_an_empty_region_as_one_labelset():
     Y = np.random.default_rng(0).integers(0, 2, (30, 21))
     predictions = calibrate_outputs(Y, Y).predict_labelsets(np.full((3, 21), 0.5))  # stranger than all examples
-    figures = judge(predictions, np.ones((3, 21), dtype=np.int8), ["50"], p_values=True)
+    figures = judge(predictions, np.ones((3, 21), dtype=np.int8), ["50"], n_sized=3, p_values=True)
     assert figures["empty"] == {"50": 100.0}
     assert figures["log2_sizes"] == {"50": 0.0}
     assert figures["errors"] == {"50": 100.0}
@@ -133,6 +156,7 @@ def test_logarithms_of_estimates_come_with_their_interval():
         "log2_sizes": 20.0,
         "log2_low": 18.0,
         "log2_high": 25.0,
+        "log2_mean": pytest.approx((0 + 20 + 30) / 3),
         "estimated": pytest.approx(100 / 3),
     }
     assert _logarithms([0, 1, 2**2000])["log2_sizes"] == 0.0
@@ -142,12 +166,12 @@ def test_logarithms_of_estimates_come_with_their_interval():
 def test_a_measure_that_cannot_be_used_is_reported_and_the_others_go_on(tmp_path, capsys):
     write_tiny(tmp_path, "wide", n_labels=13, n_objects=60)
     out = tmp_path / "out.json"
-    words = [str(tmp_path / "wide.arff"), "--learners", "ml-knn", "--measures", "max-norm", "power", "--folds", "2"]
+    words = [str(tmp_path / "wide.arff"), "--learners", "ml-knn", "--measures", "max-norm+hp", "power", "--folds", "2"]
     assert main(["compare", *words, "--resplits", "1", "--jobs", "1", "--json", str(out)]) == 0
     by_measure = {row.measure: cell for (row, _), cell in read_results(out).cells.items()}
-    assert "12 labels" in by_measure["max-norm"]["refused"]
+    assert "12 labels" in by_measure["max-norm+hp"]["refused"]
     assert "figures" in by_measure["power"]
-    assert "ml-knn, max-norm, cross: not measured." in capsys.readouterr().out
+    assert "ml-knn, max-norm+hp, cross: not measured." in capsys.readouterr().out
 
 
 WORDS = [
@@ -248,7 +272,7 @@ def numbers(text):
 @pytest.mark.parametrize(
     ("words", "messages"),
     [
-        (["tiny", "--learners", "svm"], ["the learners are ml-rbf", "gradient-boosting", "got 'svm'"]),
+        (["tiny", "--learners", "tree"], ["the learners are ml-rbf", "gradient-boosting", "got 'tree'"]),
         (["tiny", "--measures", "entropy"], ["the measures are power", "log-loss", "got 'entropy'"]),
         (["tiny", "--measures", "power+x"], ["can be added to a measure are pairs", "got 'x' in 'power+x'"]),
         (["tiny", "--guarantees", "full"], ["the guarantees are cross", "inductive", "got 'full'"]),

@@ -8,13 +8,13 @@ from labelsure.cli._compare_tables import comparison, markdown_table, three_digi
 LEVELS = ["90", "95"]
 
 
-def made_up(*, many=False, n_resplits=2):
+def made_up(*, many=False, n_resplits=2, n_sized=30):
     terms = {
         "settings": {"folds": 12, "confidence": LEVELS},
         "datasets": {
             "one": {
                 "n_objects": 100, "n_features": 7, "n_labels": 30 if many else 3, "labels_per_object": 1.25,
-                "n_train": 60, "n_test": 30,
+                "n_train": 60, "n_test": 30, "n_sized": n_sized,
             },
         },
         "learners": {"one": {"ml-knn": ""}},
@@ -104,3 +104,9 @@ def test_markdown_table_has_names_flush_left_and_figures_flush_right():
 @pytest.mark.parametrize(("value", "shown"), [(0.0, "0.00"), (9.994, "9.99"), (10.0, "10.0"), (100.0, "100")])
 def test_numbers_show_three_digits(value, shown):
     assert f"{value:.{three_digits(value)}f}" == shown
+
+
+def test_description_says_how_many_objects_were_sized():
+    assert "30 test objects (10 left out); 12 folds." in comparison(made_up())
+    sized = "30 test objects (10 left out), regions sized for 20 of these; 12 folds."
+    assert sized in comparison(made_up(n_sized=20))

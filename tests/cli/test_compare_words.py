@@ -22,6 +22,7 @@ from labelsure.cli._compare_words import (
     percentage,
     significance_of,
 )
+from labelsure.conformal import AutoMeasure
 from labelsure.conformal._guarantees import GUARANTEES as MERGED_BY
 from labelsure.estimators import MLkNNClassifier, fit_base, outputs_of
 from labelsure.measures import (
@@ -82,11 +83,15 @@ def test_near_names_are_suggested():
         ("power+pair", r"parts that can be added to a measure are pairs, .*, got 'pair' in 'power\+pair'"),
         ("hp+power", "got 'hp' in"),
         ("power:x", "expected a number of at least 0 after power:, got 'x'"),
-        ("log-loss:2", "log-loss takes no number"),
+        ("signed:2", "signed takes no number"),
+        ("log-loss:0.5", "a least probability below 0.5"),
+        ("auto:2", "auto takes no number"),
+        ("auto+hp", "auto stands alone"),
         ("log-loss+pairs", r"power\+pairs"),
         ("power+hp:1+hp:2", "each part of a measure once"),
         ("power+unseen:-1", "at least 0"),
-        ("power:0", "a power above 0"),
+        ("power:0", "a number above 0 after power:"),
+        ("log-loss:0", "a number above 0 after log-loss:"),
         ("power:inf", "got 'inf'"),
         ("", "the measures are"),
     ],
@@ -106,6 +111,8 @@ def test_measures_have_one_spelling():
         ("power", PowerMeasure(d=4)),
         ("power:2+pairs", PowerMeasure(d=2.0, pair_penalty=1.0)),
         ("power+pairs:0.5", PowerMeasure(pair_penalty=0.5)),
+        ("log-loss:0.01+prior", LogLossMeasure(floor=0.01) + LabelsetPrior()),
+        ("auto", AutoMeasure()),
         ("mahalanobis", MahalanobisMeasure("absolute")),
         ("signed-oof", MahalanobisMeasure("signed", out_of_fold=True)),
         ("signed+hp", MahalanobisMeasure("signed") + HammingPenalty(2.0)),

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 EPILOG = f"""\
 Learners: {", ".join(LEARNERS)}.
 
-Measures: {", ".join(BASES)}; with + between them, added up: {", ".join(ADDENDS)}. A colon comes before the power's d
-and the weight of what is added: power:2+pairs, log-loss+unseen:3.
+Measures: {", ".join(BASES)}; with + between them, added up: {", ".join(ADDENDS)}. A colon comes before the power's d,
+the least probability of log-loss and the weight of what is added: power:2+pairs, log-loss:0.01+unseen:3.
 
 Guarantees: {", ".join(GUARANTEES)}."""
 
@@ -63,7 +63,12 @@ def add_parser(commands: Any) -> None:
         )
     parser.add_argument("--resplits", type=count, default=5, metavar="N", help="random resplits (default: 5)")
     parser.add_argument("--folds", type=count, default=10, metavar="K", help="folds of the predictors (default: 10)")
-    parser.add_argument("--objects", type=count, metavar="N", help="at most N test objects")
+    parser.add_argument(
+        "--objects",
+        type=count,
+        metavar="N",
+        help="size the regions of at most N test objects; errors and accuracy come from all",
+    )
     parser.add_argument("--train", type=count, metavar="N", help="at most N training objects")
     parser.add_argument(
         "--train-share",
@@ -105,7 +110,7 @@ def run(options: Namespace) -> None:
 def _load_all(options: Namespace) -> "list[PooledData]":
     from labelsure.cli._compare_data import load_pooled
 
-    sizes = {"train_share": options.train_share, "max_train": options.train, "max_test": options.objects}
+    sizes = {"train_share": options.train_share, "max_train": options.train, "max_sized": options.objects}
     datasets = [load_pooled(word, **sizes) for word in dict.fromkeys(options.datasets)]
     _check_different(data.name for data in datasets)
     for data in datasets:

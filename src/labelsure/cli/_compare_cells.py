@@ -17,7 +17,7 @@ from labelsure.cli._compare_data import Resplit
 from labelsure.cli._compare_outputs import FoldOutputs
 from labelsure.cli._compare_words import INDUCTIVE, WITHOUT_P_VALUES, significance_of
 from labelsure.conformal._base import resolve_empty
-from labelsure.conformal._calibrated import CalibratedMeasure, TrainingPart, calibrate
+from labelsure.conformal._calibrated import CalibratedMeasure, TrainingPart, calibrate, choices_of
 from labelsure.conformal._predicting import predict_folds
 from labelsure.labelsets import RegionSize, SizeEstimate
 from labelsure.measures import Measure
@@ -44,6 +44,8 @@ class MeasureTest:
         The data that they are about.
     levels : sequence of str
         Confidence levels in percent.
+    n_sized : int
+        How many test objects, the first ones, have the sizes of their regions measured.
     seed : int
         For the draws of randomised guarantees.
     n_jobs : int
@@ -57,6 +59,7 @@ class MeasureTest:
         resplit: Resplit,
         *,
         levels: Sequence[str],
+        n_sized: int,
         seed: int,
         n_jobs: int,
     ) -> None:
@@ -64,13 +67,14 @@ class MeasureTest:
         self.folds = folds
         self.resplit = resplit
         self.levels = levels
+        self.n_sized = n_sized
         self.seed = seed
         self.n_jobs = n_jobs
 
     def cell(self, guarantee: str) -> dict[str, Any]:
-        """Return the figures under a guarantee, or why there are none."""
+        """Return the figures under a guarantee, and what folds chose if they did, or why there are none."""
         try:
-            _, fit_seconds = self._calibrated
+            calibrated, fit_seconds = self._calibrated
         except ValueError as error:  # what a measure says to data that it is not for
             return {"refused": str(error)}
         self._judge(guarantee, slice(1))  # whatever has to be compiled is so now
@@ -80,7 +84,9 @@ class MeasureTest:
         if self.measure.needs_out_of_fold_outputs:
             learner_seconds += sum(fold.out_of_fold_seconds for fold in self.folds)
         answer_seconds = fit_seconds + time.process_time() - start
-        return {"figures": figures | {"seconds": {"fit": learner_seconds, "answer": answer_seconds}}}
+        choices = choices_of(calibrated)
+        chosen = {} if choices is None else {"chosen": dict(choices.counts)}
+        return {"figures": figures | {"seconds": {"fit": learner_seconds, "answer": answer_seconds}}, **chosen}
 
     @cached_property
     def _calibrated(self) -> tuple[list[CalibratedMeasure], float]:
@@ -112,43 +118,52 @@ class MeasureTest:
             label_names=None,
             n_jobs=self.n_jobs,
         )
-        return judge(predictions, Y, self.levels, p_values=guarantee not in WITHOUT_P_VALUES)
+        p_values = guarantee not in WITHOUT_P_VALUES
+        return judge(predictions, Y, self.levels, n_sized=self.n_sized, p_values=p_values)
 
 
-def judge(predictions: LabelsetPredictions, Y: LabelMatrix, levels: Sequence[str], *, p_values: bool) -> Figures:
+def judge(
+    predictions: LabelsetPredictions, Y: LabelMatrix, levels: Sequence[str], *, n_sized: int, p_values: bool
+) -> Figures:
     """Return errors, sizes and the like of predictions for objects with these true labelsets.
 
     Parameters
     ----------
     levels : sequence of str
         Confidence levels in percent.
+    n_sized : int
+        How many objects, the first ones, sizes and sums of p-values are of, which take long; the rest is of all.
     p_values : bool
         Whether there are p-values to add up.
     """
     many = Y.shape[1] > MANY_LABELS
+    sized = predictions[:n_sized]
     figures: Figures = {}
     for level in levels:
-        region = predictions.region(significance_of(level))
-        sizes = region.sizes.tolist()
+        significance = significance_of(level)
+        sizes = sized.region(significance).sizes.tolist()
         found = {
-            "errors": region_errors(region.contains(Y)),
+            "errors": region_errors(predictions.region(significance).contains(Y)),
             "empty": 100 * fmean(int(size) == 0 for size in sizes),
             **(_logarithms(sizes) if many else {"sizes": mean_region_size(sizes)}),
         }
         for name, value in found.items():
             figures.setdefault(name, {})[level] = value
     if p_values and not many:
-        sums = sum_criterion(predictions)
-        figures |= {"S": sums, "OF": sums - float(predictions.p_value(Y).mean())}
+        sums = sum_criterion(sized)
+        figures |= {"S": sums, "OF": sums - float(sized.p_value(Y[:n_sized]).mean())}
     return figures | {"subset_accuracy": subset_accuracy(Y, predictions.labelsets)}
 
 
 def _logarithms(sizes: Sequence[RegionSize]) -> dict[str, float]:
-    """Return the median of log2 of the size, the medians of the ends of its interval, and how many are estimates."""
+    """Return median and mean of log2 of the size, medians of the ends of its interval, and how many are estimates."""
     ends = {
         "log2_sizes": [int(size) for size in sizes],
         "log2_low": [size.low if isinstance(size, SizeEstimate) else size for size in sizes],
         "log2_high": [size.high if isinstance(size, SizeEstimate) else size for size in sizes],
     }
-    medians = {name: median(log2(max(size, 1)) for size in values) for name, values in ends.items()}
-    return medians | {"estimated": 100 * fmean(isinstance(size, SizeEstimate) for size in sizes)}
+    bits = {name: [log2(max(size, 1)) for size in values] for name, values in ends.items()}
+    return {name: median(values) for name, values in bits.items()} | {
+        "log2_mean": fmean(bits["log2_sizes"]),
+        "estimated": 100 * fmean(isinstance(size, SizeEstimate) for size in sizes),
+    }

@@ -39,6 +39,8 @@ class PooledData:
         Its labels.
     n_train, n_test : int
         How many objects train and calibrate, and how many test; the others are left out.
+    n_sized : int
+        How many of the test objects, the first ones, have the sizes of their regions measured.
     """
 
     name: str
@@ -46,6 +48,7 @@ class PooledData:
     Y: LabelMatrix
     n_train: int
     n_test: int
+    n_sized: int
 
     def resplit(self, number: int) -> Resplit:
         """Return a random split; ``number`` is the seed of numpy's ``default_rng``."""
@@ -62,12 +65,13 @@ class PooledData:
             "labels_per_object": float(self.Y.sum() / len(self.Y)),
             "n_train": self.n_train,
             "n_test": self.n_test,
+            "n_sized": self.n_sized,
             "sha256": _digest(self.X, self.Y),
         }
 
 
 def load_pooled(
-    word: str, *, train_share: float, max_train: int | None = None, max_test: int | None = None
+    word: str, *, train_share: float, max_train: int | None = None, max_sized: int | None = None
 ) -> PooledData:
     """Return the data set with a name, or in a file.
 
@@ -78,8 +82,8 @@ def load_pooled(
         ``x.xml``, or ``x-train.arff`` beside ``x-test.arff`` and ``x.xml``.
     train_share : float
         The percentage of the objects that train where the set has no split of its own to take the sizes from.
-    max_train, max_test : int or None
-        At most so many objects train and test.
+    max_train, max_sized : int or None
+        At most so many objects train, and so many of those that test have their regions sized.
 
     Raises
     ------
@@ -92,14 +96,20 @@ def load_pooled(
         raise CommandError(str(error)) from error
     n_objects = len(data.Y)
     n_train = data.n_train if 0 < data.n_train < n_objects else round(n_objects * train_share / 100)
-    sizes = [n_train, n_objects - n_train]
-    sizes = [size if most is None else min(size, most) for size, most in zip(sizes, (max_train, max_test), strict=True)]
-    if min(sizes) < 1:
+    n_test = n_objects - n_train
+    if min(n_train, n_test) < 1:
         raise CommandError(
             f"{data.name} must have objects to train with and objects to test, but its {n_objects} are split into"
-            f" {sizes[0]} and {sizes[1]}. Choose another --train-share, or more data."
+            f" {n_train} and {n_test}. Choose another --train-share, or more data."
         )
-    return PooledData(data.name, _one_hot(data), data.Y, *sizes)
+    return PooledData(
+        data.name,
+        _one_hot(data),
+        data.Y,
+        n_train=n_train if max_train is None else min(n_train, max_train),
+        n_test=n_test,
+        n_sized=n_test if max_sized is None else min(n_test, max_sized),
+    )
 
 
 def _load(word: str) -> Dataset:

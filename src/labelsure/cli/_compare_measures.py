@@ -5,6 +5,7 @@ from functools import reduce
 from operator import add
 
 from labelsure.cli._compare_words import OUT_OF_FOLD, Term, read_measure
+from labelsure.conformal import AutoMeasure
 from labelsure.measures import (
     CardinalityPenalty,
     ForestMeasure,
@@ -45,12 +46,13 @@ def _base(term: Term, *, pair_penalty: float) -> Measure:
     name, out_of_fold = term.name.removesuffix(OUT_OF_FOLD), term.name.endswith(OUT_OF_FOLD)
     measures = {
         "power": PowerMeasure(4 if term.number is None else term.number, pair_penalty=pair_penalty),
-        "log-loss": LogLossMeasure(),
+        "log-loss": LogLossMeasure() if term.number is None else LogLossMeasure(floor=term.number),
         "mahalanobis": MahalanobisMeasure("absolute", out_of_fold=out_of_fold),
         "signed": MahalanobisMeasure("signed", out_of_fold=out_of_fold),
         "label-wise": LabelWiseCombination(out_of_fold=out_of_fold),
         "forest": ForestMeasure(),
         "max-norm": MaxNormMeasure(),
+        "auto": AutoMeasure(),
     }
     return measures[name]
 

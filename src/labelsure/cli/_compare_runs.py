@@ -90,7 +90,9 @@ def _measure_rows(
             n_jobs=n_jobs,
         )
         for name, measure in measures.items():
-            test = MeasureTest(measure, folds, resplit, levels=plan.levels, seed=seed, n_jobs=n_jobs)
+            test = MeasureTest(
+                measure, folds, resplit, levels=plan.levels, n_sized=data.n_sized, seed=seed, n_jobs=n_jobs
+            )
             for row in group:
                 if row.measure == name:
                     yield row, test.cell(row.guarantee)

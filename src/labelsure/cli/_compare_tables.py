@@ -8,9 +8,9 @@ from labelsure.cli._compare_results import Results, Row, Summary
 NOTES = """\
 - Figures are means over the resplits, in brackets their standard deviations.
 - error: percentage of test objects whose region misses the true labelset; aimed at are 100 % less the confidence.
-- N: mean number of labelsets in a region. log2 N, for more than 20 labels: median of the base-2 logarithm of that
-  number, an empty region counted as one labelset. Large regions are estimated; where that leaves the median open by
-  more than half a bit, the medians of the ends of the 99 % intervals are given.
+- N: mean number of labelsets in a region, over the objects whose regions were sized. log2 N, for more than 20 labels:
+  median of the base-2 logarithm of that number, an empty region counted as one labelset. Large regions are estimated;
+  where that leaves the median open by more than half a bit, the medians of the ends of the 99 % intervals are given.
 - S: mean sum of the p-values of all labelsets; OF: of the false ones. Smaller is better, as for N.
 - subset acc.: share of the objects whose most plausible labelset is the true one.
 - fit s: seconds of the processor for fitting the learner and asking for its outputs; answer s: for fitting the measure
@@ -44,11 +44,12 @@ def describe(results: Results, name: str) -> str:
     data, settings = results.terms["datasets"][name], results.terms["settings"]
     numbers = {number for (row, number) in results.cells if row.dataset == name}
     used = data["n_train"] + data["n_test"]
+    sized = f", regions sized for {data['n_sized']} of these" if data["n_sized"] < data["n_test"] else ""
     left_out = f" ({data['n_objects'] - used} left out)" if used < data["n_objects"] else ""
     return (
         f"{data['n_objects']} objects, {data['n_features']} features, {data['n_labels']} labels,"
         f" {data['labels_per_object']:.2f} labels per object; {len(numbers)} random resplit{_s(numbers)} into"
-        f" {data['n_train']} training and {data['n_test']} test objects{left_out}; {settings['folds']} folds."
+        f" {data['n_train']} training and {data['n_test']} test objects{left_out}{sized}; {settings['folds']} folds."
     )
 
 

@@ -16,6 +16,7 @@ LEARNERS = {
     "random-forest": "random forest, 200 trees",
     "extra-trees": "extremely randomised trees, 200 trees",
     "gradient-boosting": "gradient boosting on histograms per label",
+    "svm": "support vector machine with a Gaussian kernel per label",
 }
 """What can follow --learners, and what it is."""
 
@@ -23,7 +24,7 @@ OUT_OF_FOLD = "-oof"
 
 BASES = {
     "power": "the paper's sum of powers of errors; the number is d",
-    "log-loss": "minus the log-likelihood",
+    "log-loss": "minus the log-likelihood; the number is the least probability",
     "mahalanobis": "Mahalanobis distance of absolute errors",
     "signed": "Mahalanobis distance of signed errors",
     "label-wise": "p-values of the labels, combined",
@@ -32,6 +33,7 @@ BASES = {
     "label-wise-oof": "label-wise, learned from out-of-fold outputs",
     "forest": "log loss, mixed with the labelsets in the leaves of a forest",
     "max-norm": "the largest error",
+    "auto": "chosen from several on the training part, stands alone",
 }
 """What a measure can begin with."""
 
@@ -44,7 +46,7 @@ ADDENDS = {
 }
 """What can be added to it; the number is the weight."""
 
-BASES_WITH_NUMBER = ("power",)
+BASES_WITH_NUMBER = ("power", "log-loss")
 
 INDUCTIVE = "inductive"
 
@@ -157,7 +159,11 @@ def read_measure(text: str) -> list[Term]:
     if base.number is not None and base.name not in BASES_WITH_NUMBER:
         raise ArgumentTypeError(f"{base.name} takes no number, got {text!r}")
     if base.number == 0:
-        raise ArgumentTypeError(f"expected a power above 0, got {text!r}")
+        raise ArgumentTypeError(f"expected a number above 0 after {base.name}:, got {text!r}")
+    if base.name == "log-loss" and base.number is not None and base.number >= 0.5:
+        raise ArgumentTypeError(f"expected a least probability below 0.5 after log-loss:, got {text!r}")
+    if base.name == "auto" and addends:
+        raise ArgumentTypeError(f"auto stands alone, it chooses penalties too, got {text!r}")
     names = [addend.name for addend in addends]
     if len(set(names)) < len(names):
         raise ArgumentTypeError(f"expected each part of a measure once, got {text!r}")

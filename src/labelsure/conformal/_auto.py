@@ -26,6 +26,10 @@ from labelsure.measures import Measure
 N_OBJECTS, N_OBJECTS_MANY_LABELS = 200, 100
 """Regions that are measured per candidate, up to and above ``MANY_LABELS`` labels, unless told otherwise."""
 
+CLOSE_BITS = 0.1
+"""Losses that differ by less count as equal. A few hundred examples cannot tell them apart, and folds that choose at
+random between close candidates make larger regions together than with any one of them."""
+
 
 class AutoMeasure(Measure):
     """The measure among candidates that makes the smallest regions, chosen on each fold's training part alone.
@@ -37,7 +41,8 @@ class AutoMeasure(Measure):
 
         loss(m) = mean over eps of log2(mean over i of max(|region_eps(x_i)|, 1))
 
-    is fitted on the whole training part; ties go to the earlier candidate. With more than 20 labels sizes are compared
+    is fitted on the whole training part; of losses within 0.1 of the smallest, which are as good as equal, the
+    earliest candidate's counts, so that folds agree more often. With more than 20 labels sizes are compared
     by their logarithms, ``mean over eps and i of log2(max(|region_eps(x_i)|, 1))``, because a few giant regions would
     decide over a mean; they are then estimated where they cannot be counted soon.
 
@@ -52,9 +57,9 @@ class AutoMeasure(Measure):
         the report says why. None: power with and without pairs, log loss (floor 0.01), both with penalties for unseen
         labelsets and with labelset priors, and, up to 20 labels, signed Mahalanobis distances and forests with
         penalties; :func:`~labelsure.conformal.default_candidates` lists them.
-    significance : float or sequence of float, default=(0.07, 0.1, 0.14)
-        The levels at which regions should be small. The default aims at 90 % confidence: a threshold found with a few
-        hundred examples is a matter of luck, and levels to both sides make the choice steadier than 0.1 alone.
+    significance : float or sequence of float, default=(0.05, 0.1, 0.2)
+        The levels at which regions should be small. Several make the choice steadier than one: where few examples lie
+        above a threshold, it is a matter of luck.
     n_folds : int, default=10
         The parts that candidates are tried out on; at least 2.
     n_objects : int or None, default=None
@@ -94,7 +99,7 @@ class AutoMeasure(Measure):
     >>> from labelsure.conformal import AutoMeasure
     >>> from labelsure.measures import LogLossMeasure, PowerMeasure
     >>> X, Y = make_multilabel_classification(n_samples=120, n_classes=3, random_state=0)
-    >>> auto = AutoMeasure([PowerMeasure(), LogLossMeasure()], significance=0.1)
+    >>> auto = AutoMeasure([LogLossMeasure(), PowerMeasure()], significance=0.1)
     >>> model = CrossConformalClassifier(MLkNNClassifier(), measure=auto, cv=3, random_state=0).fit(X, Y)
     >>> print(model.measure_choices_[0])
     LogLossMeasure() chosen from 2 candidates by the mean size of the regions
@@ -108,7 +113,7 @@ class AutoMeasure(Measure):
         self,
         candidates: Sequence[Measure] | None = None,
         *,
-        significance: float | Sequence[float] = (0.07, 0.1, 0.14),
+        significance: float | Sequence[float] = (0.05, 0.1, 0.2),
         n_folds: int = 10,
         n_objects: int | None = None,
         random_state: Any = None,
@@ -227,9 +232,10 @@ def choose(candidates: Sequence[Measure], trial: Trial) -> MeasureChoice:
         reasons = " ".join(f"{candidates[c]!r}: {why}" for c, why in skipped.items())
         raise ValueError(f"None of the candidates can be used. {reasons}")
     losses = (sizes if logarithmic else np.log2(sizes)).mean(axis=1)
+    close = np.flatnonzero(losses <= np.nanmin(losses) + CLOSE_BITS)
     return MeasureChoice(
         candidates=tuple(candidates),
-        chosen=int(np.nanargmin(losses)),
+        chosen=int(close[0]),
         significance=tuple(float(level) for level in trial.levels),
         sizes=sizes,
         losses=losses,

@@ -17,7 +17,7 @@ and forests, which did not help on medical and enron and take long to grow."""
 
 
 def default_candidates(n_labels: int) -> list[Measure]:
-    """Return unfitted measures, simple ones first.
+    """Return unfitted measures, those with penalties first: where it makes little difference, one of them is chosen.
 
     Parameters
     ----------
@@ -26,19 +26,18 @@ def default_candidates(n_labels: int) -> list[Measure]:
 
     Examples
     --------
-    >>> default_candidates(6)[1]
-    PowerMeasure(pair_penalty=1.0)
+    >>> default_candidates(6)[0]
+    PowerMeasure() + UnseenPenalty(weight=0.3)
     """
     power, pairs = PowerMeasure(), PowerMeasure(pair_penalty=1.0)
     log_loss = LogLossMeasure(floor=0.01)  # with few examples, learners are surer of rare labels than they may be
-    candidates: list[Measure] = [power, pairs, power + UnseenPenalty(0.3)]
-    candidates += [power + LabelsetPrior(0.1), pairs + LabelsetPrior(0.1)]
-    candidates += [LogLossMeasure(), LogLossMeasure() + UnseenPenalty(1.0), LogLossMeasure() + LabelsetPrior(0.5)]
-    candidates += [log_loss, log_loss + UnseenPenalty(1.0), log_loss + UnseenPenalty(5.0)]
+    candidates: list[Measure] = [power + UnseenPenalty(0.3), power + LabelsetPrior(0.1), pairs + LabelsetPrior(0.1)]
+    candidates += [LogLossMeasure() + UnseenPenalty(1.0), LogLossMeasure() + LabelsetPrior(0.5)]
+    candidates += [log_loss + UnseenPenalty(weight) for weight in (1.0, 5.0)]
     candidates += [log_loss + LabelsetPrior(weight) for weight in (0.25, 0.5, 1.0, 2.0)]
     if n_labels <= JOINT_LABELS:
         distance = MahalanobisMeasure(out_of_fold=True)
         forest = ForestMeasure(n_estimators=100, floor=0.01)
         candidates += [distance + HammingPenalty(2.0), distance + LabelsetPrior(0.03, base="uniform")]
         candidates += [forest + UnseenPenalty(5.0), forest + LabelsetPrior(0.5)]
-    return candidates
+    return [*candidates, power, pairs, LogLossMeasure(), log_loss]

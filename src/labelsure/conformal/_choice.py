@@ -26,7 +26,8 @@ class MeasureChoice:
         For each candidate and level the mean size of the regions, or, where ``logarithmic``, the mean of log2 of it;
         NaN for candidates that could not be used.
     losses : array of shape (n_candidates,)
-        What was minimised: the mean over the levels of log2 of the mean size, or of the mean log2 size.
+        The mean over the levels of log2 of the mean size, or of the mean log2 size: the earliest candidate within 0.1
+        of the smallest was chosen.
     logarithmic : bool
         Whether sizes are compared by their logarithms, which is done for more than 20 labels.
     skipped : dict of int to str
@@ -123,7 +124,7 @@ class MeasureChoices(Sequence[MeasureChoice]):
     >>> len(model.measure_choices_), model.measure_choices_.counts.total()
     (3, 3)
     >>> list(model.measure_choices_.to_frame().columns)
-    ['fold', 'candidate', 'size_0.07', 'size_0.1', 'size_0.14', 'loss', 'chosen', 'reason']
+    ['fold', 'candidate', 'size_0.05', 'size_0.1', 'size_0.2', 'loss', 'chosen', 'reason']
     """
 
     def __init__(self, choices: Sequence[MeasureChoice]) -> None:
