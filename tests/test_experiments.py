@@ -4,12 +4,14 @@ import math
 
 import pytest
 from experiments import __main__ as command
-from experiments._findings import BARS, judge_auto, judge_bars, judge_measures
+from experiments._findings import BARS, DEFAULT, judge_auto, judge_bars, judge_measures
 from experiments._page import write_page
 from experiments._plan import PLAN
 from experiments._rows import LEVELS, best, best_rival, read_rows
 
 from labelsure.cli import _main
+from labelsure.cli._compare_measures import make_measure
+from labelsure.conformal._default import default_measure
 from labelsure.datasets import available_datasets
 
 
@@ -143,7 +145,9 @@ def test_page_judges_the_bars():
     bar, aim = BARS["scene"]
     just = [line("signed+hp", bar), line("forest", aim, learner="random-forest")]
     page = write_page({"scene": document(*just)})
-    assert "| scene | best measure with ML-RBF | ml-rbf, signed+hp | 3.30 / 2.20 / 1.50 | 3.30 / 2.20 / 1.50 |" in page
+    assert (
+        "best measure with ML-RBF | ml-rbf, signed+hp | 2 | 3.30 / 2.20 / 1.50 | 3.30 / 2.20 / 1.50 |" in page
+    )
     assert page.count("| met |") == 2
     assert [finding.times for finding in judge_bars(read_rows(document(*just)))] == [1.0, 1.0]
     worse = [line("signed+hp", (bar[0] + 0.1, *bar[1:])), line("forest", (*aim[:2], 2.0), learner="random-forest")]
@@ -157,6 +161,28 @@ def test_page_judges_the_measure_that_is_nearest_at_all_levels():
     page = write_page({"scene": document(*lines)})
     assert "| scene | best measure with ML-RBF | ml-rbf, signed+hp |" in page
     assert "| forest | **9.00 / 1.50 / 1.10** |" in page
+
+
+def test_bars_are_for_measures_with_all_resplits():
+    lines = [line("forest", (1.0, 1.0, 1.0), resplits=[0]), line("signed+hp", (3.2, 2.1, 1.4))]
+    with_ml_rbf, _ = judge_bars(read_rows(document(*lines)))
+    assert with_ml_rbf.row.measure == "signed+hp"
+
+
+def test_default_is_judged_by_the_measure_that_it_is_for_the_number_of_labels():
+    few, many = [line(name, (9.0, 4.0, 2.0)) for name in DEFAULT.values()]
+    for row, ratio in ((few, 1.0), (many, 2.0)):
+        row["means"]["sizes"]["90"] = 4.0 * ratio
+    found = {one.measure: one.mean for one in judge_measures(read_rows(document(few, many)))}
+    assert found["the default"] == found[DEFAULT["few labels"]] == 1.0
+    few, many = [logarithmic(name, (9.0, bits, 2.0)) for name, bits in zip(DEFAULT.values(), (4.0, 5.0), strict=True)]
+    found = {one.measure: one.mean for one in judge_measures(read_rows(document(few, many)))}
+    assert found["the default"] == found[DEFAULT["more than 20 labels"]] == 2.0
+
+
+@pytest.mark.parametrize(("n_labels", "which"), [(20, "few labels"), (21, "more than 20 labels")])
+def test_default_is_the_library_s(n_labels, which):
+    assert repr(make_measure(DEFAULT[which])) == repr(default_measure(n_labels, training_labels=True))
 
 
 def test_page_shows_a_matrix_of_measures_and_learners():

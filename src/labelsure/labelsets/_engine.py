@@ -133,11 +133,16 @@ class LabelsetEngine(ABC):
         smallest = [significance.numerator * int(one) // significance.denominator + 1 for one in distinct]
         return np.array(smallest, dtype=np.int64)[which]
 
-    def to_p_values(self, numerators: Numerators, objects: IntArray | None = None) -> FloatArray:
+    def to_p_values(
+        self, numerators: Numerators, objects: IntArray | None = None, *, out: FloatArray | None = None
+    ) -> FloatArray:
         """Return the p-values with these numerators, row r of object ``objects[r]`` (None: one row per object)."""
         denominators = self.denominators if objects is None else self.denominators[objects]
-        p_values: FloatArray = numerators / denominators.reshape((-1,) + (1,) * (numerators.ndim - 1))
-        return np.clip(p_values, 0.0, 1.0, out=p_values)
+        own = denominators.reshape((-1,) + (1,) * (numerators.ndim - 1))
+        p_values: FloatArray = np.divide(numerators, own, out=out)
+        if numerators.size and numerators.max() > denominators.min():  # some rules count beyond 1
+            np.minimum(p_values, 1.0, out=p_values)
+        return p_values
 
     def _weigh_counts(self, Y: LabelMatrix, objects: IntArray, count: Callable[[int], IntArray]) -> IntArray:
         """Return the numerators of labelsets, given how many calibration scores are at least their scores + 0 or 1."""

@@ -37,7 +37,7 @@ class TableEngine(LabelsetEngine):
 
         def fill(objects: IntArray) -> None:
             rows = self._numerator_rows(objects)[:, self.first_code :]
-            table[objects[0] : objects[-1] + 1] = self.to_p_values(rows, objects)
+            self.to_p_values(rows, objects, out=table[objects[0] : objects[-1] + 1])
 
         for _ in map_in_threads(fill, blocks, n_jobs=self.n_jobs, description="p-values"):
             pass

@@ -22,6 +22,9 @@ from labelsure.labelsets._lookup_kernels import (
 LOW_LABELS = 9
 """Their 2^9 sums stay in the first-level cache, and are enough to make the work per high part worth its start."""
 
+GROUP = 8
+"""Objects that share a fold's pairwise costs while these are in the second-level cache, beside their own rows."""
+
 
 @kernel
 def subset_sums(start: Integer, costs: IntArray, sums: IntArray) -> None:
@@ -168,31 +171,32 @@ def count_rows(
     high_sums = np.empty(n_high, np.int64)
     places, shared = np.empty(n_codes, np.uint32), np.empty(n_codes, np.uint32)
     rows[:] = 0
-    for i in range(n_objects):
+    for first in range(0, n_objects, GROUP):
         for k in range(n_folds):
-            plain = layout[k, LINK] < 0 and penalty_rows.shape[1] == 0
-            subset_sums(constant[k, i] + (strict if plain else zero), unary[k, i, n_low:], high_sums)
-            subset_sums(zero, unary[k, i, :n_low], low_sums)
-            if has_own:
-                pair_sums(own_pairs[i, k], pair_row)
-                block_minima(pair_row, pair_least[k])
-            elif has_pairs:
-                pair_row = pair_rows[k]
-            most = values[layout[k, VALUE_END] - 1]
-            for j in range(n_low):
-                most -= min(unary[k, i, j], 0)
-            for high in range(n_high):
-                base = high_sums[high]
-                if plain and base + pair_least[k, high] > most:
-                    continue  # stranger than all calibration examples, whatever the low labels are
-                begin, end = high * n_codes, (high + 1) * n_codes
-                own_sums = low_sums
-                if has_pairs:
-                    add_rows(low_sums, pair_row[begin:end], sums)
-                    own_sums = sums
-                if not plain:
-                    for code in range(n_codes):
-                        penalty = penalty_rows[k, begin + code] if penalty_rows.shape[1] > 0 else 0
-                        sums[code] = final_score(base + own_sums[code], penalty, layout[k, LINK])
-                    base, own_sums = strict, sums
-                add_counts(base, own_sums, k, buckets, values, counts, layout, places, shared, rows[i, begin:end])
+            for i in range(first, min(first + GROUP, n_objects)):
+                plain = layout[k, LINK] < 0 and penalty_rows.shape[1] == 0
+                subset_sums(constant[k, i] + (strict if plain else zero), unary[k, i, n_low:], high_sums)
+                subset_sums(zero, unary[k, i, :n_low], low_sums)
+                if has_own:
+                    pair_sums(own_pairs[i, k], pair_row)
+                    block_minima(pair_row, pair_least[k])
+                elif has_pairs:
+                    pair_row = pair_rows[k]
+                most = values[layout[k, VALUE_END] - 1]
+                for j in range(n_low):
+                    most -= min(unary[k, i, j], 0)
+                for high in range(n_high):
+                    base = high_sums[high]
+                    if plain and base + pair_least[k, high] > most:
+                        continue  # stranger than all calibration examples, whatever the low labels are
+                    begin, end = high * n_codes, (high + 1) * n_codes
+                    own_sums = low_sums
+                    if has_pairs:
+                        add_rows(low_sums, pair_row[begin:end], sums)
+                        own_sums = sums
+                    if not plain:
+                        for code in range(n_codes):
+                            penalty = penalty_rows[k, begin + code] if penalty_rows.shape[1] > 0 else 0
+                            sums[code] = final_score(base + own_sums[code], penalty, layout[k, LINK])
+                        base, own_sums = strict, sums
+                    add_counts(base, own_sums, k, buckets, values, counts, layout, places, shared, rows[i, begin:end])
