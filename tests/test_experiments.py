@@ -145,9 +145,7 @@ def test_page_judges_the_bars():
     bar, aim = BARS["scene"]
     just = [line("signed+hp", bar), line("forest", aim, learner="random-forest")]
     page = write_page({"scene": document(*just)})
-    assert (
-        "best measure with ML-RBF | ml-rbf, signed+hp | 2 | 3.30 / 2.20 / 1.50 | 3.30 / 2.20 / 1.50 |" in page
-    )
+    assert "best measure with ML-RBF | ml-rbf, signed+hp | 2 | 3.30 / 2.20 / 1.50 | 3.30 / 2.20 / 1.50 |" in page
     assert page.count("| met |") == 2
     assert [finding.times for finding in judge_bars(read_rows(document(*just)))] == [1.0, 1.0]
     worse = [line("signed+hp", (bar[0] + 0.1, *bar[1:])), line("forest", (*aim[:2], 2.0), learner="random-forest")]
