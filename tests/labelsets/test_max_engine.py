@@ -22,6 +22,7 @@ from labelsure.labelsets import (
     FoldEngine,
     MaxEngine,
     SizeEstimate,
+    _listed_members,
     _max_engine,
     _max_search,
     _reference,
@@ -108,7 +109,7 @@ def test_brute_force_equals_reference(seed):
 def test_searches_in_small_pieces_find_the_same(chunk, monkeypatch):
     """As where there are too many rows to be worked on together."""
     monkeypatch.setattr(_max_search, "CHUNK", chunk)
-    monkeypatch.setattr(_max_engine, "LIST_LIMIT", 2)
+    monkeypatch.setattr(_listed_members, "FEW", 2)
     for seed in range(40):
         assert_max_answers_equal_brute_force(random_max_case(seed, labels=(2, 7)), seed)
 
@@ -249,7 +250,7 @@ def test_engines_of_some_objects_of_threads_and_of_pickles_agree():
 
 
 def test_huge_regions_are_iterated_and_limited_but_not_listed(monkeypatch):
-    monkeypatch.setattr(_max_engine, "LIST_BYTES", 124 * 10_000)
+    monkeypatch.setattr(_listed_members, "LIST_BYTES", 124 * 10_000)
     folds = noisy_folds(2, n_labels=100, n_folds=3, noise=0.5)
     engine = MaxEngine(folds, allow_empty=True)
     smallest = engine.n_calibration // 10

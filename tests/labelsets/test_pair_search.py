@@ -110,7 +110,8 @@ def test_many_best_labelsets_are_found_in_order(n_best):
     engine = form_engine(1, n_labels=40, n_folds=2, strength=0.3)
     best = engine.top(n_best)
     smallest = int(best.numerators[0, -1])
-    members, numerators = engine._search._list_members(0, smallest, 10**6)
+    parts = zip(*engine._search.iterate_members(0, smallest), strict=True)
+    members, numerators = (np.concatenate(part) for part in parts)
     assert len(members) >= n_best
     totals = engine.total_scores(members, np.zeros(len(members), dtype=np.int64))
     order = np.lexsort((codes_of(members), totals, -numerators))[:n_best]

@@ -9,7 +9,7 @@ import pytest
 from labelsure import calibrate_outputs
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
-from labelsure.labelsets import Fold, FoldEngine, _fold_engine, _search
+from labelsure.labelsets import Fold, FoldEngine, _fold_engine, _listed_members, _search
 from labelsure.predictions import LabelsetPredictions, SizeEstimate
 
 
@@ -63,7 +63,7 @@ def test_iteration_gives_every_member_once():
 
 def test_lists_too_long_for_memory_are_refused(monkeypatch):
     pred, best = predictions_by_distance(100)
-    monkeypatch.setattr(_search, "LIST_BYTES", 124 * 1000)
+    monkeypatch.setattr(_listed_members, "LIST_BYTES", 124 * 1000)
     for region in (pred.region(0.05), pred.region(1 - 2.5 / 101)):  # 2^100 members, and 5051
         with pytest.raises(ValueError, match=r"more than 1000 labelsets, too many.*limit=.*iterate over the region"):
             region[0].labelsets()
@@ -83,7 +83,7 @@ def test_limits_far_above_the_size_of_a_region_cost_nothing(monkeypatch):
     assert np.array_equal(region.p_values(limit=10**15), region.p_values())
     large = pred.region(1 - 3.5 / 101)[0]  # 166 751 members
     assert np.array_equal(large.labelsets(limit=5000), large.labelsets()[:5000])
-    monkeypatch.setattr(_search, "LIST_BYTES", 124 * 10_000)
+    monkeypatch.setattr(_listed_members, "LIST_BYTES", 124 * 10_000)
     with pytest.raises(ValueError, match="more than 10000 labelsets"):
         large.labelsets(limit=10**15)
 

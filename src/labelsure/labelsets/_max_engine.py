@@ -12,13 +12,14 @@ from labelsure._core.types import IntArray, LabelMatrix
 from labelsure.labelsets._engine import DRAW_UNIT, BestLabelsets, Numerators
 from labelsure.labelsets._fold import Fold
 from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.labelsets._listed_members import sorted_members
 from labelsure.labelsets._max_count import count_members, estimate_members
 from labelsure.labelsets._max_problem import MaxProblem
 from labelsure.labelsets._max_search import best_members, iterate_members, label_numerators
 from labelsure.labelsets._rule import Rule
 from labelsure.labelsets._size import RegionSize, sum_sizes
 from labelsure.labelsets._table_engine import MAX_TABLE_LABELS, TableEngine
-from labelsure.labelsets._words import pack, unpack
+from labelsure.labelsets._words import unpack
 
 Answer = TypeVar("Answer")
 
@@ -31,12 +32,6 @@ where a rough answer is enough."""
 
 LOWEST = -(1 << 60)
 """Below all numerators."""
-
-LIST_LIMIT = 4096
-"""Up to so many members are searched for best first; more are listed and sorted, if there are not too many."""
-
-LIST_BYTES = 2**30
-"""A list of a region's members may take so much memory; larger ones are iterated."""
 
 
 class MaxEngine(FoldEngine):
@@ -103,20 +98,7 @@ class MaxEngine(FoldEngine):
         """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""
         if self.n_labels <= TABLE_LABELS:
             return TableEngine.region_members(self, i, smallest, limit)
-        most = LIST_BYTES // (self.n_labels + 24)
-        few = limit is not None and limit <= LIST_LIMIT
-        found = None if few else self._list(i, smallest, most if limit is None else min(limit, most))
-        if found is None and limit is not None and limit <= most:
-            return self._best(i, limit, smallest)
-        if found is None:
-            raise ValueError(
-                f"This region has more than {most} labelsets, too many for a list of them all."
-                " Pass limit= for the most plausible ones, or iterate over the region."
-            )
-        labelsets, numerators = found
-        totals = self.total_scores(labelsets, np.full(len(labelsets), i))
-        order = np.lexsort((*pack(labelsets).T, totals, -numerators))
-        return labelsets[order], numerators[order]
+        return sorted_members(self, i, smallest, limit, lambda most: self._best(i, most, smallest))
 
     def iterate_members(self, i: int, smallest: int) -> Iterator[tuple[LabelMatrix, IntArray]]:
         """Yield the same labelsets in some order, a limited number at a time."""
@@ -135,17 +117,6 @@ class MaxEngine(FoldEngine):
         words, numerators = best_members(self._problem(i, with_totals=True), n_best + n_excluded, smallest)
         candidates = np.flatnonzero(words.any(axis=1) | self.allow_empty)[:n_best]
         return unpack(words[candidates], self.n_labels), numerators[candidates]
-
-    def _list(self, i: int, smallest: int, most: int) -> tuple[LabelMatrix, IntArray] | None:
-        """Return all labelsets with a numerator of at least ``smallest``; None where there are more than ``most``."""
-        found = [(np.empty((0, self.n_labels), dtype=np.int8), np.empty(0, dtype=np.int64))]
-        n_found = 0
-        for part in self.iterate_members(i, smallest):
-            found.append(part)
-            n_found += len(part[1])
-            if n_found > most:
-                return None
-        return np.concatenate([part for part, _ in found]), np.concatenate([part for _, part in found])
 
     def _size(self, i: int, smallest: int, *, rough: bool) -> RegionSize:
         problem = self._problem(i)

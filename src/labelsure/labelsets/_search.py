@@ -15,6 +15,7 @@ from labelsure.labelsets._exceptional import ExceptionalLabelsets
 from labelsure.labelsets._fold import Fold
 from labelsure.labelsets._fold_arrays import FoldParts, fold_tables
 from labelsure.labelsets._label_search import LabelSearch
+from labelsure.labelsets._listed_members import sorted_members
 from labelsure.labelsets._lookup_kernels import weigh_rows
 from labelsure.labelsets._pair_search import best_pair_members, list_pair_members, pose_pair_problem
 from labelsure.labelsets._problems import Problems, pose_problems
@@ -34,9 +35,6 @@ BLOCK_OBJECTS = 32
 
 PROBED_OBJECTS = 8
 """So many regions are counted to see whether counting is worth while."""
-
-LIST_BYTES = 2**30
-"""A list of a region's members may take so much memory; larger ones are iterated."""
 
 CHUNK = 4096
 """Members handed over at a time."""
@@ -126,22 +124,7 @@ class FoldSearch:
 
     def region_members(self, i: int, smallest: int, limit: int | None) -> tuple[LabelMatrix, IntArray]:
         """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""
-        engine = self.engine
-        most = LIST_BYTES // (engine.n_labels + 24)
-        if limit is not None and limit <= CHUNK:
-            return self._best_members(i, smallest, limit)
-        listed = self._list_members(i, smallest, most if limit is None else min(limit, most))
-        if listed is None and limit is not None and limit <= most:
-            return self._best_members(i, smallest, limit)
-        if listed is None:
-            raise ValueError(
-                f"This region has more than {most} labelsets, too many for a list of them all."
-                " Pass limit= for the most plausible ones, or iterate over the region."
-            )
-        labelsets, numerators = listed
-        totals = engine.total_scores(labelsets, np.full(len(labelsets), i))
-        order = np.lexsort((*pack(labelsets).T, totals, -numerators))
-        return labelsets[order], numerators[order]
+        return sorted_members(self.engine, i, smallest, limit, lambda most: self._best_members(i, smallest, most))
 
     def _best_members(self, i: int, smallest: int, limit: int) -> tuple[LabelMatrix, IntArray]:
         """Return the ``limit`` most plausible of the labelsets with a numerator of at least ``smallest``."""
@@ -152,16 +135,6 @@ class FoldSearch:
             self._top_of(problems, 0, i, words, numerators)
         members = np.flatnonzero(numerators >= smallest)
         return unpack(words[members], self.engine.n_labels), numerators[members]
-
-    def _list_members(self, i: int, smallest: int, most: int) -> tuple[LabelMatrix, IntArray] | None:
-        """Return all labelsets with a numerator of at least ``smallest``; None where there are more than ``most``."""
-        found, n_found = [], 0
-        for labelsets, numerators in self.iterate_members(i, smallest):
-            found.append((labelsets, numerators))
-            n_found += len(numerators)
-            if n_found > most:
-                return None
-        return np.concatenate([part for part, _ in found]), np.concatenate([part for _, part in found])
 
     def iterate_members(self, i: int, smallest: int) -> Iterator[tuple[LabelMatrix, IntArray]]:
         """Yield labelsets with a numerator of at least ``smallest``, exceptional ones first, then depth first."""
