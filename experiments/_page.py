@@ -82,10 +82,11 @@ def _findings(rows: Sequence[Row]) -> str:
             f" {worst.auto.learner}). Its errors are nominal in {n_valid} of them."
         )
     if measures := judge_measures(rows):
-        for what, one in (
-            ("smallest on average", measures[0]),
-            ("least bad where it is worst", min(measures, key=lambda one: one.ratios[one.worst])),
-        ):
+        calmest = min(measures, key=lambda one: one.ratios[one.worst])
+        findings = [("smallest on average", measures[0]), ("least bad where it is worst", calmest)]
+        if calmest is measures[0]:
+            findings = [("smallest on average and least bad where it is worst", calmest)]
+        for what, one in findings:
             lines.append(
                 f"Among measures of outputs and training labels alone, {one.measure} is {what}: {one.mean:.2f} times"
                 f" the best measure for the data set and learner, {one.ratios[one.worst]:.2f} at worst"

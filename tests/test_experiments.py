@@ -215,7 +215,12 @@ def test_page_compares_measures_over_sets_and_learners():
     lines += [line("power", (5.0, 3.0, 1.6), learner="svm"), line("prior", (9.0, 6.0, 1.4), learner="svm")]
     page = write_page({"scene": document(*lines)})
     assert "| power | 2 | 1.22 | 1.50 | scene, ml-rbf |\n| prior | 2 | 1.41 | 2.00 | scene, svm |" in page
-    assert "power is smallest on average: 1.22 times" in page
+    assert "power is smallest on average and least bad where it is worst: 1.22 times" in page
+    lines += [line("prior", (2.0, 1.0, 1.0), learner="logistic"), line("power", (2.0, 1.8, 1.0), learner="logistic")]
+    lines += [line("prior", (2.0, 1.0, 1.0), learner="ml-knn"), line("power", (2.0, 1.9, 1.0), learner="ml-knn")]
+    page = write_page({"scene": document(*lines)})
+    assert "prior is smallest on average: 1.19 times" in page
+    assert "power is least bad where it is worst: " in page
 
 
 def test_page_says_how_many_objects_were_sized():
