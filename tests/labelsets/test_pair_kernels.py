@@ -7,6 +7,7 @@ from hypothesis.extra.numpy import arrays
 
 from labelsure.labelsets import _pair_kernels, decode
 from labelsure.labelsets._pair_kernels import FOUND, FULL, NUMERATOR, TOTAL
+from labelsure.labelsets._ranking_kernels import read_keys, write_key
 from labelsure.labelsets._words import pack
 
 NO_LINK = np.array([[0, 0, 0, 0, 0, 0, -1]] * 2)
@@ -21,15 +22,12 @@ NOTHING = np.zeros(2, dtype=np.int64)
 def test_offers_leave_the_best(labelsets, n_best, by_total):
     """Highest numerator, lowest total, lowest code; or numerators alone."""
     numbers, limit = np.zeros(6, dtype=np.int64), np.array([-99, 99, 0])
-    found, found_words = np.arange(n_best + 1), np.zeros((n_best + 1, 1), dtype=np.uint64)
-    found_rank = np.zeros((n_best + 1, 2), dtype=np.int64)
+    found, keys = np.arange(n_best + 1), np.zeros((n_best + 1, 3), dtype=np.int64)
     for value, total, code in labelsets:
         words = np.array([code], dtype=np.uint64)
-        _pair_kernels.offer(
-            value, total if by_total else 0, words, by_total, numbers, found, found_words, found_rank, limit
-        )
-    rows = found[: numbers[FOUND]]
-    kept = [(-int(found_rank[row, 0]), int(found_rank[row, 1]), int(found_words[row, 0])) for row in rows]
+        _pair_kernels.keep_if_best(value, total, words, by_total, numbers, found, keys, limit)
+    words, rank = read_keys(keys[found[: numbers[FOUND]]])
+    kept = [(-value, total, code) for (value, total), code in zip(rank.tolist(), words[:, 0].tolist(), strict=True)]
     best = sorted((-value, total, code) for value, total, code in labelsets)[:n_best]
     if by_total:
         assert sorted(kept) == best
@@ -63,7 +61,7 @@ def test_hopeless_is_what_cannot_come_before_the_worst_found(value, limit_value,
 
 
 @given(st.integers(0, 2**10 - 1), st.sets(st.integers(0, 9)), st.integers(0, 2**10 - 1))
-def test_codes_are_later_if_the_lowest_is(start, labels, other):
+def test_a_better_labelset_is_possible_if_the_lowest_code_is_lower(start, labels, other):
     """Ten labels spread over two words."""
     places = np.array([0, 1, 2, 3, 60, 61, 63, 64, 65, 99])
 
@@ -76,7 +74,9 @@ def test_codes_are_later_if_the_lowest_is(start, labels, other):
     changed = [
         start ^ sum(1 << label for bit, label in enumerate(sorted(labels)) if subset >> bit & 1) for subset in subsets
     ]
-    later = _pair_kernels.all_codes_are_later(
-        spread([start])[0], places[sorted(labels)].astype(np.int64), spread([other])[0]
-    )
-    assert later == (min(changed) > other)
+    keys = np.zeros((2, 4), dtype=np.int64)
+    write_key(3, 7, spread([other])[0], True, 1, keys)
+    common = spread([start])[0], places[sorted(labels)].astype(np.int64), np.array([1, 0]), keys
+    assert _pair_kernels.may_hold_better(3, 7, *common) == (min(changed) < other)
+    assert _pair_kernels.may_hold_better(4, 8, *common)
+    assert not _pair_kernels.may_hold_better(3, 8, *common)

@@ -16,6 +16,9 @@ from labelsure.labelsets._words import Words
 # Entries of ``numbers``: the level reached (-1: finished), members found, nodes looked at, whether the root was
 LEVEL, FOUND, NODES, STARTED = range(4)
 
+# What a numerator is asked of: the present labelset; everything with the next flip; everything with a later one
+ITSELF, BELOW, AFTER = range(3)
+
 # What a call of ``search`` ends with
 FINISHED, BUDGET_SPENT, BUFFER_FULL = range(3)
 
@@ -38,9 +41,9 @@ def search(
     factors: IntArray,
     weights: IntArray,
     multipliers: IntArray,
-    plain: bool,
     penalised: bool,
     allow_empty: bool,
+    plain: bool,
     smallest: Integer,
     budget: Integer,
     numbers: IntArray,
@@ -69,84 +72,75 @@ def search(
     nothing = np.zeros(n_folds, np.int64)
     n_written = 0
     last_node = numbers[NODES] + budget
-    level = numbers[LEVEL]
-    value = np.int64(0)
-    exact = False  # whether ``value`` is the present labelset's own
-    arrived = numbers[STARTED] == 0  # at a labelset not looked at yet
+    level, t = numbers[LEVEL], np.int64(0)
+    asked = ITSELF if numbers[STARTED] == 0 else BELOW
     numbers[STARTED] = 1
     while level >= 0:
-        if arrived:
-            arrived = False
-            if not exact:
-                if penalised:
-                    penalties(words, label, n_flips, by_cardinality, anchors, anchor_begin, per_distance, penalty)
-                if plain:
-                    value = 1 + count_additive(scores[level], nothing, buckets, values, counts, layout)
-                else:
-                    value = weigh(
-                        scores[level], nothing, penalty, factors, weights, multipliers, buckets, values, counts, layout
-                    )
-                numbers[NODES] += 1
-            some_on = allow_empty
-            for w in range(words.shape[0]):
-                some_on |= words[w] != 0
-            if value >= smallest and some_on:
-                numbers[FOUND] += 1
-                if not counting:
-                    for w in range(words.shape[0]):
-                        found_words[n_written, w] = words[w]
-                    found_numerators[n_written] = value
-                    n_written += 1
-                    if n_written == found_numerators.shape[0]:
-                        numbers[LEVEL] = level
-                        return BUFFER_FULL
-        t = position[level]
-        if t >= n_flips:
-            if level > 0:
-                last = label[flipped[level]]
-                words[last >> 6] ^= np.uint64(1) << np.uint64(last & 63)
-            level -= 1
-            continue
-        if numbers[NODES] >= last_node:
-            numbers[LEVEL] = level
-            return BUDGET_SPENT
-        for k in range(n_folds):
-            scores[level + 1, k] = scores[level, k] + cost[t, k]
-        position[level] = t + 1
-        if penalised:  # the bound needs the flip already
-            words[label[t] >> 6] ^= np.uint64(1) << np.uint64(label[t] & 63)
-        exact = t + 1 >= n_hard and not penalised  # nothing below can be better than the node itself
+        if asked == BELOW:
+            t = position[level]
+            if t >= n_flips:
+                if level > 0:
+                    last = label[flipped[level]]
+                    words[last >> 6] ^= np.uint64(1) << np.uint64(last & 63)
+                level -= 1
+                continue
+            if numbers[NODES] >= last_node:
+                numbers[LEVEL] = level
+                return BUDGET_SPENT
+            for k in range(n_folds):
+                scores[level + 1, k] = scores[level, k] + cost[t, k]
+            position[level] = t + 1
+            if penalised:  # the bound needs the flip already
+                words[label[t] >> 6] ^= np.uint64(1) << np.uint64(label[t] & 63)
+        # All questions in one place: numba compiles what is called once for each place
+        present, more, n_known = level, nothing, n_flips
+        if asked == BELOW:
+            present, more, n_known = level + 1, rest[t + 1], t + 1
+        elif asked == AFTER:
+            more = nearest[t + 1]
         if plain:
-            value = 1 + count_additive(scores[level + 1], rest[t + 1], buckets, values, counts, layout)
+            value = 1 + count_additive(scores[present], more, buckets, values, counts, layout)
         else:
-            if penalised:
-                penalties(words, label, t + 1, by_cardinality, anchors, anchor_begin, per_distance, penalty)
+            if asked == AFTER:
+                for k in range(n_folds):
+                    penalty[k] = 0
+            elif penalised:
+                penalties(words, label, n_known, by_cardinality, anchors, anchor_begin, per_distance, penalty)
             value = weigh(
-                scores[level + 1], rest[t + 1], penalty, factors, weights, multipliers, buckets, values, counts, layout
+                scores[present], more, penalty, factors, weights, multipliers, buckets, values, counts, layout
             )
         numbers[NODES] += 1
-        if value >= smallest:
-            if not penalised:
+        if asked == AFTER:
+            asked = BELOW
+            if value < smallest:
+                position[level] = n_flips
+            continue
+        if asked == BELOW:
+            if penalised != (value >= smallest):  # go there, or take the flip back
                 words[label[t] >> 6] ^= np.uint64(1) << np.uint64(label[t] & 63)
+            if value < smallest:
+                asked = AFTER if t + 1 < n_flips else BELOW
+                continue
             level += 1
             position[level] = t + 1
             flipped[level] = t
-            arrived = True
-            continue
-        if penalised:
-            words[label[t] >> 6] ^= np.uint64(1) << np.uint64(label[t] & 63)
-        if t + 1 >= n_flips:
-            continue
-        if plain:
-            value = 1 + count_additive(scores[level], nearest[t + 1], buckets, values, counts, layout)
-        else:
-            for k in range(n_folds):
-                penalty[k] = 0
-            value = weigh(
-                scores[level], nearest[t + 1], penalty, factors, weights, multipliers, buckets, values, counts, layout
-            )
-        numbers[NODES] += 1
-        if value < smallest:
-            position[level] = n_flips
+            if t + 1 < n_hard or penalised:
+                asked = ITSELF
+                continue
+        # Here ``value`` is the present labelset's own: nothing below is better where no position is hard
+        asked = BELOW
+        some_on = allow_empty
+        for w in range(words.shape[0]):
+            some_on |= words[w] != 0
+        if value >= smallest and some_on:
+            numbers[FOUND] += 1
+            if not counting:
+                for w in range(words.shape[0]):
+                    found_words[n_written, w] = words[w]
+                found_numerators[n_written] = value
+                n_written += 1
+                if n_written == found_numerators.shape[0]:
+                    numbers[LEVEL] = level
+                    return BUFFER_FULL
     numbers[LEVEL] = -1
     return FINISHED

@@ -29,7 +29,6 @@ def weigh_flips(
     factors: IntArray,
     weights: IntArray,
     multipliers: IntArray,
-    plain: bool,  # noqa: ARG001
     penalised: bool,
     allow_empty: bool,
     stranger: Integer,

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from labelsure._core.types import BoolArray, IntArray
-from labelsure.labelsets._best_first_kernels import NUMERATOR
 from labelsure.labelsets._exceptional import ExceptionList
 from labelsure.labelsets._label_kernels import label_numerators
 from labelsure.labelsets._pair_search import best_pair_members, force_label, pose_pair_problem
 from labelsure.labelsets._problems import Problems, force_flip
+from labelsure.labelsets._ranking_kernels import NUMERATOR
 from labelsure.labelsets._words import as_keys, pack, unpack
 
 if TYPE_CHECKING:

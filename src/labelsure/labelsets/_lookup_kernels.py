@@ -82,24 +82,6 @@ def count_from(
 
 
 @kernel
-def count_one(
-    score: Integer, k: Integer, buckets: Int32Array, values: IntArray, counts: IntArray, layout: IntArray
-) -> Integer:
-    """Return how many of fold k's calibration scores are at least ``score``.
-
-    Reference : _core.calibration.Calibration.count_at_least
-    Requires : tables as in FoldTables
-    Cost : one look-up, and a few comparisons where the score shares a bucket with a calibration score
-    """
-    distance = np.uint64(max(score - layout[k, ORIGIN], 0))
-    bucket = np.uint64(layout[k, BUCKET_BEGIN]) + (distance >> np.uint64(layout[k, SHIFT]))
-    count = np.int64(buckets[min(bucket, np.uint64(layout[k, BUCKET_LAST]))])
-    if count < 0:
-        return count_from(score, layout[k, VALUE_BEGIN] + ~count, layout[k, VALUE_END], k, values, counts)
-    return count
-
-
-@kernel
 def count_additive(
     scores: IntArray, more: IntArray, buckets: Int32Array, values: IntArray, counts: IntArray, layout: IntArray
 ) -> Integer:
@@ -159,12 +141,20 @@ def weigh(
     """
     total = factors[START]
     lowest = np.int64(0)
+    n_looks = 2 if factors[ABOVE] > 0 else 1
     for k in range(scores.shape[0]):
         score = final_score(scores[k] + more[k], penalty[k], layout[k, LINK])
-        count = count_one(score, k, buckets, values, counts, layout)
-        total += weights[k, count] if weights.shape[0] > 0 else factors[AT_LEAST] * count
-        if factors[ABOVE] > 0:
-            total += factors[ABOVE] * count_one(score + 1, k, buckets, values, counts, layout)
+        for strict in range(n_looks):  # written out: calling a kernel for it takes five times as long
+            distance = np.uint64(max(score + strict - layout[k, ORIGIN], 0))
+            bucket = np.uint64(layout[k, BUCKET_BEGIN]) + (distance >> np.uint64(layout[k, SHIFT]))
+            count = np.int64(buckets[min(bucket, np.uint64(layout[k, BUCKET_LAST]))])
+            if count < 0:
+                first, end = layout[k, VALUE_BEGIN] + ~count, layout[k, VALUE_END]
+                count = count_from(score + strict, first, end, k, values, counts)
+            if strict:
+                total += factors[ABOVE] * count
+            else:
+                total += weights[k, count] if weights.shape[0] > 0 else factors[AT_LEAST] * count
         if multipliers.shape[0] > 0:
             prefix = total * (factors[FIRST] if k == 0 else multipliers[k])
             lowest = prefix if k == 0 else min(lowest, prefix)

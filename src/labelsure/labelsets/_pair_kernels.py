@@ -11,9 +11,9 @@ import numpy as np
 
 from labelsure._core.compilation import kernel
 from labelsure._core.types import BoolArray, FloatArray, IntArray
-from labelsure.labelsets._best_first_kernels import NUMERATOR, TOTAL, comes_before, sift
 from labelsure.labelsets._lookup_kernels import LINK, Int32Array, Integer, final_score, weigh
 from labelsure.labelsets._penalty_kernels import penalties
+from labelsure.labelsets._ranking_kernels import NUMERATOR, TOTAL, offer, precedes, write_key
 from labelsure.labelsets._relaxation_kernels import bound_flips
 from labelsure.labelsets._words import Words
 
@@ -83,57 +83,44 @@ def is_hopeless(
 
 
 @kernel
-def all_codes_are_later(words: Words, labels: IntArray, code: Words) -> bool:
-    """Tell whether every labelset that differs from ``words`` in some of ``labels`` only has a higher code.
+def may_hold_better(
+    value: Integer, total: Integer, words: Words, labels: IntArray, found: IntArray, keys: IntArray
+) -> bool:
+    """Tell whether a labelset that differs from ``words`` in some of ``labels`` only may come before the worst found.
 
     Reference : comparing the lowest of these codes
-    Requires : words, code (W,)
+    Requires : at most this numerator, at least this total score; found and keys as in offer, all places taken
     Cost : O(W + number of labels)
     """
     lowest = words.copy()
     for j in labels:
         lowest[j >> 6] &= ~(np.uint64(1) << np.uint64(j & 63))
-    for w in range(words.shape[0] - 1, -1, -1):
-        if lowest[w] != code[w]:
-            return bool(lowest[w] > code[w])
-    return False
+    spare = found[found.shape[0] - 1]
+    write_key(value, total, lowest, True, spare, keys)
+    return bool(precedes(spare, found[0], keys, True))
 
 
 @kernel
-def offer(
+def keep_if_best(
     value: Integer,
     total: Integer,
     words: Words,
     by_total: bool,
     numbers: IntArray,
     found: IntArray,
-    found_words: Words,
-    found_rank: IntArray,
+    keys: IntArray,
     limit: IntArray,
 ) -> None:
-    """Put a labelset among the best found if it belongs there, and raise the limit of what is looked for.
+    """Offer a labelset to the best found, and raise the limit of what is looked for.
 
     Reference : heapq.heappushpop
-    Requires : found a heap of the first numbers[FOUND] rows with the worst on top, and a spare row last
+    Requires : as offer
     Cost : O(log n) comparisons
     """
-    worst = np.int64(0)  # with a type: numba would compile sift again for each constant
-    n_best = found_rank.shape[0] - 1
-    n_found = numbers[FOUND]
-    row = found[n_found]
-    found_rank[row, NUMERATOR] = value
-    found_rank[row, TOTAL] = total
-    for w in range(words.shape[0]):
-        found_words[row, w] = words[w] if by_total else np.uint64(0)
-    if n_found < n_best:
-        numbers[FOUND] = n_found + 1
-        sift(found, n_found + 1, n_found, worst, found_rank, found_words)
-    elif comes_before(row, found[0], found_rank, found_words):
-        found[0], found[n_best] = row, found[0]
-        sift(found, n_found, np.int64(0), worst, found_rank, found_words)
-    if numbers[FOUND] == n_best:
-        limit[NUMERATOR] = found_rank[found[0], NUMERATOR]
-        limit[TOTAL] = found_rank[found[0], TOTAL]
+    numbers[FOUND] = offer(value, total, words, by_total, numbers[FOUND], found, keys)
+    if numbers[FOUND] == keys.shape[0] - 1:
+        limit[NUMERATOR] = -keys[found[0], NUMERATOR]
+        limit[TOTAL] = keys[found[0], TOTAL]
         limit[FULL] = 1
 
 
@@ -156,7 +143,6 @@ def search_pairs(
     factors: IntArray,
     weights: IntArray,
     multipliers: IntArray,
-    plain: bool,  # noqa: ARG001
     penalised: bool,
     allow_empty: bool,
     ranked: bool,
@@ -170,14 +156,13 @@ def search_pairs(
     entries: IntArray,
     words: Words,
     found: IntArray,
-    found_words: Words,
-    found_rank: IntArray,
+    keys: IntArray,
 ) -> Integer:
     """Go on with a search for all labelsets with a numerator of at least ``limit[0]``, or (ranked) for the best ones.
 
-    All are written into ``found_words`` and ``found_rank``, in no order, until these are full but for one row; with
-    no room they are only counted. The best are kept there as a heap whose order is in ``found``; without ``by_total``
-    only their numerators are compared. The state of the search is in ``numbers``, ``levels``, ``scores`` (the
+    The keys of all are written into ``keys``, in no order, until it is full but for one row; with no room they are only
+    counted. The best are kept there as a heap whose order is in ``found``; without ``by_total`` only their numerators
+    are compared. The state of the search is in ``numbers``, ``levels``, ``scores`` (the
     additive scores at each level), the lists of all levels one after the other in ``changes`` (what each flip adds)
     and ``entries``, and ``words`` (the present labelset).
 
@@ -190,7 +175,7 @@ def search_pairs(
     zero = np.int64(0)
     n_folds, n_labels = slacks.shape
     n_words = words.shape[0]
-    n_room = found_rank.shape[0] - 1
+    n_room = keys.shape[0] - 1
     nothing = np.zeros(n_folds, np.int64)
     penalty = np.zeros(n_folds, np.int64)
     asked_penalty = np.zeros(n_folds, np.int64)
@@ -224,13 +209,11 @@ def search_pairs(
                 some_on |= words[w] != 0
             if ranked and value >= limit[NUMERATOR] and some_on:  # the root; others are offered when they are listed
                 total = total_of(scores[level], nothing, asked_penalty, layout) if by_total else zero
-                offer(value, total, words, by_total, numbers, found, found_words, found_rank, limit)
+                keep_if_best(value, total, words, by_total, numbers, found, keys, limit)
             elif value >= limit[NUMERATOR] and some_on:
                 numbers[FOUND] += 1
                 if n_room > 0:
-                    for w in range(n_words):
-                        found_words[numbers[WRITTEN], w] = words[w]
-                    found_rank[numbers[WRITTEN], NUMERATOR] = value
+                    write_key(value, zero, words, True, numbers[WRITTEN], keys)
                     numbers[WRITTEN] += 1
             sure = value >= limit[NUMERATOR] and not ranked
         if numbers[WRITTEN] > 0 and numbers[WRITTEN] == n_room:
@@ -313,8 +296,8 @@ def search_pairs(
                 hopeless = is_hopeless(value, scores[level], more, asked_penalty, layout, ranked, by_total, limit)
                 if asked == NODE:
                     if not hopeless and ranked and by_total and limit[FULL] != 0 and value == limit[NUMERATOR]:
-                        tied = total_of(scores[level], more, asked_penalty, layout) == limit[TOTAL]
-                        hopeless = tied and all_codes_are_later(words, labels[:n], found_words[found[0]])
+                        total = total_of(scores[level], more, asked_penalty, layout)
+                        hopeless = not may_hold_better(value, total, words, labels[:n], found, keys)
                     asked = BELOW
                     if hopeless:
                         break
@@ -346,7 +329,7 @@ def search_pairs(
                             some_on |= words[w] != 0
                         if ranked and value >= limit[NUMERATOR] and some_on:
                             total = total_of(scores[level], more, asked_penalty, layout) if by_total else zero
-                            offer(value, total, words, by_total, numbers, found, found_words, found_rank, limit)
+                            keep_if_best(value, total, words, by_total, numbers, found, keys, limit)
                         words[j >> 6] ^= np.uint64(1) << np.uint64(j & 63)
                     for k in range(n_folds):
                         changes[k, begin + n_kept] = fresh[k, at]

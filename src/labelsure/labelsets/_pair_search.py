@@ -7,7 +7,6 @@ import numpy as np
 
 from labelsure._core.threads import stop_if_asked
 from labelsure._core.types import BoolArray, FloatArray, IntArray
-from labelsure.labelsets._best_first_kernels import NUMERATOR, TOTAL
 from labelsure.labelsets._pair_kernels import (
     BUFFER_FULL,
     FINISHED,
@@ -20,6 +19,7 @@ from labelsure.labelsets._pair_kernels import (
     search_pairs,
 )
 from labelsure.labelsets._problems import FAR, Problems, own_row
+from labelsure.labelsets._ranking_kernels import CODE, NUMERATOR, read_keys, read_sorted
 from labelsure.labelsets._words import Words
 
 CALL_BUDGET = 200_000
@@ -131,8 +131,7 @@ class PairState:
         self.entries[LABEL, :n_labels] = problem.labels
         self.words = problem.mode.copy()
         self.found = np.arange(n_room + 1)
-        self.found_words = np.empty((n_room + 1, len(problem.mode)), dtype=np.uint64)
-        self.found_rank = np.zeros((n_room + 1, 2), dtype=np.int64)
+        self.keys = np.empty((n_room + 1, CODE + len(problem.mode)), dtype=np.int64)
 
     def go_on(self, limit: IntArray, budget: int, *, ranked: bool, by_total: bool = False) -> int:
         """Search on, with an empty buffer; return how the kernel ended."""
@@ -160,8 +159,7 @@ class PairState:
                 self.entries,
                 self.words,
                 self.found,
-                self.found_words,
-                self.found_rank,
+                self.keys,
             )
             if ended == STACK_FULL:
                 self._widen(self.entries.shape[1])
@@ -194,7 +192,8 @@ def list_pair_members(
         ended = state.go_on(limit, left, ranked=False)
         n_new = int(state.numbers[FOUND]) - before
         n_kept = min(n_new, len(numerators))
-        words[:n_kept], numerators[:n_kept] = state.found_words[:n_kept], state.found_rank[:n_kept, NUMERATOR]
+        words[:n_kept], rank = read_keys(state.keys[:n_kept])
+        numerators[:n_kept] = rank[:, NUMERATOR]
         yield n_new, ended == FINISHED
 
 
@@ -208,10 +207,7 @@ def best_pair_members(
         limit[NUMERATOR] = _reached_by(problem, common, n_best)
     while state.go_on(limit, CALL_BUDGET, ranked=True, by_total=by_total) != FINISHED:
         pass
-    rows = state.found[: int(state.numbers[FOUND])]
-    words, rank = state.found_words[rows], state.found_rank[rows]
-    order = np.lexsort((*words.T, rank[:, TOTAL], -rank[:, NUMERATOR]))
-    return words[order], rank[order]
+    return read_sorted(state.keys[state.found[: int(state.numbers[FOUND])]])
 
 
 def _reached_by(problem: PairProblem, common: tuple[Any, ...], n_labelsets: int) -> int:

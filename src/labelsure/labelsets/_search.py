@@ -7,7 +7,7 @@ import numpy as np
 
 from labelsure._core.threads import map_in_threads, stop_if_asked
 from labelsure._core.types import BoolArray, IntArray, LabelMatrix
-from labelsure.labelsets._best_first_kernels import NUMERATOR, best_first
+from labelsure.labelsets._best_first import best_members
 from labelsure.labelsets._depth_first_kernels import BUFFER_FULL, FINISHED, FOUND, search
 from labelsure.labelsets._engine import DRAW_UNIT, BestLabelsets
 from labelsure.labelsets._estimate import estimate_size
@@ -19,6 +19,7 @@ from labelsure.labelsets._listed_members import sorted_members
 from labelsure.labelsets._lookup_kernels import weigh_rows
 from labelsure.labelsets._pair_search import best_pair_members, list_pair_members, pose_pair_problem
 from labelsure.labelsets._problems import Problems, pose_problems
+from labelsure.labelsets._ranking_kernels import NUMERATOR, TOTAL
 from labelsure.labelsets._size import RegionSize
 from labelsure.labelsets._words import Words, as_keys, pack, unpack
 
@@ -160,7 +161,7 @@ class FoldSearch:
             found_words = np.concatenate([found_words[general], known])
             own_rank = np.column_stack([exceptions.numerators, exceptions.totals])
             found_rank = np.concatenate([found_rank[general], own_rank])
-            order = np.lexsort((*found_words.T, found_rank[:, 1], -found_rank[:, NUMERATOR]))
+            order = np.lexsort((*found_words.T, found_rank[:, TOTAL], -found_rank[:, NUMERATOR]))
             found_words, found_rank = found_words[order], found_rank[order]
         n_found = min(n_best, len(found_words))
         words[:n_found] = found_words[:n_found]
@@ -177,27 +178,10 @@ class FoldSearch:
         by_total: bool = True,
     ) -> tuple[Words, IntArray]:
         """Return the best labelsets of one problem, their numerators and total scores, in order."""
-        stop_if_asked()
         if self.parts.pairs.present:
             problem = pose_pair_problem(problems, row)
             return best_pair_members(problem, self.common(i), n_best, by_total=by_total)
-        order = np.arange(n_best + 1)
-        found_words = np.empty((n_best + 1, self.n_words), dtype=np.uint64)
-        found_rank = np.empty((n_best + 1, 2), dtype=np.int64)
-        n_found = best_first(
-            problems.label[row],
-            problems.base[row],
-            problems.cost[row],
-            problems.nearest[row],
-            problems.mode[row],
-            forced,
-            *self.common(i),
-            by_total,
-            order,
-            found_words,
-            found_rank,
-        )
-        return found_words[order[:n_found]], found_rank[order[:n_found]]
+        return best_members(problems, row, self.common(i), n_best, forced=forced, by_total=by_total)
 
     def _count(self, objects: IntArray, smallest: int | IntArray, budget: int) -> list[tuple[int, bool]]:
         """Return the members of each region that at most ``budget`` evaluations find, and whether these are all."""
@@ -256,6 +240,7 @@ class FoldSearch:
                 np.ascontiguousarray(problems.rest[row][ends]),
                 np.ascontiguousarray(problems.nearest[row][ends]),
                 *self.common(i),
+                self.plain,
                 smallest,
                 allowance,
                 numbers,
@@ -310,7 +295,6 @@ class FoldSearch:
             factors,
             weights,
             multipliers,
-            self.plain,
             parts.has_penalty,
             self.engine.allow_empty,
         )
