@@ -1,12 +1,15 @@
 """Compiled code that is kept on disk is that of today's sources."""
 
+import gc
 import os
 import subprocess
 import sys
 
 import pytest
 
-pytest.importorskip("numba")
+from labelsure._core.compilation import kernel
+
+event = pytest.importorskip("numba.core.event")
 
 CALLED = """
 from labelsure._core.compilation import kernel
@@ -52,3 +55,52 @@ def test_a_kernel_is_compiled_again_when_one_that_it_calls_has_changed(ask):
     assert ask(added=1) == (20, 1)  # unchanged: from the cache
     assert ask(added=2) == (30, 0)
     assert ask(added=2) == (30, 1)
+
+
+def test_garbage_is_not_collected_while_a_kernel_is_compiled_but_afterwards():
+    @kernel
+    def inner(number):
+        return number + 1
+
+    @kernel
+    def outer(number):
+        return 2 * inner(number)
+
+    was_enabled = []
+
+    class Watch(event.Listener):
+        def on_start(self, _):
+            was_enabled.append(gc.isenabled())
+
+        def on_end(self, _):
+            pass
+
+    with event.install_listener("numba:run_pass", Watch()):
+        assert outer(1) == 4
+    assert was_enabled
+    assert not any(was_enabled)
+    assert gc.isenabled()
+
+
+def test_garbage_stays_where_it_is_if_it_was_not_to_be_collected():
+    gc.disable()
+    try:
+
+        @kernel
+        def plain(number):
+            return number + 1
+
+        assert plain(1) == 2
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_garbage_is_collected_again_after_an_error_of_the_compiler():
+    @kernel
+    def wrong(number):
+        return number.no_such_thing
+
+    with pytest.raises(Exception, match="no_such_thing"):
+        wrong(1)
+    assert gc.isenabled()

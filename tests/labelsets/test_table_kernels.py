@@ -32,13 +32,6 @@ def test_pair_sums_equal_reference(pairwise):
     assert sums.tolist() == _reference.pair_sums(pairwise)
 
 
-@given(arrays(np.int64, 24, elements=st.integers(-(2**61), 2**61)), st.sampled_from([1, 2, 8, 24]))
-def test_block_minima_equal_numpy(row, n_blocks):
-    minima = np.empty(n_blocks, dtype=np.int64)
-    _table_kernels.block_minima(row, minima)
-    assert minima.tolist() == row.reshape(n_blocks, -1).min(axis=1).tolist()
-
-
 @given(st.data())
 def test_add_counts_equal_calibration(data):
     n_labels = data.draw(st.integers(1, 6))

@@ -1,5 +1,6 @@
 """How kernels are compiled: numba, without the interpreter lock, cached on disk where that is safe."""
 
+import gc
 import hashlib
 import sys
 from collections.abc import Callable
@@ -19,6 +20,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     import numba
 
+    put_off_garbage_collection()
     try:
         compiled: Any = numba.njit(nogil=True, cache=True)(function)
     except RuntimeError:  # "cannot cache function: no locator available"
@@ -29,6 +31,33 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     except AttributeError:  # another numba, whose cache cannot be marked: nothing is kept rather than something stale
         return cast(Callable[..., Any], numba.njit(nogil=True)(function))
     return cast(Callable[..., Any], compiled)
+
+
+@cache
+def put_off_garbage_collection() -> None:
+    """Have numba compile without looking for garbage meanwhile.
+
+    Compiling makes millions of objects that are needed until it ends; looking through them again and again takes a
+    tenth of the time.
+    """
+    from numba.core import event
+
+    class PutOff(event.Listener):
+        compiling = 0  # one kernel is compiled while another is that calls it; numba does this in one thread at a time
+        was_enabled = False
+
+        def on_start(self, _: event.Event) -> None:
+            if self.compiling == 0:
+                self.was_enabled = gc.isenabled()
+                gc.disable()
+            self.compiling += 1
+
+        def on_end(self, _: event.Event) -> None:
+            self.compiling -= 1
+            if self.compiling == 0 and self.was_enabled:
+                gc.enable()
+
+    cast(Any, event).register("numba:compile", PutOff())
 
 
 @cache

@@ -186,24 +186,34 @@ class FoldEngine(TableEngine):
 
     def _count_rows(self, objects: IntArray, *, strict: bool) -> CountRows:
         """Return how many calibration scores are >= (> if strict) the score of every code."""
-        from labelsure.labelsets import _table_kernels
-
         rows = np.empty((len(objects), 2**self.n_labels), dtype=np.int32)
-        _table_kernels.count_rows(
-            np.stack([fold.energy.constant[objects] for fold in self._search.general]),
-            np.stack([fold.energy.unary[objects] for fold in self._search.general]),
-            self._pair_rows,
-            self._search.parts.pairs.of_own(objects),
-            self._penalty_rows,
-            *self._search.tables,
-            int(strict),
-            rows,
-        )
+        if self._search.parts.pairs.own:
+            for one, row in zip(objects[:, None], rows[:, None], strict=True):
+                self._write_counts(one, self._sum_pairs(self._search.parts.pairs.of(one)[0]), row, strict=strict)
+        else:
+            self._write_counts(objects, self._pair_rows, rows, strict=strict)
         if self._search.exceptional.present:
             own, labelsets = self._search.exceptional.of(objects)
             scores = self._fold_scores(labelsets, objects[own])
             rows[own, encode(labelsets)] = self._fold_counts(scores, int(strict)).sum(axis=0)
         return rows
+
+    def _write_counts(self, objects: IntArray, pair_rows: IntArray, rows: CountRows, *, strict: bool) -> None:
+        """Write the same, but for exceptional labelsets, given the pairwise costs of every code."""
+        from labelsure.labelsets._table_kernels import LOW_LABELS, count_rows
+
+        n_folds, n_high = len(self.folds), 2 ** max(self.n_labels - LOW_LABELS, 0)
+        least = np.zeros((n_folds, n_high), dtype=np.int64)
+        count_rows(
+            np.stack([fold.energy.constant[objects] for fold in self._search.general]),
+            np.stack([fold.energy.unary[objects] for fold in self._search.general]),
+            pair_rows,
+            pair_rows.reshape(n_folds, n_high, -1).min(axis=2) if pair_rows.size else least,
+            self._penalty_rows,
+            *self._search.tables,
+            int(strict),
+            rows,
+        )
 
     @cached_property
     def _single_folds(self) -> list["FoldEngine"]:
@@ -212,14 +222,17 @@ class FoldEngine(TableEngine):
 
     @cached_property
     def _pair_rows(self) -> IntArray:
-        """The pairwise costs of every code in each fold, (K, 2^q), or (K, 0) where there are none for all objects."""
+        """The pairwise costs of every code in each fold that all objects share, (K, 2^q), or (K, 0)."""
+        return self._sum_pairs(self._search.parts.pairs.shared[0])
+
+    def _sum_pairs(self, pairs: IntArray) -> IntArray:
+        """Return the pairwise costs of every code, given those of each pair, (K, q, q) or (K, 0, 0)."""
         from labelsure.labelsets._table_kernels import pair_sums
 
-        pairs = self._search.parts.pairs
-        shared = pairs.present and not pairs.own
-        rows = np.empty((len(self.folds), 2**self.n_labels if shared else 0), dtype=np.int64)
-        for pairs_of_fold, row in zip(pairs.shared[0] if shared else (), rows, strict=False):
-            pair_sums(pairs_of_fold, row)
+        rows = np.empty((len(pairs), 2**self.n_labels if pairs.size else 0), dtype=np.int64)
+        for of_fold, row in zip(pairs, rows, strict=True):
+            if pairs.size:
+                pair_sums(of_fold, row)
         return rows
 
     @cached_property

@@ -46,10 +46,6 @@ class FoldPairs:
         """
         return self._stack(objects) if self.own else self.shared
 
-    def of_own(self, objects: IntArray) -> IntArray:
-        """Return the same where objects have their own, else (1, K, 0, 0)."""
-        return self._stack(objects) if self.own else np.empty((1, len(self.folds), 0, 0), dtype=np.int64)
-
     @cached_property
     def shared(self) -> IntArray:
         """The matrices of all objects, (1, K, q, q), or (1, K, 0, 0) where there are none."""

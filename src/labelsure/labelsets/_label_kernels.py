@@ -41,27 +41,23 @@ def label_numerators(
             for k in range(n_folds):
                 scores[0, k] = base[k] + flipped * cost[forced, k]
             best = np.int64(0)
-            level = 0
-            choice[0] = -1
+            level, arrived = 0, True
             while level >= 0:
-                if level == n_hard:
+                if arrived:
+                    arrived = False
                     value = weigh(
-                        scores[level], nothing, nothing, factors, weights, multipliers, buckets, values, counts, layout
-                    )
-                    best = max(best, value)
-                    level -= 1
-                    continue
+                        scores[level], rest[level], nothing, factors, weights, multipliers,
+                        buckets, values, counts, layout,
+                    )  # fmt: skip
+                    choice[level] = -1 if value > best and level < n_hard else 1
+                    if level == n_hard:  # nothing below is better, so this is a labelset's own
+                        best = max(best, value)
                 choice[level] += 1
                 if choice[level] == 2 or (choice[level] == 1 and level == forced):
                     level -= 1
                     continue
                 for k in range(n_folds):
                     scores[level + 1, k] = scores[level, k] + choice[level] * cost[level, k]
-                value = weigh(
-                    scores[level + 1], rest[level + 1], nothing, factors, weights, multipliers,
-                    buckets, values, counts, layout,
-                )  # fmt: skip
-                if value > best:
-                    level += 1
-                    choice[level] = -1
+                level += 1
+                arrived = True
             numerators[forced, flipped] = best

@@ -62,22 +62,6 @@ def pair_sums(pairs: IntArray, sums: IntArray) -> None:
 
 
 @kernel
-def block_minima(row: IntArray, minima: IntArray) -> None:
-    """Write the least of each block of ``row``, all blocks of one length, into ``minima``.
-
-    Reference : row.reshape(len(minima), -1).min(axis=1)
-    Requires : as many minima as divide the row
-    Cost : one comparison per entry
-    """
-    size = row.shape[0] // minima.shape[0]
-    for block in range(minima.shape[0]):
-        least = row[block * size]
-        for code in range(block * size, (block + 1) * size):
-            least = min(least, row[code])
-        minima[block] = least
-
-
-@kernel
 def add_rows(one: IntArray, other: IntArray, total: IntArray) -> None:
     """Write one + other into ``total``.
 
@@ -137,7 +121,7 @@ def count_rows(
     constant: IntArray,
     unary: IntArray,
     pair_rows: IntArray,
-    own_pairs: IntArray,
+    pair_least: IntArray,
     penalty_rows: IntArray,
     buckets: Int32Array,
     values: IntArray,
@@ -152,21 +136,15 @@ def count_rows(
     of subset sums, so each score costs one addition; pairs cost one more.
 
     Reference : _reference.count_table, but for exceptions
-    Requires : constant (K, n), unary (K, n, q), pair_rows and penalty_rows (K, 2^q) or (K, 0), own_pairs (n, K, q, q)
-        where objects have their own, else (1, K, 0, 0), tables as in FoldTables, rows (n, 2^q)
+    Requires : constant (K, n), unary (K, n, q), pair_rows and penalty_rows (K, 2^q) or (K, 0), pair_least
+        (K, 2^(q - 9)) the least of pair_rows in each high part, or zeros, tables as in FoldTables, rows (n, 2^q)
     Cost : one addition and one look-up per object, labelset and fold, but for high parts stranger than all calibration
-        examples; O(2^max(q - 9, 9)) memory, O(2^q) and three additions more where objects have their own pairs
+        examples; O(2^max(q - 9, 9)) memory
     """
     zero = np.int64(0)  # with a type, not a constant: numba would compile what is called with each constant again
     n_folds, n_objects, n_labels = unary.shape
     n_low = min(n_labels, LOW_LABELS)
     n_codes, n_high = 1 << n_low, 1 << (n_labels - n_low)
-    has_own = own_pairs.shape[2] > 0
-    has_pairs = has_own or pair_rows.shape[1] > 0
-    pair_row = np.empty((1 << n_labels) if has_own else 0, np.int64)
-    pair_least = np.zeros((n_folds, n_high), np.int64)
-    for k in range(n_folds if pair_rows.shape[1] > 0 else 0):
-        block_minima(pair_rows[k], pair_least[k])
     low_sums, sums = np.empty(n_codes, np.int64), np.empty(n_codes, np.int64)
     high_sums = np.empty(n_high, np.int64)
     places, shared = np.empty(n_codes, np.uint32), np.empty(n_codes, np.uint32)
@@ -177,11 +155,6 @@ def count_rows(
                 plain = layout[k, LINK] < 0 and penalty_rows.shape[1] == 0
                 subset_sums(constant[k, i] + (strict if plain else zero), unary[k, i, n_low:], high_sums)
                 subset_sums(zero, unary[k, i, :n_low], low_sums)
-                if has_own:
-                    pair_sums(own_pairs[i, k], pair_row)
-                    block_minima(pair_row, pair_least[k])
-                elif has_pairs:
-                    pair_row = pair_rows[k]
                 most = values[layout[k, VALUE_END] - 1]
                 for j in range(n_low):
                     most -= min(unary[k, i, j], 0)
@@ -191,8 +164,8 @@ def count_rows(
                         continue  # stranger than all calibration examples, whatever the low labels are
                     begin, end = high * n_codes, (high + 1) * n_codes
                     own_sums = low_sums
-                    if has_pairs:
-                        add_rows(low_sums, pair_row[begin:end], sums)
+                    if pair_rows.shape[1] > 0:
+                        add_rows(low_sums, pair_rows[k, begin:end], sums)
                         own_sums = sums
                     if not plain:
                         for code in range(n_codes):
