@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -18,18 +18,31 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     Machine code contains that of the kernels it calls, but numba only notices changes in the kernel's own file. So
     what is kept is marked with all kernels of the package: if one of them changes, all are compiled again.
     """
+    return _compile(function, inline="never")
+
+
+def kernel_part(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile ``function`` as if it were written out where kernels call it.
+
+    For what is called in one place or two: by itself it would be compiled once more.
+    """
+    return _compile(function, inline="always")
+
+
+def _compile(function: Callable[..., Any], *, inline: Literal["never", "always"]) -> Callable[..., Any]:
     import numba
 
     put_off_garbage_collection()
+    uncached = numba.njit(nogil=True, inline=inline)
     try:
-        compiled: Any = numba.njit(nogil=True, cache=True)(function)
+        compiled: Any = numba.njit(nogil=True, inline=inline, cache=True)(function)
     except RuntimeError:  # "cannot cache function: no locator available"
-        return cast(Callable[..., Any], numba.njit(nogil=True)(function))
+        return cast(Callable[..., Any], uncached(function))
     try:
         index = compiled._cache._cache_file
         index._source_stamp = (index._source_stamp, _mark_of(function.__module__.partition(".")[0]))
     except AttributeError:  # another numba, whose cache cannot be marked: nothing is kept rather than something stale
-        return cast(Callable[..., Any], numba.njit(nogil=True)(function))
+        return cast(Callable[..., Any], uncached(function))
     return cast(Callable[..., Any], compiled)
 
 

@@ -8,7 +8,7 @@ lowest code. The search ends when no entry may hold anything better than the k-t
 
 import numpy as np
 
-from labelsure._core.compilation import kernel
+from labelsure._core.compilation import kernel, kernel_part
 from labelsure._core.types import IntArray
 from labelsure.labelsets._lookup_kernels import LINK, Int32Array, Integer, final_score, weigh
 from labelsure.labelsets._penalty_kernels import penalties
@@ -166,7 +166,7 @@ def best_first(
         n_parts = 3
 
 
-@kernel
+@kernel_part
 def least_total(
     t: Integer, scores: IntArray, following: IntArray, cost: IntArray, penalty: IntArray, layout: IntArray
 ) -> Integer:

@@ -6,7 +6,7 @@ bits turned over: then signed numbers come in the order of unsigned ones, and ke
 
 import numpy as np
 
-from labelsure._core.compilation import kernel
+from labelsure._core.compilation import kernel, kernel_part
 from labelsure._core.types import IntArray
 from labelsure.labelsets._lookup_kernels import Integer
 from labelsure.labelsets._words import Words
@@ -17,7 +17,7 @@ NUMERATOR, TOTAL, CODE = range(3)
 HIGHEST_BIT = np.uint64(1 << 63)
 
 
-@kernel
+@kernel_part
 def write_key(value: Integer, total: Integer, words: Words, by_total: bool, row: Integer, keys: IntArray) -> None:
     """Write the key of a labelset into a row; without ``by_total`` its numerator counts alone.
 
@@ -70,7 +70,7 @@ def sift(heap: IntArray, size: Integer, place: Integer, best_on_top: bool, keys:
     heap[place] = entry
 
 
-@kernel
+@kernel_part
 def offer(
     value: Integer,
     total: Integer,

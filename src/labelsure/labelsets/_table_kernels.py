@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from labelsure._core.compilation import kernel
+from labelsure._core.compilation import kernel, kernel_part
 from labelsure._core.types import IntArray
 from labelsure.labelsets._lookup_kernels import (
     BUCKET_BEGIN,
@@ -26,7 +26,7 @@ GROUP = 8
 """Objects that share a fold's pairwise costs while these are in the second-level cache, beside their own rows."""
 
 
-@kernel
+@kernel_part
 def subset_sums(start: Integer, costs: IntArray, sums: IntArray) -> None:
     """Write start + the sum of each subset of ``costs`` into ``sums``, by the subset's code.
 
@@ -61,7 +61,7 @@ def pair_sums(pairs: IntArray, sums: IntArray) -> None:
             with_top[rest] += sums[rest]
 
 
-@kernel
+@kernel_part
 def add_rows(one: IntArray, other: IntArray, total: IntArray) -> None:
     """Write one + other into ``total``.
 
@@ -73,7 +73,7 @@ def add_rows(one: IntArray, other: IntArray, total: IntArray) -> None:
         total[code] = one[code] + other[code]
 
 
-@kernel
+@kernel_part
 def add_counts(
     base: Integer,
     sums: IntArray,
