@@ -25,6 +25,8 @@ from labelsure import (
 )
 from labelsure.conformal._base import ORDER_STREAM, open_stream
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
+
 
 def array_outputs(model, X):
     return model.predict_proba(X)

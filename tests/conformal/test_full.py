@@ -11,6 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from labelsure import FullConformalClassifier, MLkNNClassifier
 from labelsure.conformal import _full
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
+
 
 @pytest.fixture
 def data():

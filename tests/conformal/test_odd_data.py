@@ -214,7 +214,7 @@ def test_form_of_labels_does_not_matter(kind, form):
 
 @pytest.mark.parametrize(
     ("empty", "has_empty_row", "allowed"),
-    [("auto", True, True), ("auto", False, False), ("allow", False, True), ("exclude", True, False)],
+    [("auto", True, True), ("auto", False, False), ("allow", False, True), ("exclude", False, False)],
 )
 @pytest.mark.parametrize("kind", KINDS)
 def test_empty_labelset_is_a_candidate_as_asked(kind, empty, has_empty_row, allowed):
@@ -228,6 +228,20 @@ def test_empty_labelset_is_a_candidate_as_asked(kind, empty, has_empty_row, allo
     assert pred.p_values().shape == (2, 8 if allowed else 7)
     assert np.all((pred.p_value(np.zeros((2, 3))) > 0) == allowed)
     assert allowed or np.all(model.predict(X[22:]).any(axis=1))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_excluding_the_empty_labelset_warns_where_examples_have_no_label_and_fails_where_all_have_none(kind):
+    X, Y = whole_numbers()
+    Y[:, 2] = 1
+    Y[[5, 7]] = 0
+    model = small(kind, MLkNNClassifier(3), empty="exclude")
+    with pytest.warns(UserWarning, match=r"2 of 20 examples have no label.*always missed"):
+        model.fit(X[:20], Y[:20])
+    assert not model.allow_empty_
+    assert np.all(model.predict(X[22:]).any(axis=1))
+    with pytest.raises(ValueError, match=r'empty="exclude".*no example has another'):
+        small(kind, MLkNNClassifier(3), empty="exclude").fit(X[:20], 0 * Y[:20])
 
 
 def test_prefit_knows_empty_rows_of_its_training_labels_too():

@@ -108,7 +108,7 @@ def test_empty_labelset_is_a_candidate_if_a_known_example_has_no_label():
     assert calibrate_outputs(outputs, Y, training_labels=[[0, 0]]).allow_empty
     assert calibrate_outputs(outputs, Y * [[1], [0], [1]]).allow_empty
     assert calibrate_outputs(outputs, Y, empty="allow").allow_empty
-    assert not calibrate_outputs(outputs, Y * 0, empty="exclude").allow_empty
+    assert not calibrate_outputs(outputs, Y, empty="exclude").allow_empty
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=["default", "penalised"])

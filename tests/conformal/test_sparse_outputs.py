@@ -8,6 +8,8 @@ from scipy import sparse
 
 from labelsure import PowerMeasure, calibrate_outputs
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
+
 
 def draw_outputs(rng, n_objects, n_labels, default):
     values = rng.integers(0, 9, size=(n_objects, n_labels)) / 8  # few values: ties
@@ -21,6 +23,7 @@ def both_predictions(seed, *, smoothed, empty, pair_penalty, default, n_folds):
     n_labels = int(rng.integers(1, 11))
     matrix, dense = draw_outputs(rng, 20, n_labels, default)
     Y = (rng.random(dense.shape) < dense).astype(int)
+    Y[0, 0] = 1  # not all empty
     settings = {
         "measure": PowerMeasure(2, pair_penalty=pair_penalty),
         "folds": None if n_folds == 1 else rng.permutation(np.arange(20) % n_folds),

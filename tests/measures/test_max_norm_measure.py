@@ -21,6 +21,8 @@ from labelsure._core.calibration import Calibration
 from labelsure.labelsets import Fold, FoldEngine, MaxEngine, decode, make_fold_engine
 from labelsure.measures import FunctionMeasure, HammingPenalty, MaxNormMeasure, PowerMeasure, UnseenPenalty
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
+
 OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1, 1e-300, 1 - 2**-53]) | st.floats(0, 1)
 
 

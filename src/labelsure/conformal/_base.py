@@ -1,5 +1,6 @@
 """What the conformal classifiers share."""
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -119,11 +120,25 @@ def resolve_empty(empty: str, *labels: LabelMatrix) -> bool:
     """Return whether the empty labelset is a candidate; "auto": if and only if some known example has no label.
 
     With "auto", a new object without labels is missed only if it is the first such among all examples, which by
-    exchangeability happens with probability at most 1 / (n + 1).
+    exchangeability happens with probability at most 1 / (n + 1). With "exclude" all such objects are missed: a warning
+    says so where there are some, and if there are no others nothing can be predicted.
     """
-    if check_empty(empty) == "auto":
-        return any(bool((~part.any(axis=1)).any()) for part in labels)
-    return empty == "allow"
+    check_empty(empty)
+    n_known = sum(len(part) for part in labels)
+    n_empty = sum(int((~part.any(axis=1)).sum()) for part in labels)
+    if empty == "exclude" and n_empty == n_known:
+        raise ValueError(
+            'empty="exclude" leaves out the empty labelset, and no example has another: every region would miss.'
+            ' Use empty="auto", or check that Y holds the labels.'
+        )
+    if empty == "exclude" and n_empty:
+        warnings.warn(
+            f'{n_empty} of {n_known} examples have no label, and with empty="exclude" no region holds the empty'
+            ' labelset: objects without labels are always missed. Use empty="auto" unless there will be none.',
+            UserWarning,
+            stacklevel=3,
+        )
+    return empty == "allow" or (empty == "auto" and n_empty > 0)
 
 
 def draw_smoothing(n_objects: int, random_state: Any) -> IntArray:
