@@ -1,6 +1,7 @@
 """The calibration scores of one fold."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -33,6 +34,12 @@ class Calibration:
 
     def __len__(self) -> int:
         return int(self.scores.shape[0])
+
+    @cached_property
+    def distinct(self) -> tuple[IntArray, IntArray]:
+        """The distinct scores ascending, and how many scores are at least each of them, with a 0 at the end."""
+        values, first = np.unique(self.scores, return_index=True)
+        return values, np.append(len(self) - first, 0).astype(np.int64)
 
     def count_at_least(self, scores: IntArray) -> IntArray:
         """Return, for each given score, how many calibration scores are at least as large."""

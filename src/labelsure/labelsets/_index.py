@@ -74,8 +74,7 @@ def index_calibrations(calibrations: Sequence[Calibration], lowest_scores: Seque
 def _index_one(
     calibration: Calibration, lowest_score: int
 ) -> tuple[np.ndarray[tuple[int], np.dtype[np.int32]], IntArray, IntArray, int, int]:
-    values, multiplicity = np.unique(calibration.scores, return_counts=True)
-    counts = np.append(np.cumsum(multiplicity[::-1])[::-1], 0).astype(np.int64)
+    values, counts = calibration.distinct
     origin = min(int(values[0]), lowest_score)
     span = int(values[-1]) - origin
     bits = min(max(BUCKET_BITS, (16 * len(values)).bit_length()), MAX_BUCKET_BITS)
