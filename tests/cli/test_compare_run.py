@@ -5,15 +5,17 @@ import re
 
 import numpy as np
 import pytest
+from scipy import sparse
 from tiny_data import write_tiny
 
 from labelsure import CrossConformalClassifier, InductiveConformalClassifier, calibrate_outputs
 from labelsure.cli import _compare_outputs, _compare_runs, main
 from labelsure.cli._compare_cells import _logarithms, judge
+from labelsure.cli._compare_data import PooledData
 from labelsure.cli._compare_learners import make_learner
 from labelsure.cli._compare_measures import make_measure
 from labelsure.cli._compare_results import Results, Row, read_results
-from labelsure.cli._compare_words import BASES, GUARANTEES
+from labelsure.cli._compare_words import BASES, GUARANTEES, LEARNERS
 from labelsure.conformal import default_candidates
 from labelsure.datasets import load_dataset
 from labelsure.labelsets import SizeEstimate
@@ -217,6 +219,13 @@ def test_a_finished_run_fits_nothing_again(tiny, monkeypatch, capsys):
     assert compare(tiny, *WORDS) == first
     assert (tiny / "out.json").read_bytes() == before
     assert capsys.readouterr().out == printed
+
+
+def test_a_learner_is_called_the_same_in_every_process():
+    data = PooledData("tiny", sparse.csr_matrix(np.eye(3)), np.eye(3, dtype=np.int8), 2, 1, 1)
+    terms = _compare_runs.Plan([data], list(LEARNERS), ["power"], ["cross"], ["90"], 1, 2).terms()
+    assert "_to_dense" in terms["learners"]["tiny"]["gradient-boosting"]
+    assert "0x" not in json.dumps(terms["learners"])  # the address of a function
 
 
 def test_more_of_everything_is_added_to_what_there_is(tiny):

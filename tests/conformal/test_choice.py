@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -28,6 +28,7 @@ from labelsure import (
 )
 from labelsure.conformal import default_candidates
 from labelsure.conformal._auto import choose
+from labelsure.conformal._fitting import INNER_FOLDS
 from labelsure.measures import (
     ForestMeasure,
     HammingPenalty,
@@ -172,12 +173,27 @@ def test_many_labels_are_compared_by_logarithms():
     measure = AutoMeasure([PowerMeasure(), LogLossMeasure()], significance=0.2, random_state=0).fit(Y, outputs=outputs)
     choice = measure.choice_
     assert choice.logarithmic
-    assert (choice.n_objects, choice.n_examples) == (100, 120)
     np.testing.assert_array_equal(choice.losses, choice.sizes[:, 0])
     assert (choice.sizes < 30).all()
     few = AutoMeasure([PowerMeasure()], n_folds=2, random_state=0).fit(Y[:, :20], outputs=outputs[:, :20])
     assert not few.choice_.logarithmic
-    assert (few.choice_.n_objects, few.choice_.n_examples) == (120, 120)
+
+
+@pytest.mark.parametrize("n_objects", [1, 7, 25, 102])
+def test_measured_examples_come_alike_from_all_parts_and_out_of_fold_models(n_objects):
+    Y, outputs = np.zeros((103, 2), dtype=np.int8), np.zeros((103, 2))
+    trial = AutoMeasure(n_objects=n_objects, random_state=4)._make_trial(Y, outputs, None)
+    assert trial.objects.sum() == n_objects
+    models = KFold(INNER_FOLDS, shuffle=True, random_state=4).split(Y)  # as out_of_fold_outputs cuts them
+    for parts in (trial.folds, models):
+        for _, rows in parts:
+            assert abs(trial.objects[rows].sum() - n_objects * len(rows) / 103) <= 1
+
+
+def test_two_hundred_examples_are_measured_where_there_are_more():
+    Y, outputs = np.zeros((201, 2), dtype=np.int8), np.zeros((201, 2))
+    auto = AutoMeasure(random_state=0)
+    assert [auto._make_trial(Y[:n], outputs[:n], None).objects.sum() for n in (199, 200, 201)] == [199, 200, 200]
 
 
 def test_choices_repeat_and_do_not_depend_on_n_jobs(data):
@@ -220,6 +236,9 @@ def test_auto_stands_for_the_usual_candidates(data):
     many = [repr(one) for one in default_candidates(21)]
     assert not any("Mahalanobis" in name or "Forest" in name for name in many)
     assert set(many) < {repr(one) for one in default_candidates(20)}
+    assert [name for name in many if "pair_penalty" not in name] == [repr(one) for one in default_candidates(101)]
+    assert many == [repr(one) for one in default_candidates(100)]
+    assert any("pair_penalty" in name for name in many)
 
 
 def test_auto_adds_up_with_a_penalty(data):

@@ -1,5 +1,6 @@
 """The runs of ``labelsure compare``: whatever cells are missing, each kept as soon as it is finished."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -99,4 +100,5 @@ def _measure_rows(
 
 
 def _in_one_line(estimator: Any) -> str:
-    return " ".join(repr(estimator).split())
+    """Return what an estimator is, without the addresses of functions in it, which are others in every process."""
+    return re.sub(" at 0x[0-9a-f]+", "", " ".join(repr(estimator).split()))

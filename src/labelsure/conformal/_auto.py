@@ -23,8 +23,8 @@ from labelsure.conformal._choice import MeasureChoice
 from labelsure.conformal._trial import MANY_LABELS, Trial
 from labelsure.measures import Measure
 
-N_OBJECTS, N_OBJECTS_MANY_LABELS = 200, 100
-"""Regions that are measured per candidate, up to and above ``MANY_LABELS`` labels, unless told otherwise."""
+N_OBJECTS = 200
+"""Regions that are measured per candidate, unless told otherwise."""
 
 CLOSE_BITS = 0.1
 """Losses that differ by less count as equal. A few hundred examples cannot tell them apart, and folds that choose at
@@ -54,17 +54,17 @@ class AutoMeasure(Measure):
     candidates : list of Measure or None, default=None
         What to choose from, in order of preference; all are fitted on the out-of-fold outputs. Those that cannot be
         used, because they need objects and only outputs are known or because their ``fit`` fails, are left out, and
-        the report says why. None: power with and without pairs, log loss (floor 0.01), both with penalties for unseen
-        labelsets and with labelset priors, and, up to 20 labels, signed Mahalanobis distances and forests with
-        penalties; :func:`~labelsure.conformal.default_candidates` lists them.
+        the report says why. None: power, up to 100 labels with pairs too, and log loss (floor 0.01), both with
+        penalties for unseen labelsets and with labelset priors, and, up to 20 labels, signed Mahalanobis distances and
+        forests with penalties; :func:`~labelsure.conformal.default_candidates` lists them.
     significance : float or sequence of float, default=(0.05, 0.1, 0.2)
         The levels at which regions should be small. Several make the choice steadier than one: where few examples lie
         above a threshold, it is a matter of luck.
     n_folds : int, default=10
         The parts that candidates are tried out on; at least 2.
     n_objects : int or None, default=None
-        How many training examples' regions are measured, drawn at random, the same for all candidates; None: 200, or
-        100 where there are more than 20 labels.
+        How many training examples' regions are measured, drawn at random, as many from each part, the same for all
+        candidates; None: 200.
     random_state : int, RandomState or None, default=None
         For the parts, the draw of the examples, and every ``random_state`` in the candidates that is None. Where it is
         None, conformal classifiers derive it from their own.
@@ -208,12 +208,14 @@ class AutoMeasure(Measure):
         # an int goes to the candidates as it is: then naming the one chosen gives the same result
         state = self.random_state
         seed = int(state) if isinstance(state, Integral) else draw_seeds(state, 1)[0]
-        n_objects = N_OBJECTS if labels.shape[1] <= MANY_LABELS else N_OBJECTS_MANY_LABELS
-        n_objects = n_objects if self.n_objects is None else self.n_objects
+        n_objects = min(N_OBJECTS if self.n_objects is None else self.n_objects, len(labels))
+        folds = list(KFold(min(self.n_folds, len(labels)), shuffle=True, random_state=seed).split(labels))
+        # as many of each part: its examples have their outputs from one model or two, and favour what suits those
+        rng = np.random.RandomState(seed)
+        spread = np.concatenate([rng.permutation(rows) for _, rows in folds])
         objects = np.zeros(len(labels), dtype=bool)
-        objects[np.random.RandomState(seed).permutation(len(labels))[:n_objects]] = True
-        folds = KFold(min(self.n_folds, len(labels)), shuffle=True, random_state=seed).split(labels)
-        return Trial(labels, outputs, X, list(folds), objects, self._levels(), seed)
+        objects[spread[np.arange(n_objects) * len(labels) // n_objects]] = True
+        return Trial(labels, outputs, X, folds, objects, self._levels(), seed)
 
 
 def choose(candidates: Sequence[Measure], trial: Trial) -> MeasureChoice:
