@@ -114,16 +114,16 @@ def _many_labels(
 
 PLAN: dict[str, list[Run]] = {
     "scene": [
-        *_few_labels("scene", folds=12, resplits=10, auto=(1, 1), others=1, trees=1, joint=(*ML_RBF, "forest+hp")),
+        *_few_labels("scene", folds=12, resplits=10, auto=(3, 1), others=1, trees=1, joint=(*ML_RBF, "forest+hp")),
         Run("scene", ["svm"], (*COMMON, "forest"), 1, 12),
         _guarantees("scene", folds=12, resplits=3),
     ],
     "yeast": [
-        *_few_labels("yeast", folds=15, resplits=5, auto=(1, 1), others=1, trees=1, joint=ML_RBF),
-        Run("yeast", ["ml-rbf"], ["forest+hp"], 1, 15),
-        Run("yeast", ["ml-rbf", "logistic"], ["log-loss:0.01+prior:2"], 1, 15),
+        *_few_labels("yeast", folds=15, resplits=5, auto=(3, 1), others=1, trees=1, joint=ML_RBF),
+        Run("yeast", ["ml-rbf"], ["forest+hp", "log-loss:0.01+prior:2"], 3, 15),
+        Run("yeast", ["logistic"], ["log-loss:0.01+prior:2"], 1, 15),
         Run("yeast", ["svm"], (*COMMON, "forest"), 1, 15),
-        _guarantees("yeast", folds=15, resplits=1),
+        _guarantees("yeast", folds=15, resplits=5),
     ],
     "emotions": [
         *_few_labels("emotions", folds=10, resplits=5, auto=(3, 3), others=3, trees=1, joint=(*ML_RBF, "forest+hp")),
@@ -135,7 +135,8 @@ PLAN: dict[str, list[Run]] = {
     "medical": _many_labels("medical", (*COMMON, "auto"), folds=10, resplits=5),
     "enron": [
         *_many_labels("enron", (*COMMON, "auto"), folds=5, resplits=1, objects=100),
-        Run("enron", ["ml-rbf"], (*FAST, "auto"), 2, 5, objects=100),
+        Run("enron", ["ml-rbf"], (*FAST, "auto"), 5, 5, objects=100),
+        Run("enron", ["logistic"], (*COMMON, "auto"), 3, 5, objects=100),
     ],
     "bibtex": _many_labels("bibtex", (*FAST, "auto"), folds=4, resplits=1, train=1000, objects=30),
 }
