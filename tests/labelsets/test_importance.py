@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from labelsure._core.penalty import Penalty
-from labelsure.labelsets import FoldEngine, SizeEstimate, decode
+from labelsure.labelsets import FoldEngine, SizeEstimate, _estimate, decode
 from labelsure.labelsets._estimate import estimate_size
 from labelsure.labelsets._importance import RegionDraws, estimate_by_importance, log_probabilities
 from labelsure.labelsets._pair_search import pose_pair_problem
@@ -70,10 +70,12 @@ def test_costs_are_changes_of_the_best_labelset():
         assert draws.costs().tolist() == np.abs(totals[1:] - totals[0])[draws.problem.labels].tolist()
 
 
+@pytest.mark.parametrize("start_budget", [1, 100_000])
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("penalised", [False, True])
-def test_estimates_of_dense_forms_hold_listed_sizes(own, penalised):
-    """24 intervals of about 99 %, and values within a few per cent."""
+def test_estimates_of_dense_forms_hold_listed_sizes(own, penalised, start_budget, monkeypatch):
+    """48 intervals of about 99 %, and values within a few per cent, also if draws start from any labelset."""
+    monkeypatch.setattr(_estimate, "START_BUDGET", start_budget)
     for seed in range(3):
         rng = np.random.default_rng(seed)
         parts = {"penalty": Penalty(None, rng.integers(0, 2, size=(5, 13)).astype(np.int8), 2**17)} if penalised else {}

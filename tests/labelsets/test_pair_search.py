@@ -13,8 +13,9 @@ from labelsure._core.penalty import Penalty
 from labelsure.labelsets import Fold, FoldEngine, _pair_search
 from labelsure.labelsets._fold_arrays import FoldParts
 from labelsure.labelsets._pair_kernels import ANCHORS_PER_EVALUATION, FINISHED, FOUND, WORK
-from labelsure.labelsets._pair_search import PairState, force_label, pose_pair_problem
+from labelsure.labelsets._pair_search import PairState, best_pair_members, force_label, pose_pair_problem
 from labelsure.labelsets._problems import pose_problems
+from labelsure.labelsets._ranking_kernels import NUMERATOR
 from labelsure.labelsets._table_engine import TableEngine
 from labelsure.labelsets._words import unpack
 from quadratic_forms import form_engine
@@ -128,6 +129,20 @@ def test_searches_for_the_best_can_be_interrupted(monkeypatch):
     assert np.array_equal(best.labelsets, again.labelsets)
     assert np.array_equal(best.numerators, again.numerators)
     assert np.array_equal(labels, engine.label_numerators())
+
+
+def test_a_budget_ends_a_search_with_the_best_met_so_far():
+    engine = form_engine(0, n_labels=12, n_folds=3)
+    search = engine._search
+    problem = pose_pair_problem(pose_problems(search.general, search.parts, np.arange(1)), 0)
+    found = {}
+    for budget in (1, None):
+        words, rank = best_pair_members(problem, search.common(0), 2, by_total=True, budget=budget)
+        labelsets = unpack(words, 12)
+        assert rank[:, NUMERATOR].tolist() == engine.numerators_of(labelsets, np.zeros(len(words), dtype=int)).tolist()
+        found[budget] = len(words)
+    assert found == {1: 1, None: 2}
+    assert np.array_equal(labelsets, TableEngine.top(engine, 2).labelsets[0])
 
 
 def test_comparing_with_anchors_counts_as_work():

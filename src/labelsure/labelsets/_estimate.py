@@ -36,6 +36,7 @@ GRID_NUMBERS = 2**23
 ROUGH_DRAWS, ROUGH_CELLS = 400, 2**10  # for a rough answer
 DRAWN_NUMBERS = 2**22  # labels of the labelsets looked at together; each takes a few dozen bytes meanwhile
 WIDE = 0.5  # a proven interval this much wider than its middle to each side gives way to an approximate one
+START_BUDGET = 100_000  # work in search of the labelset that draws start from, which need not be the best of all
 ROUNDING = 1 + 1e-9  # far more than what q float additions can lose
 
 
@@ -131,8 +132,8 @@ def estimate_size(engine: "FoldEngine", i: int, smallest: int, *, at_least: int,
     approximate = None
     if wide:
         known = {row.tobytes() for row in pack(exceptions)}
-        best = search.best_of(problems, 0, i, 1)[0]
-        draws = RegionDraws(problem, search.common(i), smallest, known, best[0] if len(best) else problem.mode, rng)
+        good, _ = search.best_of(problems, 0, i, 1, pair_budget=START_BUDGET)
+        draws = RegionDraws(problem, search.common(i), smallest, known, good[0] if len(good) else problem.mode, rng)
         approximate = estimate_by_importance(draws, n_draws)
     if approximate is not None:
         error = DEVIATIONS * approximate.relative_error / log(2)

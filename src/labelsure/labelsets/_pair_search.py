@@ -8,6 +8,7 @@ import numpy as np
 from labelsure._core.threads import stop_if_asked
 from labelsure._core.types import BoolArray, FloatArray, IntArray
 from labelsure.labelsets._pair_kernels import (
+    BUDGET_SPENT,
     BUFFER_FULL,
     FINISHED,
     FOUND,
@@ -198,15 +199,19 @@ def list_pair_members(
 
 
 def best_pair_members(
-    problem: PairProblem, common: tuple[Any, ...], n_best: int, *, by_total: bool
+    problem: PairProblem, common: tuple[Any, ...], n_best: int, *, by_total: bool, budget: int | None = None
 ) -> tuple[Words, IntArray]:
-    """Return the best labelsets of one problem, their numerators and total scores, in order."""
+    """Return the best labelsets of one problem, their numerators and total scores, in order.
+
+    With a budget, the best of those met until it is spent.
+    """
     state = PairState(problem, common, n_best)
     limit = np.array([-FAR, FAR, 0], dtype=np.int64)
     if n_best > len(problem.labels) + 1:
         limit[NUMERATOR] = _reached_by(problem, common, n_best)
-    while state.go_on(limit, CALL_BUDGET, ranked=True, by_total=by_total) != FINISHED:
-        pass
+    ended = BUDGET_SPENT
+    while ended != FINISHED and (budget is None or state.numbers[WORK] < budget):
+        ended = state.go_on(limit, CALL_BUDGET if budget is None else budget, ranked=True, by_total=by_total)
     return read_sorted(state.keys[state.found[: int(state.numbers[FOUND])]])
 
 

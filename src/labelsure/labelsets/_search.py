@@ -176,11 +176,15 @@ class FoldSearch:
         *,
         forced: int = -1,
         by_total: bool = True,
+        pair_budget: int | None = None,
     ) -> tuple[Words, IntArray]:
-        """Return the best labelsets of one problem, their numerators and total scores, in order."""
+        """Return the best labelsets of one problem, their numerators and total scores, in order.
+
+        Where there are pairs and a budget for them, the best of those met until it is spent.
+        """
         if self.parts.pairs.present:
             problem = pose_pair_problem(problems, row)
-            return best_pair_members(problem, self.common(i), n_best, by_total=by_total)
+            return best_pair_members(problem, self.common(i), n_best, by_total=by_total, budget=pair_budget)
         return best_members(problems, row, self.common(i), n_best, forced=forced, by_total=by_total)
 
     def _count(self, objects: IntArray, smallest: int | IntArray, budget: int) -> list[tuple[int, bool]]:
