@@ -16,8 +16,8 @@ JOINT_LABELS = 20
 and forests, which did not help on medical and enron and take long to grow."""
 
 PAIR_LABELS = 100
-"""Up to so many labels candidates include penalties for pairs. On bibtex, with 159, most objects take a second, but for
-some the best labelset alone takes minutes to find: in the trial, and again for whoever predicts with what it chose."""
+"""Up to so many labels candidates include penalties for pairs. On bibtex, with 159, the best labelset of some objects
+takes minutes to find, and whoever predicts with what was chosen would wait for it."""
 
 
 def default_candidates(n_labels: int) -> list[Measure]:
