@@ -186,10 +186,15 @@ class FoldEngine(TableEngine):
 
     def _count_rows(self, objects: IntArray, *, strict: bool) -> CountRows:
         """Return how many calibration scores are >= (> if strict) the score of every code."""
-        rows = np.empty((len(objects), 2**self.n_labels), dtype=np.int32)
-        if self._search.parts.pairs.own:
-            for one, row in zip(objects[:, None], rows[:, None], strict=True):
-                self._write_counts(one, self._sum_pairs(self._search.parts.pairs.of(one)[0]), row, strict=strict)
+        rows = np.zeros((len(objects), 2**self.n_labels), dtype=np.int32)
+        pairs = self._search.parts.pairs
+        if pairs.own and len(self.folds) > 1:  # one fold's pairs at a time, which take as much room as a row
+            for engine in self._single_folds:
+                rows += engine._count_rows(objects, strict=strict)
+            return rows
+        if pairs.own:
+            for one, own, row in zip(objects[:, None], pairs.of(objects), rows[:, None], strict=True):
+                self._write_counts(one, self._sum_pairs(own), row, strict=strict)
         else:
             self._write_counts(objects, self._pair_rows, rows, strict=strict)
         if self._search.exceptional.present:
