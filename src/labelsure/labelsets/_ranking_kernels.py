@@ -37,7 +37,7 @@ def precedes(a: Integer, b: Integer, keys: IntArray, best_first: bool) -> bool:
     """Tell whether row a comes before row b, the best first or the worst.
 
     Reference : tuple comparison
-    Requires : keys at the beginning of the rows; what follows decides between equal ones
+    Requires : keys (n, 2 + W)
     Cost : O(W)
     """
     column, last = 0, keys.shape[1] - 1
@@ -52,7 +52,7 @@ def sift(heap: IntArray, size: Integer, place: Integer, best_on_top: bool, keys:
     """Restore a heap of ``size`` rows, the best or the worst on top, in which the entry at ``place`` is new.
 
     Reference : heapq
-    Requires : a heap but for that entry; keys at the beginning of the rows
+    Requires : a heap but for that entry; keys (n, 2 + W)
     Cost : O(log n) comparisons
     """
     entry = heap[place]
