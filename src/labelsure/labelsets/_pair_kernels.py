@@ -9,7 +9,7 @@ numbers below 2^53 exactly.
 
 import numpy as np
 
-from labelsure._core.compilation import kernel
+from labelsure._core.compilation import kernel, kernel_part
 from labelsure._core.types import BoolArray, FloatArray, IntArray
 from labelsure.labelsets._lookup_kernels import LINK, Int32Array, Integer, final_score, weigh
 from labelsure.labelsets._penalty_kernels import penalties
@@ -58,7 +58,7 @@ def total_of(scores: IntArray, more: IntArray, penalty: IntArray, layout: IntArr
     return total
 
 
-@kernel
+@kernel_part
 def is_hopeless(
     value: Integer,
     scores: IntArray,
@@ -82,7 +82,7 @@ def is_hopeless(
     return bool(total_of(scores, more, penalty, layout) > limit[TOTAL])
 
 
-@kernel
+@kernel_part
 def may_hold_better(
     value: Integer, total: Integer, words: Words, labels: IntArray, found: IntArray, keys: IntArray
 ) -> bool:
@@ -96,8 +96,9 @@ def may_hold_better(
     for j in labels:
         lowest[j >> 6] &= ~(np.uint64(1) << np.uint64(j & 63))
     spare = found[found.shape[0] - 1]
+    best_first = found.shape[0] > 0  # True, but no constant: numba would compile precedes again for each
     write_key(value, total, lowest, True, spare, keys)
-    return bool(precedes(spare, found[0], keys, True))
+    return bool(precedes(spare, found[0], keys, best_first))
 
 
 @kernel

@@ -12,7 +12,7 @@ There are two bounds of the least they can add, for two kinds of pairs:
 
 import numpy as np
 
-from labelsure._core.compilation import kernel
+from labelsure._core.compilation import kernel, kernel_part
 from labelsure._core.types import BoolArray, FloatArray, IntArray
 from labelsure.labelsets._lookup_kernels import Integer
 
@@ -67,7 +67,7 @@ def balance(
                     vectors[i, c] = -pull[c] / length
 
 
-@kernel
+@kernel_part
 def relax(
     n: Integer,
     labels: IntArray,
@@ -150,7 +150,7 @@ def relax(
     return bound
 
 
-@kernel
+@kernel_part
 def charge(
     n: Integer,
     labels: IntArray,
@@ -193,7 +193,7 @@ def charge(
     return total
 
 
-@kernel
+@kernel_part
 def bound_flips(
     n: Integer,
     labels: IntArray,
