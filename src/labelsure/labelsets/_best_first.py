@@ -7,7 +7,7 @@ import numpy as np
 from labelsure._core.threads import stop_if_asked
 from labelsure._core.types import IntArray
 from labelsure.labelsets._best_first_kernels import FINISHED, FRONTIER_FULL, N_FOUND, best_first
-from labelsure.labelsets._problems import Problems
+from labelsure.labelsets._problems import FAR, Problems
 from labelsure.labelsets._ranking_kernels import CODE, read_sorted
 from labelsure.labelsets._words import Words
 
@@ -19,7 +19,14 @@ CALL_BUDGET = 200_000
 
 
 def best_members(
-    problems: Problems, row: int, common: tuple[Any, ...], n_best: int, *, forced: int, by_total: bool
+    problems: Problems,
+    row: int,
+    common: tuple[Any, ...],
+    n_best: int,
+    *,
+    forced: int,
+    by_total: bool,
+    additive: bool,
 ) -> tuple[Words, IntArray]:
     """Return the best labelsets of one problem without pairs, their numerators and total scores, in order.
 
@@ -35,12 +42,16 @@ def best_members(
         A position that must not be flipped, or -1.
     by_total : bool
         Whether total scores and codes decide between equal numerators; else anything may.
+    additive : bool
+        Whether no fold has a link.
     """
     (n_folds,), (n_words,) = problems.base[row].shape, problems.mode[row].shape
     numbers, found, frontier = np.zeros(3, dtype=np.int64), np.arange(n_best + 1), np.arange(FRONTIER)
     keys = np.empty((n_best + 1, CODE + n_words), dtype=np.int64)
     entry_keys = np.empty((FRONTIER, CODE + n_words), dtype=np.int64)
     entries = np.empty((FRONTIER, n_words + n_folds + 1), dtype=np.int64)
+    total_cost = problems.cost[row].sum(axis=1)
+    cheapest = np.append(np.minimum.accumulate(total_cost[::-1])[::-1], FAR)
     ended = FRONTIER_FULL
     while ended != FINISHED:
         stop_if_asked()
@@ -49,6 +60,9 @@ def best_members(
             problems.base[row],
             problems.cost[row],
             problems.nearest[row],
+            total_cost,
+            cheapest,
+            additive,
             problems.mode[row],
             forced,
             *common,

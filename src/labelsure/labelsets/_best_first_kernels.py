@@ -31,6 +31,9 @@ def best_first(
     base: IntArray,
     cost: IntArray,
     nearest: IntArray,
+    total_cost: IntArray,
+    cheapest: IntArray,
+    additive: bool,
     mode: Words,
     forced: Integer,
     by_cardinality: IntArray,
@@ -58,8 +61,10 @@ def best_first(
     """Go on with a search for the best labelsets, whose keys it writes in no order, and in ``found`` their rows.
 
     Position ``forced`` (-1: none) is not flipped: it is already as it has to be in ``base``, ``cost`` and ``mode``.
-    Without ``by_total`` only numerators are compared. The state of the search is in ``numbers`` and ``frontier``, a
-    heap of the rows of ``entry_keys`` and of ``entries`` (words, scores, and from where on flips are added).
+    ``total_cost`` is what each flip adds to the total of the additive scores, ``cheapest`` the least that a flip from
+    each position on adds; they count if no fold has a link (``additive``). Without ``by_total`` only numerators are
+    compared. The state of the search is in ``numbers`` and ``frontier``, a heap of the rows of ``entry_keys`` and of
+    ``entries`` (words, scores, and from where on flips are added).
 
     Reference : _reference.ranked
     Requires : one problem as in Problems, without pairs; at the beginning numbers zero, frontier and found (k + 1,)
@@ -70,20 +75,9 @@ def best_first(
     best_on_top = n_best >= 0  # no constant: numba would compile sift again for each
     n_positions, n_folds = cost.shape
     n_words = mode.shape[0]
-    additive = True
-    for k in range(n_folds):
-        additive &= layout[k, LINK] < 0
     more, penalty = np.zeros(n_folds, np.int64), np.zeros(n_folds, np.int64)
     scores = base.copy()
     words, lowest = mode.copy(), mode.copy()
-    total_cost = np.zeros(n_positions, np.int64)
-    cheapest = np.zeros(n_positions + 1, np.int64)  # the least that a flip from there on adds to the total score
-    cheapest[n_positions] = np.int64(1) << 60
-    for t in range(n_positions - 1, -1, -1):
-        for k in range(n_folds):
-            total_cost[t] += cost[t, k]
-        cheapest[t] = min(cheapest[t + 1], total_cost[t])
-
     begin, flipped = np.int64(0), np.int64(0)
     n_parts = 0 if numbers[STARTED] else 2  # the root has no flip to leave alone
     numbers[STARTED] = 1

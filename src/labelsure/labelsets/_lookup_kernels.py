@@ -4,7 +4,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from labelsure._core.compilation import kernel
+from labelsure._core.compilation import kernel, kernel_part
 from labelsure._core.types import IntArray
 
 Int32Array = np.ndarray[tuple[int, ...], np.dtype[np.int32]]
@@ -37,7 +37,7 @@ class FoldTables(NamedTuple):
     layout: IntArray
 
 
-@kernel
+@kernel_part
 def integer_square_root(square: Integer) -> Integer:
     """Return the largest integer whose square is at most ``square``; 0 for negative ones.
 

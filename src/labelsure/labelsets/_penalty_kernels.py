@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from labelsure._core.compilation import kernel
+from labelsure._core.compilation import kernel, kernel_part
 from labelsure._core.types import IntArray
 from labelsure.labelsets._lookup_kernels import Integer
 from labelsure.labelsets._words import Words
 
 
-@kernel
+@kernel_part
 def count_bits(word: Integer) -> Integer:
     """Return the number of bits set in a word of 64.
 

@@ -185,7 +185,8 @@ class FoldSearch:
         if self.parts.pairs.present:
             problem = pose_pair_problem(problems, row)
             return best_pair_members(problem, self.common(i), n_best, by_total=by_total, budget=pair_budget)
-        return best_members(problems, row, self.common(i), n_best, forced=forced, by_total=by_total)
+        additive = not self.parts.has_link
+        return best_members(problems, row, self.common(i), n_best, forced=forced, by_total=by_total, additive=additive)
 
     def _count(self, objects: IntArray, smallest: int | IntArray, budget: int) -> list[tuple[int, bool]]:
         """Return the members of each region that at most ``budget`` evaluations find, and whether these are all."""
