@@ -193,7 +193,7 @@ def charge(
     return total
 
 
-@kernel_part
+@kernel
 def bound_flips(
     n: Integer,
     labels: IntArray,
