@@ -207,13 +207,14 @@ class FoldEngine(TableEngine):
         """Write the same, but for exceptional labelsets, given the pairwise costs of every code."""
         from labelsure.labelsets._table_kernels import LOW_LABELS, count_rows
 
-        n_folds, n_high = len(self.folds), 2 ** max(self.n_labels - LOW_LABELS, 0)
-        least = np.zeros((n_folds, n_high), dtype=np.int64)
+        least = np.zeros((len(self.folds), 2 ** max(self.n_labels - LOW_LABELS, 0)), dtype=np.int64)
+        if pair_rows.size:
+            least = pair_rows.reshape(*least.shape, -1).min(axis=2)
         count_rows(
             np.stack([fold.energy.constant[objects] for fold in self._search.general]),
             np.stack([fold.energy.unary[objects] for fold in self._search.general]),
             pair_rows,
-            pair_rows.reshape(n_folds, n_high, -1).min(axis=2) if pair_rows.size else least,
+            least,
             self._penalty_rows,
             *self._search.tables,
             int(strict),

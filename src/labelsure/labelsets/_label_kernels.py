@@ -49,7 +49,7 @@ def label_numerators(
                         scores[level], rest[level], nothing, factors, weights, multipliers,
                         buckets, values, counts, layout,
                     )  # fmt: skip
-                    choice[level] = -1 if value > best and level < n_hard else 1
+                    choice[level] = -1 if value > best and level < n_hard else 1  # 1: as if both had been tried
                     if level == n_hard:  # nothing below is better, so this is a labelset's own
                         best = max(best, value)
                 choice[level] += 1
