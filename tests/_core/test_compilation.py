@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from labelsure._core.compilation import put_off_garbage_collection
+from labelsure._core.compilation import KERNELS, kernel, kernel_part, put_off_garbage_collection
 
 numba = pytest.importorskip("numba")
 event = pytest.importorskip("numba.core.event")
@@ -59,9 +59,23 @@ def test_a_kernel_is_compiled_again_when_one_that_it_calls_has_changed(ask):
 
 
 def compiled_anew(function):
-    """Compile without the cache, which would spare what these tests are about."""
+    """Compile a kernel without the cache, which would spare what these tests are about."""
     put_off_garbage_collection()
+    KERNELS.add(function)
     return numba.njit(function)
+
+
+class Watch(event.Listener):
+    """Notes whether garbage was collected at each step of the compiler."""
+
+    def __init__(self):
+        self.was_enabled = []
+
+    def on_start(self, _):
+        self.was_enabled.append(gc.isenabled())
+
+    def on_end(self, _):
+        pass
 
 
 def test_garbage_is_not_collected_while_a_kernel_is_compiled_but_afterwards():
@@ -73,20 +87,31 @@ def test_garbage_is_not_collected_while_a_kernel_is_compiled_but_afterwards():
     def outer(number):
         return 2 * inner(number)
 
-    was_enabled = []
-
-    class Watch(event.Listener):
-        def on_start(self, _):
-            was_enabled.append(gc.isenabled())
-
-        def on_end(self, _):
-            pass
-
-    with event.install_listener("numba:run_pass", Watch()):
+    watch = Watch()
+    with event.install_listener("numba:run_pass", watch):
         assert outer(1) == 4
-    assert was_enabled
-    assert not any(was_enabled)
+    assert watch.was_enabled
+    assert not any(watch.was_enabled)
     assert gc.isenabled()
+
+
+def test_garbage_is_collected_while_somebody_elses_function_is_compiled():
+    watch = Watch()
+    with event.install_listener("numba:run_pass", watch):
+        assert numba.njit(lambda number: number + 1)(1) == 2
+    assert watch.was_enabled
+    assert all(watch.was_enabled)
+
+
+def test_all_functions_made_into_kernels_count_as_such():
+    def plain(number):
+        return number + 1
+
+    def part(number):
+        return number + 2
+
+    assert kernel(plain).py_func in KERNELS
+    assert kernel_part(part).py_func in KERNELS
 
 
 def test_garbage_stays_where_it_is_if_it_was_not_to_be_collected():

@@ -8,6 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast
 
+KERNELS: set[Callable[..., Any]] = set()
+"""The functions that are kernels, before they are compiled."""
+
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` with numba at its first call; it runs without the interpreter lock.
@@ -33,6 +36,7 @@ def _compile(function: Callable[..., Any], *, inline: Literal["never", "always"]
     import numba
 
     put_off_garbage_collection()
+    KERNELS.add(function)
     uncached = numba.njit(nogil=True, inline=inline)
     try:
         compiled: Any = numba.njit(nogil=True, inline=inline, cache=True)(function)
@@ -48,10 +52,9 @@ def _compile(function: Callable[..., Any], *, inline: Literal["never", "always"]
 
 @cache
 def put_off_garbage_collection() -> None:
-    """Have numba compile without looking for garbage meanwhile.
+    """Have numba compile kernels, and nothing else, without looking for garbage meanwhile.
 
-    Compiling makes millions of objects that are needed until it ends; looking through them again and again takes a
-    tenth of the time.
+    Compiling makes millions of objects that are needed until it ends, and they would be looked through again and again.
     """
     from numba.core import event
 
@@ -59,13 +62,17 @@ def put_off_garbage_collection() -> None:
         compiling = 0  # one kernel is compiled while another is that calls it; numba does this in one thread at a time
         was_enabled = False
 
-        def on_start(self, _: event.Event) -> None:
+        def on_start(self, started: event.Event) -> None:
+            if started.data["dispatcher"].py_func not in KERNELS:
+                return
             if self.compiling == 0:
                 self.was_enabled = gc.isenabled()
                 gc.disable()
             self.compiling += 1
 
-        def on_end(self, _: event.Event) -> None:
+        def on_end(self, ended: event.Event) -> None:
+            if ended.data["dispatcher"].py_func not in KERNELS:
+                return
             self.compiling -= 1
             if self.compiling == 0 and self.was_enabled:
                 gc.enable()

@@ -157,6 +157,7 @@ class CrossConformalClassifier(ConformalClassifier):
             Their labels, zeros and ones.
         """
         X, Y = self._check_fit(X, Y)
+        allow_empty = resolve_empty(self.empty, Y)
         taxonomy = check_mondrian(self.mondrian, self.label_names_, guarantee=self.guarantee, smoothed=self.smoothed)
         split_seed, *seeds = draw_seeds(self.random_state, 1 + n_rows(X))
         splits = make_splits(self.cv, X, Y, split_seed, equal=check_guarantee(self.guarantee).equal_folds)
@@ -173,7 +174,7 @@ class CrossConformalClassifier(ConformalClassifier):
         if taxonomy is not None:
             categories = taxonomy.of_examples(X, Y)
             self.categories_ = [categories[calibration] for calibration in self.fold_indices_]
-        self.allow_empty_ = resolve_empty(self.empty, Y)
+        self.allow_empty_ = allow_empty
         return self
 
     @property

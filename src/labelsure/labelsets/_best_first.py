@@ -50,8 +50,10 @@ def best_members(
     keys = np.empty((n_best + 1, CODE + n_words), dtype=np.int64)
     entry_keys = np.empty((FRONTIER, CODE + n_words), dtype=np.int64)
     entries = np.empty((FRONTIER, n_words + n_folds + 1), dtype=np.int64)
-    total_cost = problems.cost[row].sum(axis=1)
-    cheapest = np.append(np.minimum.accumulate(total_cost[::-1])[::-1], FAR)
+    total_cost = cheapest = numbers[:0]
+    if by_total:
+        total_cost = problems.cost[row].sum(axis=1)
+        cheapest = np.append(np.minimum.accumulate(total_cost[::-1])[::-1], FAR)
     ended = FRONTIER_FULL
     while ended != FINISHED:
         stop_if_asked()

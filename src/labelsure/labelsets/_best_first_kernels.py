@@ -63,8 +63,8 @@ def best_first(
     Position ``forced`` (-1: none) is not flipped: it is already as it has to be in ``base``, ``cost`` and ``mode``.
     ``total_cost`` is what each flip adds to the total of the additive scores, ``cheapest`` the least that a flip from
     each position on adds; they count if no fold has a link (``additive``). Without ``by_total`` only numerators are
-    compared. The state of the search is in ``numbers`` and ``frontier``, a heap of the rows of ``entry_keys`` and of
-    ``entries`` (words, scores, and from where on flips are added).
+    compared, and both may be empty. The state of the search is in ``numbers`` and ``frontier``, a heap of the rows of
+    ``entry_keys`` and of ``entries`` (words, scores, and from where on flips are added).
 
     Reference : _reference.ranked
     Requires : one problem as in Problems, without pairs; at the beginning numbers zero, frontier and found (k + 1,)

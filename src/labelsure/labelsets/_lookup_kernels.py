@@ -144,7 +144,7 @@ def weigh(
     n_looks = 2 if factors[ABOVE] > 0 else 1
     for k in range(scores.shape[0]):
         score = final_score(scores[k] + more[k], penalty[k], layout[k, LINK])
-        for strict in range(n_looks):  # written out: calling a kernel for it takes five times as long
+        for strict in range(n_looks):  # written out: numba counts references to arrays at every call
             distance = np.uint64(max(score + strict - layout[k, ORIGIN], 0))
             bucket = np.uint64(layout[k, BUCKET_BEGIN]) + (distance >> np.uint64(layout[k, SHIFT]))
             count = np.int64(buckets[min(bucket, np.uint64(layout[k, BUCKET_LAST]))])

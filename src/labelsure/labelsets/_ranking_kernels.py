@@ -118,4 +118,4 @@ def read_keys(keys: IntArray) -> tuple[Words, IntArray]:
 
 def read_sorted(keys: IntArray) -> tuple[Words, IntArray]:
     """Return the same, the most plausible labelset first."""
-    return read_keys(keys[np.lexsort(keys.T[::-1])])
+    return read_keys(keys[np.lexsort(keys.T[::-1])] if len(keys) > 1 else keys)
