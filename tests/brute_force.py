@@ -59,9 +59,9 @@ def scores_of_all(fold, i):
     if energy.discounts is not None:
         for labelset, amount in zip(energy.discounts.labelsets, energy.discounts.amounts, strict=True):
             scores[codes_of([labelset])[0]] -= amount
-    if energy.exceptions is not None:
-        own = slice(energy.exceptions.begin[i], energy.exceptions.begin[i + 1])
-        scores[codes_of(energy.exceptions.labelsets[own])] = energy.exceptions.scores[own]
+    if energy.overrides is not None:
+        own = slice(energy.overrides.begin[i], energy.overrides.begin[i + 1])
+        scores[codes_of(energy.overrides.labelsets[own])] = energy.overrides.scores[own]
     return scores
 
 

@@ -6,9 +6,7 @@ from hypothesis.extra.numpy import arrays
 
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
-from labelsure._core.exceptions import Exceptions
-from labelsure._core.link import SquareRoot
-from labelsure._core.penalty import Penalty
+from labelsure._core.energy_parts import Overrides, Penalty, SquareRoot
 from labelsure.labelsets import DRAW_UNIT, Fold, decode
 
 LARGEST_COST = 2**43
@@ -57,19 +55,19 @@ def penalties(draw, n_labels):
 
 
 @st.composite
-def exceptions(draw, n_objects, n_labels):
+def overrides(draw, n_objects, n_labels):
     """Up to four labelsets with scores of their own per object."""
     codes = [
         draw(st.lists(st.integers(0, 2**n_labels - 1), max_size=4, unique=True).map(np.array)) for _ in range(n_objects)
     ]
     begin = np.cumsum([0, *map(len, codes)])
     scores = draw(arrays(np.int64, int(begin[-1]), elements=draw(COSTS)))
-    return Exceptions(begin, decode(np.concatenate(codes).astype(np.int64), n_labels), scores)
+    return Overrides(begin, decode(np.concatenate(codes).astype(np.int64), n_labels), scores)
 
 
 @st.composite
 def full_energies(draw, n_objects, n_labels):
-    """An energy with or without pairs, a link, a penalty and exceptions."""
+    """An energy with or without pairs, a link, a penalty and overrides."""
     plain = draw(energies(n_objects, n_labels))
     return Energy(
         plain.constant,
@@ -77,7 +75,7 @@ def full_energies(draw, n_objects, n_labels):
         plain.pairwise,
         draw(st.none() | st.integers(0, 12).map(SquareRoot)),
         draw(st.none() | penalties(n_labels)),
-        draw(st.none() | exceptions(n_objects, n_labels)),
+        draw(st.none() | overrides(n_objects, n_labels)),
     )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
-from labelsure._core.maximum import Maximum
+from labelsure._core.energy_parts import Maximum
 from labelsure.labelsets import DRAW_UNIT, Fold, MaxEngine
 from search_cases import Case, random_calibration, random_rule
 

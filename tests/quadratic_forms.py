@@ -4,7 +4,7 @@ import numpy as np
 
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
-from labelsure._core.link import SquareRoot
+from labelsure._core.energy_parts import SquareRoot
 from labelsure.labelsets import Fold, FoldEngine
 
 EXPONENT = 30

@@ -11,11 +11,8 @@ import numpy as np
 
 from brute_force import codes_of, highest_by_label, labelsets_of, rank_all
 from labelsure._core.calibration import Calibration
-from labelsure._core.discounts import Discounts
 from labelsure._core.energy import Energy
-from labelsure._core.exceptions import Exceptions
-from labelsure._core.link import SquareRoot
-from labelsure._core.penalty import Penalty
+from labelsure._core.energy_parts import Discounts, Overrides, Penalty, SquareRoot
 from labelsure.labelsets import DRAW_UNIT, Fold, FoldEngine, _fold_engine
 from labelsure.labelsets._rule import Rule
 from labelsure.predictions import LabelsetPredictions
@@ -65,7 +62,7 @@ def random_case(seed, *, labels=(1, 12), folds=(1, 15), objects=(1, 2), smoothed
         "pairs": rng.choice(["none", "none", "none", "positive", "any", "some folds", "own", "form", "own form"]),
         "link": rng.choice([-1, -1, 0, 2, 12]),
         "penalty": rng.choice(["none", "none", "cardinality", "distance", "both", "zero"]),
-        "exceptions": bool(rng.integers(3) == 0),
+        "overrides": bool(rng.integers(3) == 0),
         "discounts": bool(rng.integers(3) == 0),
         "same in all folds": bool(rng.integers(6) == 0),
         "spreads": spreads,
@@ -112,14 +109,14 @@ def random_energy(rng, n_objects, n_labels, style):
             anchors if style["penalty"] in ("distance", "both") else None,
             int(rng.integers(0, spread, endpoint=True)) if style["penalty"] in ("distance", "both") else 0,
         )
-    exceptions = random_exceptions(rng, n_objects, n_labels, spread) if style["exceptions"] else None
+    overrides = random_exceptions(rng, n_objects, n_labels, spread) if style["overrides"] else None
     link = None if style["link"] < 0 or rng.integers(8) == 0 else SquareRoot(int(style["link"]))
     discounts = None
     if style["discounts"] and rng.integers(4):
         codes = rng.choice(2**n_labels, size=min(rng.integers(1, 8), 2**n_labels), replace=False)
         amounts = rng.integers(0, 2 * spread, endpoint=True, size=len(codes))
         discounts = Discounts(labelsets_of(codes, n_labels).astype(np.int8), amounts)
-    return Energy(constant, unary, pairwise, link, penalty, exceptions, discounts)
+    return Energy(constant, unary, pairwise, link, penalty, overrides, discounts)
 
 
 def random_form(rng, n_objects, n_labels, spread, *, own):
@@ -154,7 +151,7 @@ def random_exceptions(rng, n_objects, n_labels, spread):
     codes = [rng.choice(2**n_labels, size=min(rng.integers(6), 2**n_labels), replace=False) for _ in range(n_objects)]
     begin = np.cumsum([0, *map(len, codes)])
     labelsets = labelsets_of(np.concatenate(codes), n_labels).astype(np.int8)
-    return Exceptions(begin, labelsets, rng.integers(-2 * spread, 3 * spread, endpoint=True, size=begin[-1]))
+    return Overrides(begin, labelsets, rng.integers(-2 * spread, 3 * spread, endpoint=True, size=begin[-1]))
 
 
 def random_calibration(rng, energy, *, far):

@@ -10,12 +10,11 @@ import pytest
 from sklearn.ensemble import BaggingClassifier
 from sklearn.linear_model import SGDClassifier
 
-from labelsure._core import progress
+from labelsure._core import running
 from labelsure._core.compilation import kernel
 from labelsure._core.optional import import_optional
-from labelsure._core.progress import progress_bar
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
-from labelsure._core.threads import map_in_threads
+from labelsure._core.running import map_in_threads, progress_bar
 
 
 class Terminal(io.StringIO):
@@ -26,7 +25,7 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def at_once(monkeypatch):
     """Show bars without their delay."""
-    monkeypatch.setattr(progress, "SECONDS_BEFORE_SHOWN", 0)
+    monkeypatch.setattr(running, "SECONDS_BEFORE_SHOWN", 0)
 
 
 def test_progress_bar_is_silent_where_there_is_no_terminal(at_once, capfd):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from labelsure._core.discounts import Discounts
+from labelsure._core.energy_parts import Discounts
 from labelsure.labelsets import decode
 
 AMOUNTS = st.sampled_from([0, 1, 2, 2**49]) | st.integers(0, 9)

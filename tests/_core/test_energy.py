@@ -9,9 +9,7 @@ from hypothesis.extra.numpy import arrays
 from fold_strategies import COSTS, energies, full_energies
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
-from labelsure._core.exceptions import Exceptions
-from labelsure._core.link import SquareRoot
-from labelsure._core.penalty import Penalty
+from labelsure._core.energy_parts import Overrides, Penalty, SquareRoot
 from labelsure.labelsets import Fold, _reference, decode
 
 SHAPES = st.tuples(st.integers(1, 3), st.integers(1, 5))
@@ -88,10 +86,10 @@ def test_lower_bound_of_no_objects_is_zero():
 def test_take_keeps_the_scores_of_the_objects(objects):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, (3, 4))
-    exceptions = Exceptions(np.array([0, 0, 0, 1]), labels[[2]].astype(np.int8), np.array([77]))
+    overrides = Overrides(np.array([0, 0, 0, 1]), labels[[2]].astype(np.int8), np.array([77]))
     pairwise, penalty = rng.integers(-9, 9, (4, 4)), Penalty(np.arange(5))
     energy = Energy(
-        rng.integers(0, 9, 3), rng.integers(-9, 9, (3, 4)), pairwise, SquareRoot(2), penalty, exceptions=exceptions
+        rng.integers(0, 9, 3), rng.integers(-9, 9, (3, 4)), pairwise, SquareRoot(2), penalty, overrides=overrides
     )
     assert energy.scores(labels)[2] == 77
     taken = energy.take(objects)

@@ -9,12 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fold_strategies import COSTS, exceptions
-from labelsure._core.discounts import Discounts
+from fold_strategies import COSTS, overrides
 from labelsure._core.energy import Energy
-from labelsure._core.exceptions import Exceptions
-from labelsure._core.link import SquareRoot
-from labelsure._core.penalty import Penalty
+from labelsure._core.energy_parts import Discounts, Overrides, Penalty, SquareRoot
 from labelsure.labelsets import decode
 
 N_OBJECTS, N_LABELS = 2, 4
@@ -27,7 +24,7 @@ NOTHING = Energy(np.zeros(N_OBJECTS, dtype=np.int64), np.zeros((N_OBJECTS, N_LAB
 
 @st.composite
 def labelset_costs(draw):
-    """An energy of nothing but a penalty, discounts and exceptions, any of which may be missing."""
+    """An energy of nothing but a penalty, discounts and overrides, any of which may be missing."""
     by_cardinality = draw(st.none() | arrays(np.int64, N_LABELS + 1, elements=AMOUNTS))
     codes = draw(st.lists(st.integers(0, 2**N_LABELS - 1), max_size=5, unique=True))
     spared = Discounts(
@@ -37,7 +34,7 @@ def labelset_costs(draw):
         NOTHING,
         penalty=draw(st.none() | AMOUNTS.map(lambda cost: Penalty(by_cardinality, ANCHORS, cost))),
         discounts=draw(st.none() | st.just(spared)),
-        exceptions=draw(st.none() | exceptions(N_OBJECTS, N_LABELS)),
+        overrides=draw(st.none() | overrides(N_OBJECTS, N_LABELS)),
     )
 
 
@@ -56,11 +53,11 @@ def any_energies(draw, *, link=False):
 
 
 def transcription(energy, i, t):
-    """link(constant + unary + pairs) + penalty - discount, or the exception's own score, in Python's integers."""
-    if energy.exceptions is not None:
-        for e in range(energy.exceptions.begin[i], energy.exceptions.begin[i + 1]):
-            if energy.exceptions.labelsets[e].tolist() == t:
-                return int(energy.exceptions.scores[e])
+    """link(constant + unary + pairs) + penalty - discount, or the override's own score, in Python's integers."""
+    if energy.overrides is not None:
+        for e in range(energy.overrides.begin[i], energy.overrides.begin[i + 1]):
+            if energy.overrides.labelsets[e].tolist() == t:
+                return int(energy.overrides.scores[e])
     total = int(energy.constant[i]) + sum(int(energy.unary[i, j]) for j in range(N_LABELS) if t[j])
     if energy.pairwise is not None:
         pairs = energy.pairwise if energy.pairwise.ndim == 2 else energy.pairwise[i]
@@ -105,7 +102,7 @@ def test_take_keeps_scores(energy, objects):
 
 @given(any_energies() | any_energies(link=True))
 def test_lower_bound_and_general_form_are_those_without_discounts_and_exceptions(energy):
-    general = replace(energy, discounts=None, exceptions=None)
+    general = replace(energy, discounts=None, overrides=None)
     assert scores_of_all(energy.general_form()) == transcribed(general)
     assert energy.lower_bound() <= min(transcribed(general))
     assert energy.general_form().lower_bound() <= min(transcribed(general))
@@ -126,7 +123,7 @@ def test_sum_of_two_energies_has_the_sums_of_their_scores(first, second):
     expected = [a + b for a, b in zip(transcribed(first), transcribed(second), strict=True)]
     assert scores_of_all(first + second) == expected
     assert scores_of_all(second + first) == expected
-    assert transcribed(first + second) == expected  # no discount hides behind an exception that is gone
+    assert transcribed(first + second) == expected  # no discount hides behind an override that is gone
 
 
 @given(any_energies(link=True), labelset_costs())
@@ -167,8 +164,8 @@ def test_an_energy_with_an_empty_link_cannot_be_added_to_one_of_the_outputs():
 
 
 def test_sum_leaves_its_parts_alone():
-    listed = Exceptions(np.array([0, 1, 1]), ALL[[3]], np.array([7]))
-    first = replace(NOTHING, exceptions=listed, penalty=Penalty(np.arange(N_LABELS + 1)))
+    listed = Overrides(np.array([0, 1, 1]), ALL[[3]], np.array([7]))
+    first = replace(NOTHING, overrides=listed, penalty=Penalty(np.arange(N_LABELS + 1)))
     second = replace(NOTHING, constant=np.array([1, 2]), discounts=Discounts(ALL[[3]], np.array([1])))
     before = transcribed(first), transcribed(second)
     both = first + second

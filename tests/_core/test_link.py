@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from labelsure._core.link import SquareRoot
+from labelsure._core.energy_parts import SquareRoot
 
 NEAR_SQUARES = st.tuples(st.integers(0, 2**25), st.integers(-2, 2)).map(lambda pair: pair[0] ** 2 + pair[1])
 

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from labelsure._core.energy import Energy
-from labelsure._core.link import SquareRoot
-from labelsure._core.maximum import Maximum
-from labelsure._core.penalty import Penalty
+from labelsure._core.energy_parts import Maximum, Penalty, SquareRoot
 from labelsure.labelsets import decode
 from max_cases import max_energy
 

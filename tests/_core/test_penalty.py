@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fold_strategies import penalties
-from labelsure._core.penalty import Penalty
+from labelsure._core.energy_parts import Penalty
 from labelsure.labelsets import _reference, decode
 
 
@@ -77,7 +77,7 @@ def test_distances_of_many_labelsets_are_worked_out_in_blocks(monkeypatch):
     labelsets = np.repeat((rng.random((20, 130)) < 0.3).astype(np.int8), 3, axis=0)
     distances = (labelsets[:, None, :] != anchors).sum(axis=2).min(axis=1)
     for block in (1, 7, 30, 2**21):
-        monkeypatch.setattr("labelsure._core.penalty.BLOCK_DISTANCES", block)
+        monkeypatch.setattr("labelsure._core.energy_parts.BLOCK_DISTANCES", block)
         assert Penalty(anchors=anchors, per_distance=3).costs(labelsets).tolist() == (3 * distances).tolist()
 
 

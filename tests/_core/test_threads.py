@@ -6,7 +6,7 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from labelsure._core.threads import map_in_threads, stop_if_asked
+from labelsure._core.running import map_in_threads, stop_if_asked
 
 PATIENCE = 30
 """Seconds after which a thread is given up; one that is asked to stop takes milliseconds."""

@@ -212,9 +212,9 @@ def test_download_shows_no_bar_outside_a_terminal(cache, tiny_scene, serve, capf
 
 
 def test_download_shows_a_bar_on_a_terminal(cache, tiny_scene, serve, capsys, monkeypatch):
-    from labelsure._core import progress
+    from labelsure._core import running
 
-    monkeypatch.setattr(progress, "SECONDS_BEFORE_SHOWN", 0.0)
+    monkeypatch.setattr(running, "SECONDS_BEFORE_SHOWN", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     serve(tiny_scene.parent)
     load_dataset("scene")

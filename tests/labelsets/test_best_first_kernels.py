@@ -12,8 +12,7 @@ from brute_force import codes_of
 from fold_strategies import fold_lists
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
-from labelsure._core.link import SquareRoot
-from labelsure._core.penalty import Penalty
+from labelsure._core.energy_parts import Penalty, SquareRoot
 from labelsure.labelsets import Fold, FoldEngine, _best_first, _best_first_kernels, decode
 from labelsure.labelsets._fold_arrays import FoldParts, fold_tables
 from labelsure.labelsets._problems import pose_problems

@@ -14,9 +14,7 @@ import pytest
 from brute_force import rank_all, scores_of_all
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
-from labelsure._core.exceptions import Exceptions
-from labelsure._core.link import SquareRoot
-from labelsure._core.penalty import Penalty
+from labelsure._core.energy_parts import Overrides, Penalty, SquareRoot
 from labelsure.labelsets import DRAW_UNIT, Fold, FoldEngine, SizeEstimate, _estimate, decode
 from labelsure.labelsets._estimate import estimate_size
 
@@ -95,7 +93,7 @@ def energy_of(kind, rng, n_labels):
     spread = 2**20
     unary = rng.integers(-spread, 2 * spread, size=(1, n_labels))
     constant = np.array([-int(np.minimum(unary, 0).sum())])
-    pairwise = link = penalty = exceptions = None
+    pairwise = link = penalty = overrides = None
     if "pairs" in kind:
         pairwise = rng.integers(-spread // 8, spread // 8, size=(n_labels, n_labels))
     if "link" in kind:
@@ -104,11 +102,11 @@ def energy_of(kind, rng, n_labels):
         unit = 2**14 if link else spread
         anchors = rng.integers(0, 2, size=(5, n_labels)).astype(np.int8)
         penalty = Penalty(rng.integers(0, unit, size=n_labels + 1), anchors, unit // 8)
-    if "exceptions" in kind:
+    if "overrides" in kind:
         codes = rng.choice(2**n_labels, size=40, replace=False)
         scores = rng.integers(0, 2 * spread if link is None else 2**16, size=40)
-        exceptions = Exceptions(np.array([0, 40]), decode(codes, n_labels), scores)
-    return Energy(constant, unary, pairwise, link, penalty, exceptions)
+        overrides = Overrides(np.array([0, 40]), decode(codes, n_labels), scores)
+    return Energy(constant, unary, pairwise, link, penalty, overrides)
 
 
 def cross_engine(kind, seed, n_labels, n_folds):
@@ -118,9 +116,7 @@ def cross_engine(kind, seed, n_labels, n_folds):
     folds = []
     for _ in range(n_folds):
         noise = rng.integers(-(2**18), 2**18, size=first.unary.shape)
-        energy = Energy(
-            first.constant, first.unary + noise, first.pairwise, first.link, first.penalty, first.exceptions
-        )
+        energy = Energy(first.constant, first.unary + noise, first.pairwise, first.link, first.penalty, first.overrides)
         likely = (rng.random((50, n_labels)) < 0.9 * (energy.unary < 0) + 0.05).astype(np.int8)
         scores = energy.scores(likely, objects=np.zeros(50, dtype=np.int64))
         folds.append(Fold(Calibration.of(scores[: rng.integers(20, 51)]), energy))
@@ -128,7 +124,7 @@ def cross_engine(kind, seed, n_labels, n_folds):
     return FoldEngine(folds, allow_empty=bool(seed % 2), draws=draws)
 
 
-KINDS = ["plain", "smoothed", "pairs", "link", "penalty", "exceptions", "link pairs penalty exceptions smoothed"]
+KINDS = ["plain", "smoothed", "pairs", "link", "penalty", "overrides", "link pairs penalty overrides smoothed"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

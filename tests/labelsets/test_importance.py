@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from labelsure._core.penalty import Penalty
+from labelsure._core.energy_parts import Penalty
 from labelsure.labelsets import FoldEngine, SizeEstimate, _estimate, decode
 from labelsure.labelsets._estimate import estimate_size
 from labelsure.labelsets._importance import RegionDraws, estimate_by_importance, log_probabilities
@@ -34,7 +34,7 @@ def region_draws(engine, i, smallest, known=()):
 
 
 def test_drawn_labelsets_are_members_exactly_if_their_numerators_say_so():
-    """With and without pairs, links, penalties, smoothing and rules; discounts and exceptions are looked at apart."""
+    """With and without pairs, links, penalties, smoothing and rules; discounts and overrides are looked at apart."""
     n_inside = n_outside = 0
     for seed in range(60):
         case = random_case(seed, labels=(2, 8), objects=(1, 2))

@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 
 from fold_strategies import COSTS, fold_lists, plain_weighing
 from labelsure._core.energy import Energy
-from labelsure._core.link import SquareRoot
+from labelsure._core.energy_parts import SquareRoot
 from labelsure.labelsets import DRAW_UNIT, _label_kernels, _reference
 from labelsure.labelsets._fold_arrays import FoldParts, fold_tables
 from labelsure.labelsets._problems import pose_problems
@@ -15,7 +15,7 @@ from labelsure.labelsets._problems import pose_problems
 
 @st.composite
 def additive_energies(draw, n_objects, n_labels):
-    """An energy without pairs, penalty and exceptions."""
+    """An energy without pairs, penalty and overrides."""
     constant = draw(arrays(np.int64, n_objects, elements=draw(COSTS)))
     unary = draw(arrays(np.int64, (n_objects, n_labels), elements=draw(COSTS)))
     return Energy(constant, unary, link=draw(st.none() | st.integers(0, 12).map(SquareRoot)))

@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from fold_strategies import COSTS, fold_lists, full_energies, plain_weighing
 from labelsure._core.calibration import Calibration
-from labelsure._core.link import SquareRoot
+from labelsure._core.energy_parts import SquareRoot
 from labelsure.labelsets import DRAW_UNIT, _lookup_kernels, _reference, decode
 from labelsure.labelsets._fold_arrays import fold_tables
 from labelsure.labelsets._index import index_calibrations

@@ -9,7 +9,7 @@ from brute_force import codes_of
 from fold_strategies import fold_lists
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
-from labelsure._core.penalty import Penalty
+from labelsure._core.energy_parts import Penalty
 from labelsure.labelsets import Fold, FoldEngine, _pair_search
 from labelsure.labelsets._fold_arrays import FoldParts
 from labelsure.labelsets._pair_kernels import ANCHORS_PER_EVALUATION, FINISHED, FOUND, WORK

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fold_strategies import penalties as penalties_of
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
-from labelsure._core.penalty import Penalty
+from labelsure._core.energy_parts import Penalty
 from labelsure.labelsets import Fold, _penalty_kernels, decode
 from labelsure.labelsets._fold_arrays import FoldParts
 from labelsure.labelsets._words import pack

@@ -1,7 +1,7 @@
 """Searches and tables answer every question exactly as brute force over all labelsets does.
 
 Best, top k, region members in order and up to a limit, sizes, iteration, p-values of labels, inner and outer labels;
-for ties, zeros, equal folds, 1 to 15 folds of unequal size, pairs of any sign, links, penalties, exceptions, smoothing,
+for ties, zeros, equal folds, 1 to 15 folds of unequal size, pairs of any sign, links, penalties, overrides, smoothing,
 with and without the empty labelset, at levels on and between p-values. ``make validity`` runs 20 000 cases.
 """
 
@@ -14,7 +14,7 @@ from brute_force import codes_of, highest_by_label, labelsets_of, rank_all
 from fold_strategies import fold_lists, full_energies, smoothing
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
-from labelsure._core.exceptions import Exceptions
+from labelsure._core.energy_parts import Overrides
 from labelsure.labelsets import DRAW_UNIT, Fold, _reference
 from labelsure.labelsets._pair_search import pose_pair_problem
 from labelsure.labelsets._problems import pose_problems
@@ -70,7 +70,7 @@ def test_cases_cover_what_they_are_meant_to():
     assert {case.folds[0].energy.n_labels for case in cases} >= set(range(1, 12))
     assert {len(case.folds) for case in cases} >= set(range(1, 14))
     assert any(len({len(fold.calibration) for fold in case.folds}) > 3 for case in cases)
-    for part in ("pairwise", "link", "penalty", "exceptions"):
+    for part in ("pairwise", "link", "penalty", "overrides"):
         n_with = sum(getattr(energy, part) is not None for energy in energies)
         assert 0.1 < n_with / len(energies) < 0.9, part
     pairs = [energy.pairwise for energy in energies if energy.pairwise is not None]
@@ -122,8 +122,8 @@ def test_thousands_of_exceptions_are_answered_like_few():
     for n_exceptions in (2500, 0, 2500):
         codes = rng.choice(2**12, size=n_exceptions, replace=False)
         labelsets = labelsets_of(codes, 12).astype(np.int8)
-        exceptions = Exceptions(np.array([0, n_exceptions]), labelsets, rng.integers(-50, 200, size=n_exceptions))
-        energy = Energy(np.array([40]), rng.integers(-9, 20, size=(1, 12)), exceptions=exceptions)
+        overrides = Overrides(np.array([0, n_exceptions]), labelsets, rng.integers(-50, 200, size=n_exceptions))
+        energy = Energy(np.array([40]), rng.integers(-9, 20, size=(1, 12)), overrides=overrides)
         folds.append(Fold(Calibration.of(rng.integers(-20, 120, size=40)), energy))
     engine = Case(folds, allow_empty=False, draws=None).engine()
     ranked = rank_all(folds, 0, allow_empty=False)

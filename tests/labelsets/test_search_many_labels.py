@@ -10,10 +10,8 @@ import pytest
 
 from brute_force import codes_of, highest_by_label, labelsets_of
 from labelsure._core.calibration import Calibration
-from labelsure._core.discounts import Discounts
 from labelsure._core.energy import Energy
-from labelsure._core.exceptions import Exceptions
-from labelsure._core.penalty import Penalty
+from labelsure._core.energy_parts import Discounts, Overrides, Penalty
 from labelsure.labelsets import DRAW_UNIT, Fold, FoldEngine, _fold_engine
 from labelsure.predictions import LabelsetPredictions
 from search_cases import random_case
@@ -46,19 +44,19 @@ class Embedding:
         unary = np.empty((small.n_objects, self.n_labels), dtype=np.int64)
         unary[:, self.certain] = np.where(self.on[self.certain], -CERTAIN, CERTAIN)
         unary[:, self.places] = small.unary
-        pairwise = penalty = exceptions = discounts = None
+        pairwise = penalty = overrides = discounts = None
         if small.pairwise is not None:
             pairwise = np.zeros((*small.pairwise.shape[:-2], self.n_labels, self.n_labels), dtype=np.int64)
             pairwise[..., self.places[:, None], self.places] = np.triu(small.pairwise, 1)
         if small.penalty is not None:
             penalty = self.penalty(small.penalty)
-        if small.exceptions is not None:
-            codes = codes_of(small.exceptions.labelsets)
-            exceptions = Exceptions(small.exceptions.begin, self.labelsets(codes), small.exceptions.scores)
+        if small.overrides is not None:
+            codes = codes_of(small.overrides.labelsets)
+            overrides = Overrides(small.overrides.begin, self.labelsets(codes), small.overrides.scores)
         if small.discounts is not None:
             discounts = Discounts(self.labelsets(codes_of(small.discounts.labelsets)), small.discounts.amounts)
         constant = small.constant + CERTAIN * int(self.on.sum())
-        return Fold(fold.calibration, Energy(constant, unary, pairwise, small.link, penalty, exceptions, discounts))
+        return Fold(fold.calibration, Energy(constant, unary, pairwise, small.link, penalty, overrides, discounts))
 
     def penalty(self, small):
         by_cardinality = anchors = None

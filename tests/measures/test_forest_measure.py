@@ -81,7 +81,7 @@ def test_forest_scores_equal_formula(parts):
 def test_listed_labelsets_never_cost_more_than_the_general_form(parts):
     measure, Y, X, outputs, X_new = parts
     energy = measure.fit(Y, X=X).energy(outputs, X=X_new)
-    listed = energy.exceptions
+    listed = energy.overrides
     general = energy.general_form()
     assert (listed.scores <= general.scores(listed.labelsets, objects=listed.owners())).all()
     assert (listed.scores >= 0).all()
@@ -113,16 +113,16 @@ def equal(first, second):
     return (
         np.array_equal(first.constant, second.constant)
         and np.array_equal(first.unary, second.unary)
-        and np.array_equal(first.exceptions.begin, second.exceptions.begin)
-        and np.array_equal(first.exceptions.labelsets, second.exceptions.labelsets)
-        and np.array_equal(first.exceptions.scores, second.exceptions.scores)
+        and np.array_equal(first.overrides.begin, second.overrides.begin)
+        and np.array_equal(first.overrides.labelsets, second.overrides.labelsets)
+        and np.array_equal(first.overrides.scores, second.overrides.scores)
     )
 
 
 def test_probabilities_of_all_listed_labelsets_sum_to_one():
     X, Y, outputs = clustered_data(300)
     measure = small_forest(mix=0.5, max_listed=32).fit(Y[:200], X=X[:200])
-    listed = measure.energy(outputs[200:], X=X[200:]).exceptions
+    listed = measure.energy(outputs[200:], X=X[200:]).overrides
     general = measure.energy(outputs[200:], X=X[200:]).general_form()
     owners = listed.owners()
     joint = np.exp(-np.ldexp(listed.scores.astype(float), -measure.exponent_))
@@ -135,7 +135,7 @@ def test_max_listed_keeps_the_most_probable_labelsets(max_listed):
     X, Y, outputs = clustered_data(260)
     everything = small_forest(max_listed=1000).fit(Y[:200], X=X[:200])
     few = small_forest(max_listed=max_listed).fit(Y[:200], X=X[:200]).energy(outputs[200:], X=X[200:])
-    listed = few.exceptions
+    listed = few.overrides
     assert np.diff(listed.begin).max() == max_listed
     for i, x in enumerate(X[200:]):
         probabilities = forest_probabilities(everything, Y[:200], X[:200], x)
@@ -147,7 +147,7 @@ def test_without_a_share_a_labelset_keeps_the_general_form():
     X, Y, outputs = clustered_data(210)
     measure = small_forest(max_listed=1).fit(Y[:200], X=X[:200])
     energy = measure.energy(outputs[200:], X=X[200:])
-    second = small_forest(max_listed=2).fit(Y[:200], X=X[:200]).energy(outputs[200:], X=X[200:]).exceptions
+    second = small_forest(max_listed=2).fit(Y[:200], X=X[:200]).energy(outputs[200:], X=X[200:]).overrides
     after_first = second.begin[:-1][np.diff(second.begin) == 2] + 1
     labelsets, owners = second.labelsets[after_first], second.owners()[after_first]
     assert len(owners) > 5
@@ -160,7 +160,7 @@ def test_energy_of_a_batch_equals_that_of_its_objects_for_forests():
     X, Y, outputs = clustered_data(500)
     measure = small_forest(max_listed=4).fit(Y[:200], X=X[:200])
     batch = measure.energy(outputs[200:], X=X[200:])  # several blocks, the last one not full
-    assert batch.exceptions.begin[-1] == len(batch.exceptions.scores)
+    assert batch.overrides.begin[-1] == len(batch.overrides.scores)
     for i in (0, 127, 128, 129, 255, 256, 299):
         alone = measure.energy(outputs[[200 + i]], X=X[[200 + i]])
         assert equal(alone, batch.take(np.array([i])))
@@ -183,7 +183,7 @@ def test_missing_values_are_read_by_the_trees():
     X, Y, outputs = clustered_data(230)
     X[::3, 0] = np.nan
     energy = small_forest().fit(Y[:200], X=X[:200]).energy(outputs[200:], X=X[200:])
-    assert energy.exceptions.begin[-1] >= 30
+    assert energy.overrides.begin[-1] >= 30
 
 
 def test_forest_depends_on_its_random_state_alone():
@@ -217,7 +217,7 @@ def test_one_label_is_enough():
         energy = small_forest(mix=0.5).fit(Y[:50], X=X[:50]).energy(outputs[50:], X=X[50:])
     for i, x in enumerate(X[50:]):
         probabilities = forest_probabilities(small_forest().fit(Y[:50], X=X[:50]), Y[:50], X[:50], x)
-        listed = energy.exceptions.labelsets[energy.exceptions.begin[i] : energy.exceptions.begin[i + 1]]
+        listed = energy.overrides.labelsets[energy.overrides.begin[i] : energy.overrides.begin[i + 1]]
         assert {tuple(row.tolist()) for row in listed} == set(probabilities)
 
 
@@ -369,8 +369,8 @@ def test_no_objects_have_an_empty_energy_under_a_forest():
     X, Y, _ = clustered_data(50)
     energy = small_forest().fit(Y, X=X).energy(np.empty((0, 5)), X=np.empty((0, 4)))
     assert energy.n_objects == 0
-    assert energy.exceptions.begin.tolist() == [0]
-    assert energy.exceptions.labelsets.shape == (0, 5)
+    assert energy.overrides.begin.tolist() == [0]
+    assert energy.overrides.labelsets.shape == (0, 5)
     assert energy.scores(np.empty((0, 5))).shape == (0,)
 
 

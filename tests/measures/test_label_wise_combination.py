@@ -91,7 +91,7 @@ def test_scores_are_additive_label_by_label():
     energy = LabelWiseCombination().fit(Y, outputs=training).energy(outputs)
     assert energy.pairwise is None
     assert energy.penalty is None
-    assert energy.exceptions is None
+    assert energy.overrides is None
 
 
 def test_energy_of_a_batch_equals_that_of_its_objects_for_combinations():

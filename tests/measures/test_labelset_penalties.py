@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from labelsure import calibrate_outputs
 from labelsure._core.energy import Energy
-from labelsure._core.link import SquareRoot
+from labelsure._core.energy_parts import SquareRoot
 from labelsure.labelsets import decode
 from labelsure.measures import (
     CardinalityPenalty,

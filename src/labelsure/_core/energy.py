@@ -5,12 +5,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from labelsure._core.discounts import Discounts
-from labelsure._core.exceptions import Exceptions
-from labelsure._core.link import SquareRoot
+from labelsure._core.energy_parts import Discounts, Maximum, Overrides, Penalty, SquareRoot
 from labelsure._core.listing import check_list_memory, check_listed_labels, list_labelsets
-from labelsure._core.maximum import Maximum
-from labelsure._core.penalty import Penalty
 from labelsure._core.types import IntArray, LabelMatrix
 
 Part = TypeVar("Part", IntArray, Penalty, Discounts)
@@ -29,7 +25,7 @@ class Energy:
 
         link(constant_i + sum_j unary_ij t_j + sum_{j<r} pairwise_jr t_j t_r) + penalty(psi) - discount(psi)
 
-    plus max_j of the costs in ``maximum``, but for the labelsets among object i's exceptions, which have scores of
+    plus max_j of the costs in ``maximum``, but for the labelsets among object i's overrides, which have scores of
     their own.
 
     Attributes
@@ -45,7 +41,7 @@ class Energy:
         A monotone map of the additive part; None is the identity.
     penalty : Penalty or None
         Not negative, the same for all objects.
-    exceptions : Exceptions or None
+    overrides : Overrides or None
         Labelsets with scores of their own.
     discounts : Discounts or None
         What a list of labelsets is spared, the same for all objects.
@@ -65,7 +61,7 @@ class Energy:
     pairwise: IntArray | None = None
     link: SquareRoot | None = None
     penalty: Penalty | None = None
-    exceptions: Exceptions | None = None
+    overrides: Overrides | None = None
     discounts: Discounts | None = None
     maximum: Maximum | None = None
 
@@ -106,8 +102,8 @@ class Energy:
             scores = scores + self.penalty.costs(on)
         if self.discounts is not None:
             scores = scores - self.discounts.of(on)
-        if self.exceptions is not None:
-            scores = self.exceptions.override(scores, on, objects)
+        if self.overrides is not None:
+            scores = self.overrides.override(scores, on, objects)
         return scores
 
     def _pair_sums(self, on: IntArray, objects: IntArray, *, one_object: bool) -> IntArray:
@@ -122,7 +118,7 @@ class Energy:
         return np.array([row @ np.triu(self.pairwise[i], 1) @ row for row, i in rows], dtype=np.int64)
 
     def lower_bound(self) -> int:
-        """Return a number that no score outside discounts and exceptions falls below (0 objects: 0)."""
+        """Return a number that no score outside discounts and overrides falls below (0 objects: 0)."""
         if self.n_objects == 0:
             return 0
         lowest = self.constant + np.minimum(self.unary, 0).sum(axis=1)
@@ -145,7 +141,7 @@ class Energy:
             bound += int(self.maximum.highest().max())
         if self.penalty is not None:
             bound += self.penalty.largest_cost(self.n_labels)
-        return bound if self.exceptions is None else max(bound, int(self.exceptions.scores.max(initial=bound)))
+        return bound if self.overrides is None else max(bound, int(self.overrides.scores.max(initial=bound)))
 
     def take(self, objects: IntArray | slice) -> "Energy":
         """Return the energy of some of the objects, repeated ones allowed."""
@@ -156,14 +152,14 @@ class Energy:
             constant=self.constant[objects],
             unary=self.unary[objects],
             pairwise=self.pairwise[objects] if self.pairwise is not None and per_object else self.pairwise,
-            exceptions=None if self.exceptions is None else self.exceptions.take(chosen),
+            overrides=None if self.overrides is None else self.overrides.take(chosen),
             maximum=None if self.maximum is None else self.maximum.take(objects),
         )
 
     @property
     def is_maximum(self) -> bool:
         """Whether scores are the largest costs of labels and nothing else."""
-        others = (self.penalty, self.exceptions, self.discounts)
+        others = (self.penalty, self.overrides, self.discounts)
         return self.maximum is not None and not self._has_additive_part and all(part is None for part in others)
 
     def listed(self) -> "Energy":
@@ -176,24 +172,24 @@ class Energy:
         return Energy(
             constant=np.full_like(self.constant, self.lower_bound()),  # of no labelset; bounds stay what they are
             unary=np.zeros_like(self.unary),
-            exceptions=Exceptions(begin, labelsets, scores),
+            overrides=Overrides(begin, labelsets, scores),
         )
 
     def general_form(self) -> "Energy":
-        """Return the energy that discounts and exceptions are discounts and exceptions from.
+        """Return the energy that discounts and overrides are discounts and overrides from.
 
         A penalty that all labelsets pay alike joins the constant, where no link stands between.
         """
         if self.maximum is not None:
             raise ValueError("A maximum over labels has no additive form: use an engine made by make_fold_engine.")
-        general = replace(self, discounts=None, exceptions=None)
+        general = replace(self, discounts=None, overrides=None)
         flat = None if self.link is not None or self.penalty is None else self.penalty.flat_cost()
         return general if flat is None else replace(general, constant=self.constant + flat, penalty=None)
 
     def __add__(self, other: "Energy") -> "Energy":
         """Return the energy whose scores are the sums of both.
 
-        A sum with a link needs the other energy to be nothing but penalty, discounts and exceptions; one with a
+        A sum with a link needs the other energy to be nothing but penalty, discounts and overrides; one with a
         maximum needs few labels, because it is listed in the end.
         """
         if self.maximum is not None or other.maximum is not None:
@@ -215,14 +211,14 @@ class Energy:
             discounts=_add(self.discounts, other.discounts),
             maximum=self.maximum or other.maximum,
         )
-        return replace(general, exceptions=self._added_exceptions(other))
+        return replace(general, overrides=self._added_overrides(other))
 
     @property
     def _has_additive_part(self) -> bool:
         return bool(self.link is not None or self.constant.any() or self.unary.any() or self.pairwise is not None)
 
-    def _added_exceptions(self, other: "Energy") -> Exceptions | None:
-        listed = _union(self.exceptions, other.exceptions)
+    def _added_overrides(self, other: "Energy") -> Overrides | None:
+        listed = _union(self.overrides, other.overrides)
         if listed is None:
             return None
         labelsets, owners = listed.labelsets, listed.owners()
@@ -237,11 +233,11 @@ def _add(a: Part | None, b: Part | None) -> Part | None:
     return a + b
 
 
-def _union(a: Exceptions | None, b: Exceptions | None) -> Exceptions | None:
+def _union(a: Overrides | None, b: Overrides | None) -> Overrides | None:
     """Return the labelsets in either list, each object's once; their scores mean nothing yet."""
     if a is None or b is None:
         return b if a is None else a
     rows = np.concatenate([np.column_stack([part.owners(), part.labelsets]) for part in (a, b)])
     once = np.unique(rows, axis=0)
     begin = np.searchsorted(once[:, 0], np.arange(len(a.begin))).astype(np.int64)
-    return Exceptions(begin, once[:, 1:].astype(np.int8), np.zeros(len(once), dtype=np.int64))
+    return Overrides(begin, once[:, 1:].astype(np.int8), np.zeros(len(once), dtype=np.int64))

@@ -9,9 +9,8 @@ from typing import Any, TypeAlias
 
 from sklearn.base import clone
 
-from labelsure._core.one_thread import one_thread
 from labelsure._core.randomness import set_missing_seeds
-from labelsure._core.threads import map_in_threads
+from labelsure._core.running import map_in_threads, one_thread
 from labelsure._core.types import LabelMatrix
 from labelsure.cli._compare_data import Resplit
 from labelsure.cli._compare_outputs import FoldOutputs

@@ -9,8 +9,8 @@ from joblib import effective_n_jobs
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import delayed
 
-from labelsure._core.one_thread import one_thread
 from labelsure._core.randomness import draw_seeds
+from labelsure._core.running import one_thread
 from labelsure._core.types import FloatArray, IntArray
 from labelsure.cli._compare_data import Resplit
 from labelsure.cli._compare_words import INDUCTIVE

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from labelsure._core.progress import progress_bar
+from labelsure._core.running import progress_bar
 from labelsure.cli._compare_cells import MeasureTest
 from labelsure.cli._compare_data import PooledData, Resplit
 from labelsure.cli._compare_learners import make_learner

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from sklearn.preprocessing import MinMaxScaler
 
-from labelsure._core.one_thread import one_thread
-from labelsure._core.threads import map_in_threads
+from labelsure._core.running import map_in_threads, one_thread
 from labelsure._core.types import LabelMatrix
 from labelsure.cli._errors import CommandError
 from labelsure.cli._paper import DATASETS, PENALTIES, SIGNIFICANCES, PaperDataset, Tables

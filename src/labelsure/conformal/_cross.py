@@ -4,8 +4,8 @@ from typing import Any, Self
 
 from sklearn.utils.parallel import delayed
 
-from labelsure._core.one_thread import one_thread
 from labelsure._core.randomness import draw_seeds
+from labelsure._core.running import one_thread
 from labelsure._core.types import LabelMatrixLike, MatrixLike
 from labelsure._core.validation import n_rows
 from labelsure.conformal._base import ConformalClassifier, resolve_empty

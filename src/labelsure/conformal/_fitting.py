@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from labelsure._core.one_thread import one_thread
+from labelsure._core.running import one_thread
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.conformal._calibrated import CalibratedMeasure, TrainingPart, calibrate, copy_measure
 from labelsure.conformal._inside import fit_inside

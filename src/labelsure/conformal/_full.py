@@ -12,9 +12,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from labelsure._core.one_thread import one_thread
-from labelsure._core.progress import progress_bar
 from labelsure._core.randomness import draw_seeds
+from labelsure._core.running import one_thread, progress_bar
 from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, n_rows
 from labelsure.conformal._base import ORDER_STREAM, ConformalClassifier, open_stream, resolve_empty

@@ -6,8 +6,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from labelsure._core.one_thread import one_thread
 from labelsure._core.randomness import draw_seeds
+from labelsure._core.running import one_thread
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_same_length, n_rows
 from labelsure.conformal._base import ConformalClassifier, resolve_empty

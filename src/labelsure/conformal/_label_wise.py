@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import delayed
 
-from labelsure._core.one_thread import one_thread
 from labelsure._core.randomness import draw_seeds
+from labelsure._core.running import one_thread
 from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import n_rows
 from labelsure.conformal._base import WrappingClassifier

@@ -6,9 +6,7 @@ from typing import Any
 from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel
 
-from labelsure._core.one_thread import one_thread
-from labelsure._core.progress import progress_bar
-from labelsure._core.threads import map_in_threads
+from labelsure._core.running import map_in_threads, one_thread, progress_bar
 from labelsure._core.types import FloatArray, MatrixLike
 from labelsure.estimators import outputs_of
 

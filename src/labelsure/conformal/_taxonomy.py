@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.discounts import Discounts
 from labelsure._core.energy import Energy
-from labelsure._core.exceptions import Exceptions
-from labelsure._core.penalty import Penalty
+from labelsure._core.energy_parts import Discounts, Overrides, Penalty
 from labelsure._core.types import IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_count
 
@@ -45,16 +43,16 @@ class LabelsetTaxonomy(Taxonomy):
         """Return the category of each labelset."""
 
     def _keep_listed(self, energy: Energy, category: int) -> Energy:
-        """Return the energy without the discounts and exceptions of other categories."""
-        discounts, exceptions = energy.discounts, energy.exceptions
+        """Return the energy without the discounts and overrides of other categories."""
+        discounts, overrides = energy.discounts, energy.overrides
         if discounts is not None:
             own = self.of_labelsets(discounts.labelsets) == category
             discounts = Discounts(discounts.labelsets[own], discounts.amounts[own])
-        if exceptions is not None:
-            own = self.of_labelsets(exceptions.labelsets) == category
-            begin = np.searchsorted(exceptions.owners()[own], np.arange(energy.n_objects + 1)).astype(np.int64)
-            exceptions = Exceptions(begin, exceptions.labelsets[own], exceptions.scores[own])
-        return replace(energy, discounts=discounts, exceptions=exceptions)
+        if overrides is not None:
+            own = self.of_labelsets(overrides.labelsets) == category
+            begin = np.searchsorted(overrides.owners()[own], np.arange(energy.n_objects + 1)).astype(np.int64)
+            overrides = Overrides(begin, overrides.labelsets[own], overrides.scores[own])
+        return replace(energy, discounts=discounts, overrides=overrides)
 
 
 @dataclass(frozen=True)

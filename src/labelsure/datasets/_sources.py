@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import NamedTuple
 
-from labelsure._core.progress import progress_bar
+from labelsure._core.running import progress_bar
 from labelsure.datasets._errors import DatasetError
 from labelsure.datasets._files import read_bytes
 from labelsure.datasets._registry import SHA256, files_of, url_of

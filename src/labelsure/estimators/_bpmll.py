@@ -8,8 +8,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import min_max_axis
 
-from labelsure._core.one_thread import one_thread
-from labelsure._core.progress import progress_bar
+from labelsure._core.running import one_thread, progress_bar
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, check_number
 from labelsure.estimators._base import MultiLabelClassifier

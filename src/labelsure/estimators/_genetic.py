@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from labelsure._core.progress import progress_bar
+from labelsure._core.running import progress_bar
 from labelsure._core.types import BoolArray, FloatArray, IntArray
 
 N_ELITES = 2

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from labelsure._core.one_thread import one_thread
+from labelsure._core.running import one_thread
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, check_number
 from labelsure.estimators._base import MultiLabelClassifier, as_dense

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.threads import stop_if_asked
+from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
 from labelsure.labelsets._best_first_kernels import FINISHED, FRONTIER_FULL, N_FOUND, best_first
 from labelsure.labelsets._problems import FAR, Problems

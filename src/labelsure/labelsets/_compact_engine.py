@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from labelsure._core.threads import map_in_threads
+from labelsure._core.running import map_in_threads
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
 from labelsure.labelsets._engine import BestLabelsets, LabelsetEngine, smooth
 from labelsure.labelsets._fold import Fold

@@ -118,12 +118,12 @@ def estimate_size(engine: "FoldEngine", i: int, smallest: int, *, at_least: int,
     problems = pose_problems(search.general, search.parts, np.array([i]))
     problem = pose_pair_problem(problems, 0)
     union = _unite(_cover(search.general, _linear_forms(problems), *_upper_weights(engine, i, smallest), n_cells))
-    exceptions = _exceptions(engine, i)
-    own = int((engine.numerators_of(exceptions, np.full(len(exceptions), i)) >= smallest).sum())
+    overrides = _exceptions(engine, i)
+    own = int((engine.numerators_of(overrides, np.full(len(overrides), i)) >= smallest).sum())
     at_most = min(union.size + own, engine.n_candidates)
     parts, wide = [0, 0, union.size], True
     if problem.charged.all():
-        weights = [_weights(engine, i, union, drawn, exceptions, smallest) for drawn in _draw(union, n_draws, rng)]
+        weights = [_weights(engine, i, union, drawn, overrides, smallest) for drawn in _draw(union, n_draws, rng)]
         mean, half_width = _mean_and_error(np.concatenate(weights))
         parts, wide = (
             [_scaled(union.size, part) for part in (mean - half_width, mean, mean + half_width)],
@@ -131,7 +131,7 @@ def estimate_size(engine: "FoldEngine", i: int, smallest: int, *, at_least: int,
         )
     approximate = None
     if wide:
-        known = {row.tobytes() for row in pack(exceptions)}
+        known = {row.tobytes() for row in pack(overrides)}
         good, _ = search.best_of(problems, 0, i, 1, pair_budget=START_BUDGET)
         draws = RegionDraws(problem, search.common(i), smallest, known, good[0] if len(good) else problem.mode, rng)
         approximate = estimate_by_importance(draws, n_draws)
@@ -299,13 +299,13 @@ def _weights(
     i: int,
     union: Union,
     drawn: LabelMatrix,
-    exceptions: LabelMatrix,
+    overrides: LabelMatrix,
     smallest: int,
 ) -> FloatArray:
     """Return 1 over the number of knapsacks that hold it for each labelset drawn that is a member, 0 for others."""
     members = engine.numerators_of(drawn, np.full(len(drawn), i)) >= smallest
-    if len(exceptions):
-        listed = {labelset.tobytes() for labelset in exceptions}
+    if len(overrides):
+        listed = {labelset.tobytes() for labelset in overrides}
         members &= np.array([labelset.tobytes() not in listed for labelset in drawn])
     weights: FloatArray = members / np.sum([knapsack.holds(drawn) for knapsack in union.knapsacks], axis=0)
     return weights

@@ -15,7 +15,7 @@ KEPT_BYTES = 2**28
 """Answers about exceptional labelsets are kept for further questions, as long as they take no more than this."""
 
 
-class ExceptionList(NamedTuple):
+class OverrideList(NamedTuple):
     """The exceptional labelsets of one object.
 
     Attributes
@@ -53,8 +53,8 @@ class ExceptionalLabelsets:
         self.general = general
         lists = [fold.energy.discounts.labelsets for fold in engine.folds if fold.energy.discounts is not None]
         self.discounted = np.unique(np.concatenate(lists), axis=0) if lists else None
-        self.present = bool(lists) or any(fold.energy.exceptions is not None for fold in engine.folds)
-        self._kept: dict[int, ExceptionList] = {}
+        self.present = bool(lists) or any(fold.energy.overrides is not None for fold in engine.folds)
+        self._kept: dict[int, OverrideList] = {}
         self._kept_bytes = 0
 
     def of(self, objects: IntArray) -> tuple[IntArray, LabelMatrix]:
@@ -64,10 +64,10 @@ class ExceptionalLabelsets:
             owners.append(np.repeat(np.arange(len(objects)), len(self.discounted)))
             labelsets.append(np.tile(self.discounted, (len(objects), 1)))
         for fold in self.engine.folds:
-            if fold.energy.exceptions is not None:
-                exceptions = fold.energy.exceptions.take(objects)
-                owners.append(exceptions.owners())
-                labelsets.append(exceptions.labelsets)
+            if fold.energy.overrides is not None:
+                overrides = fold.energy.overrides.take(objects)
+                owners.append(overrides.owners())
+                labelsets.append(overrides.labelsets)
         owner, listed = np.concatenate(owners), np.concatenate(labelsets)
         if len(owners) > 1:
             once = np.unique(np.column_stack([owner, listed]), axis=0)
@@ -75,7 +75,7 @@ class ExceptionalLabelsets:
         candidates = listed.any(axis=1) | self.engine.allow_empty
         return owner[candidates], listed[candidates]
 
-    def of_one(self, i: int) -> ExceptionList:
+    def of_one(self, i: int) -> OverrideList:
         """Return the exceptional labelsets of object ``i`` with all that is asked about them."""
         kept = self._kept.get(i)
         if kept is None:
@@ -86,11 +86,11 @@ class ExceptionalLabelsets:
                 self._kept_bytes += n_bytes
         return kept
 
-    def _look_at(self, i: int) -> ExceptionList:
+    def _look_at(self, i: int) -> OverrideList:
         engine = self.engine
         if not self.present:
             nothing = np.empty(0, dtype=np.int64)
-            return ExceptionList(np.empty((0, engine.n_labels), dtype=np.int8), nothing, nothing, nothing, 0)
+            return OverrideList(np.empty((0, engine.n_labels), dtype=np.int8), nothing, nothing, nothing, 0)
         labelsets = self.of(np.array([i]))[1]
         objects = np.full(len(labelsets), i)
         own = [fold.energy.scores(labelsets, objects=objects) for fold in engine.folds]
@@ -98,7 +98,7 @@ class ExceptionalLabelsets:
         stranger = np.zeros(len(labelsets), dtype=bool)
         for fold_own, fold_general in zip(own, general, strict=True):
             stranger |= fold_own > fold_general
-        return ExceptionList(
+        return OverrideList(
             labelsets,
             engine.numerators_from(own, labelsets, objects),
             np.sum(own, axis=0),

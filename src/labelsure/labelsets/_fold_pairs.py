@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from labelsure._core.one_thread import one_thread
+from labelsure._core.running import one_thread
 from labelsure._core.types import FloatArray, IntArray
 from labelsure.labelsets._fold import Fold
 from labelsure.labelsets._relaxation import relax_pairs
@@ -20,7 +20,7 @@ class FoldPairs:
     Parameters
     ----------
     folds : sequence of Fold
-        Of energies without discounts and exceptions, if these are not asked for.
+        Of energies without discounts and overrides, if these are not asked for.
 
     Attributes
     ----------

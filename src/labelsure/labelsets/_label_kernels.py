@@ -28,7 +28,7 @@ def label_numerators(
     alone, then flip it, as long as what is left may improve on the best found.
 
     Reference : _reference.label_numerators
-    Requires : one problem as in Problems without pairs, penalties or exceptions, the empty labelset a candidate;
+    Requires : one problem as in Problems without pairs, penalties or overrides, the empty labelset a candidate;
         numerators (p, 2)
     Cost : two evaluations of K look-ups per position, more where there are hard ones
     """

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from labelsure._core.types import BoolArray, IntArray
-from labelsure.labelsets._exceptional import ExceptionList
+from labelsure.labelsets._exceptional import OverrideList
 from labelsure.labelsets._label_kernels import label_numerators
 from labelsure.labelsets._pair_search import best_pair_members, force_label, pose_pair_problem
 from labelsure.labelsets._problems import Problems, force_flip
@@ -30,9 +30,9 @@ class LabelSearch:
 
     def numerators_of(self, problems: Problems, row: int, i: int) -> IntArray:
         """Return the highest numerator of one object's labelsets with each label off and on, (n_labels, 2)."""
-        exceptions = self.search.exceptional.of_one(i)
+        overrides = self.search.exceptional.of_one(i)
         by_flip = np.zeros((self.search.engine.n_labels, 2), dtype=np.int64)
-        additive = not (self.search.parts.pairs.present or self.search.parts.has_penalty or exceptions.n_stranger)
+        additive = not (self.search.parts.pairs.present or self.search.parts.has_penalty or overrides.n_stranger)
         if additive:
             label_numerators(
                 int(problems.n_hard[row]),
@@ -43,13 +43,13 @@ class LabelSearch:
                 by_flip,
             )
         need_search = self._need_search(problems, row, additive)
-        if need_search.any() and not exceptions.n_stranger:  # the best of all is the best with its own labels
+        if need_search.any() and not overrides.n_stranger:  # the best of all is the best with its own labels
             self._fill_in_best(problems, row, i, by_flip, need_search)
-        self._search_labels(problems, row, i, by_flip, need_search, exceptions)
+        self._search_labels(problems, row, i, by_flip, need_search, overrides)
         on = problems.sign[row] < 0
         numerators = np.empty_like(by_flip)
         numerators[problems.label[row]] = np.where(on[:, None], by_flip[:, ::-1], by_flip)
-        for labelset, numerator in zip(exceptions.labelsets, exceptions.numerators, strict=True):
+        for labelset, numerator in zip(overrides.labelsets, overrides.numerators, strict=True):
             own = numerators[np.arange(len(labelset)), labelset]
             numerators[np.arange(len(labelset)), labelset] = np.maximum(own, numerator)
         return numerators
@@ -61,11 +61,11 @@ class LabelSearch:
         i: int,
         by_flip: IntArray,
         need_search: BoolArray,
-        exceptions: ExceptionList,
+        overrides: OverrideList,
     ) -> None:
         """Write the highest numerators, exceptional labelsets left out, of what needs a search; 0 if there are none."""
-        n_best, by_total = 1 + exceptions.n_stranger, exceptions.n_stranger > 0
-        known = as_keys(pack(exceptions.labelsets))
+        n_best, by_total = 1 + overrides.n_stranger, overrides.n_stranger > 0
+        known = as_keys(pack(overrides.labelsets))
         has_pairs = self.search.parts.pairs.present
         pair_problem, common = pose_pair_problem(problems, row), self.search.common(i)
         for t, flipped in zip(*np.nonzero(need_search), strict=True):
@@ -75,7 +75,7 @@ class LabelSearch:
             else:
                 one, one_row = (force_flip(problems, row, t), 0) if flipped else (problems, row)
                 words, rank = self.search.best_of(one, one_row, i, n_best, forced=int(t), by_total=by_total)
-            if exceptions.n_stranger:
+            if overrides.n_stranger:
                 rank = rank[~np.isin(as_keys(words), known)]
             by_flip[t, flipped] = rank[0, NUMERATOR] if len(rank) else 0
 

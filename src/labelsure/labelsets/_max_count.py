@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from labelsure._core.threads import stop_if_asked
+from labelsure._core.running import stop_if_asked
 from labelsure._core.types import FloatArray, IntArray
 from labelsure.labelsets._max_problem import (
     MaxProblem,

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from labelsure._core.threads import map_in_threads
+from labelsure._core.running import map_in_threads
 from labelsure._core.types import IntArray, LabelMatrix
 from labelsure.labelsets._engine import DRAW_UNIT, BestLabelsets, Numerators
 from labelsure.labelsets._fold import Fold
@@ -47,7 +47,7 @@ class MaxEngine(FoldEngine):
     >>> import numpy as np
     >>> from labelsure._core.calibration import Calibration
     >>> from labelsure._core.energy import Energy
-    >>> from labelsure._core.maximum import Maximum
+    >>> from labelsure._core.energy_parts import Maximum
     >>> costs = Maximum(off=np.full((1, 100), 1), on=np.arange(100)[None])
     >>> energy = Energy(np.zeros(1, dtype=np.int64), np.zeros((1, 100), dtype=np.int64), maximum=costs)
     >>> engine = MaxEngine([Fold(Calibration.of(np.array([1, 2, 10])), energy)], allow_empty=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from labelsure._core.threads import stop_if_asked
+from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
 from labelsure.labelsets._max_problem import (
     UNTOUCHED,

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from labelsure._core.threads import stop_if_asked
+from labelsure._core.running import stop_if_asked
 from labelsure._core.types import BoolArray, FloatArray, IntArray
 from labelsure.labelsets._pair_kernels import (
     BUDGET_SPENT,

@@ -6,8 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from labelsure._core.discounts import Discounts
-from labelsure._core.penalty import Penalty
+from labelsure._core.energy_parts import Discounts, Penalty
 from labelsure._core.types import IntArray
 from labelsure.labelsets._fold import Fold
 
@@ -29,10 +28,10 @@ def pair_sums(pairwise: IntArray) -> list[int]:
 def score(fold: Fold, i: int, labelset: Sequence[int]) -> int:
     """Return the score of one labelset for object ``i`` under one fold."""
     energy = fold.energy
-    if energy.exceptions is not None:
-        for e in range(energy.exceptions.begin[i], energy.exceptions.begin[i + 1]):
-            if list(energy.exceptions.labelsets[e]) == list(labelset):
-                return int(energy.exceptions.scores[e])
+    if energy.overrides is not None:
+        for e in range(energy.overrides.begin[i], energy.overrides.begin[i + 1]):
+            if list(energy.overrides.labelsets[e]) == list(labelset):
+                return int(energy.overrides.scores[e])
     total = int(energy.constant[i])
     pairwise = energy.pairwise
     if pairwise is not None and pairwise.ndim == 3:

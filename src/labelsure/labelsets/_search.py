@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from labelsure._core.threads import map_in_threads, stop_if_asked
+from labelsure._core.running import map_in_threads, stop_if_asked
 from labelsure._core.types import BoolArray, IntArray, LabelMatrix
 from labelsure.labelsets._best_first import best_members
 from labelsure.labelsets._depth_first_kernels import BUFFER_FULL, FINISHED, FOUND, search
@@ -139,13 +139,13 @@ class FoldSearch:
 
     def iterate_members(self, i: int, smallest: int) -> Iterator[tuple[LabelMatrix, IntArray]]:
         """Yield labelsets with a numerator of at least ``smallest``, exceptional ones first, then depth first."""
-        exceptions = self.exceptional.of_one(i)
-        members = exceptions.numerators >= smallest
-        yield exceptions.labelsets[members], exceptions.numerators[members]
+        overrides = self.exceptional.of_one(i)
+        members = overrides.numerators >= smallest
+        yield overrides.labelsets[members], overrides.numerators[members]
         problems = pose_problems(self.general, self.parts, np.array([i]))
         words = np.empty((CHUNK, self.n_words), dtype=np.uint64)
         numerators = np.empty(CHUNK, dtype=np.int64)
-        known = as_keys(pack(exceptions.labelsets))
+        known = as_keys(pack(overrides.labelsets))
         for n_new, _ in self._depth_first(problems, 0, i, smallest, words, numerators):
             fresh = ~np.isin(as_keys(words[:n_new]), known)
             yield unpack(words[:n_new][fresh], self.engine.n_labels), numerators[:n_new][fresh]
@@ -153,13 +153,13 @@ class FoldSearch:
     def _top_of(self, problems: Problems, row: int, i: int, words: Words, numerators: IntArray) -> None:
         """Write the best labelsets of one object and their numerators, as far as there are so many."""
         n_best = len(numerators)
-        exceptions = self.exceptional.of_one(i)
-        found_words, found_rank = self.best_of(problems, row, i, n_best + exceptions.n_stranger)
-        if len(exceptions.labelsets):
-            known = pack(exceptions.labelsets)
+        overrides = self.exceptional.of_one(i)
+        found_words, found_rank = self.best_of(problems, row, i, n_best + overrides.n_stranger)
+        if len(overrides.labelsets):
+            known = pack(overrides.labelsets)
             general = ~np.isin(as_keys(found_words), as_keys(known))
             found_words = np.concatenate([found_words[general], known])
-            own_rank = np.column_stack([exceptions.numerators, exceptions.totals])
+            own_rank = np.column_stack([overrides.numerators, overrides.totals])
             found_rank = np.concatenate([found_rank[general], own_rank])
             order = np.lexsort((*found_words.T, found_rank[:, TOTAL], -found_rank[:, NUMERATOR]))
             found_words, found_rank = found_words[order], found_rank[order]
@@ -198,10 +198,10 @@ class FoldSearch:
             steps = list(self._depth_first(problems, row, int(i), least[i], no_words, no_numerators, budget=budget))
             size, finished = sum(n_new for n_new, _ in steps), steps[-1][1]
             if self.exceptional.present:
-                exceptions = self.exceptional.of_one(int(i))
-                general = exceptions.general >= least[i]
+                overrides = self.exceptional.of_one(int(i))
+                general = overrides.general >= least[i]
                 # an unfinished search may have met any of them, or none
-                size = max(size - int(general.sum()), 0) + int((exceptions.numerators >= least[i]).sum())
+                size = max(size - int(general.sum()), 0) + int((overrides.numerators >= least[i]).sum())
             answers.append((size, finished))
         return answers
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from labelsure._core.threads import map_in_threads
+from labelsure._core.running import map_in_threads
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
 from labelsure.labelsets._codes import decode
 from labelsure.labelsets._engine import BestLabelsets, LabelsetEngine, Numerators, smooth

@@ -135,7 +135,7 @@ def count_rows(
     The labels are cut in two parts. Given the labels of the high part, the additive scores of the low part are a table
     of subset sums, so each score costs one addition; pairs cost one more.
 
-    Reference : _reference.count_table, but for exceptions
+    Reference : _reference.count_table, but for overrides
     Requires : constant (K, n), unary (K, n, q), pair_rows and penalty_rows (K, 2^q) or (K, 0), pair_least
         (K, 2^(q - 9)) the least of pair_rows in each high part, or zeros, tables as in FoldTables, rows (n, 2^q)
     Cost : one addition and one look-up per object, labelset and fold, but for high parts stranger than all calibration

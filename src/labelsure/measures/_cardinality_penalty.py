@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from labelsure._core.discounts import Discounts
+from labelsure._core.energy_parts import Discounts, Penalty
 from labelsure._core.fixed_point import to_fixed_point
-from labelsure._core.penalty import Penalty
 from labelsure._core.types import FloatArray, LabelMatrix
 from labelsure.measures._labelset_penalty import LabelsetPenalty
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from labelsure._core.energy import Energy
-from labelsure._core.exceptions import Exceptions
+from labelsure._core.energy_parts import Overrides
 from labelsure._core.fixed_point import choose_exponent, to_fixed_point
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
@@ -99,7 +99,7 @@ class ForestMeasure(Measure):
     Pipeline inside the conformal classifier turns into numbers, such as texts, are refused: turn them into numbers
     first.
 
-    To a search, labelsets with a share in P are exceptions from log loss plus a constant, looked at one by one. They
+    To a search, labelsets with a share in P are overrides from log loss plus a constant, looked at one by one. They
     take ``max_listed * (q + 8)`` bytes per object and fold.
 
     The defaults were chosen by cross-validation inside the training parts of scene, which likes leaves of 1 example,
@@ -222,8 +222,8 @@ class ForestMeasure(Measure):
             numbers.append(listed.numbers)
             scores.append(self._joint_scores(general.take(block), listed, exponent))
         labelsets = self.labelsets_[np.concatenate(numbers)]
-        exceptions = Exceptions(np.cumsum(np.concatenate(sizes)), labelsets, np.concatenate(scores))
-        return replace(general, exceptions=exceptions)
+        overrides = Overrides(np.cumsum(np.concatenate(sizes)), labelsets, np.concatenate(scores))
+        return replace(general, overrides=overrides)
 
     def _list_labelsets(self, leaves: Any) -> ListedLabelsets:
         """Return the ``max_listed`` most probable labelsets of the objects in these leaves."""

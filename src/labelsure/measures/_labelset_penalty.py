@@ -5,10 +5,9 @@ from typing import Self
 
 import numpy as np
 
-from labelsure._core.discounts import Discounts
 from labelsure._core.energy import Energy
+from labelsure._core.energy_parts import Discounts, Penalty
 from labelsure._core.fixed_point import choose_exponent
-from labelsure._core.penalty import Penalty
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_number
 from labelsure.measures._base import Measure

@@ -4,10 +4,9 @@ import math
 
 import numpy as np
 
-from labelsure._core.discounts import Discounts
 from labelsure._core.energy import Energy
+from labelsure._core.energy_parts import Discounts, Penalty
 from labelsure._core.fixed_point import to_fixed_point
-from labelsure._core.penalty import Penalty
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_choice, check_number
 from labelsure.measures._labelset_penalty import LabelsetPenalty

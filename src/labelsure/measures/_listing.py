@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from labelsure._core.energy import Energy
-from labelsure._core.exceptions import Exceptions
+from labelsure._core.energy_parts import Overrides
 from labelsure._core.fixed_point import choose_exponent, to_fixed_point
 from labelsure._core.listing import check_list_memory, check_listed_labels, list_labelsets
 from labelsure._core.types import FloatArray, IntArray, LabelMatrixLike, MatrixLike
@@ -45,5 +45,5 @@ class ListingMeasure(Measure):
         return Energy(
             constant=np.zeros(n_objects, dtype=np.int64),
             unary=np.zeros((n_objects, n_labels), dtype=np.int64),
-            exceptions=Exceptions(begin, np.tile(labelsets, (n_objects, 1)), scores.ravel()),
+            overrides=Overrides(begin, np.tile(labelsets, (n_objects, 1)), scores.ravel()),
         )

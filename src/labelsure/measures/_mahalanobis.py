@@ -6,9 +6,9 @@ from typing import Self
 import numpy as np
 
 from labelsure._core.energy import Energy
+from labelsure._core.energy_parts import SquareRoot
 from labelsure._core.fixed_point import COARSEST_EXPONENT, SCORE_BITS, to_fixed_point
-from labelsure._core.link import SquareRoot
-from labelsure._core.one_thread import one_thread
+from labelsure._core.running import one_thread
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_choice, check_label_matrix, check_number, check_outputs, check_same_length
 from labelsure.measures._base import Measure

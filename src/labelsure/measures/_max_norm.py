@@ -5,8 +5,8 @@ from typing import Self
 import numpy as np
 
 from labelsure._core.energy import Energy
+from labelsure._core.energy_parts import Maximum
 from labelsure._core.fixed_point import choose_exponent, to_fixed_point
-from labelsure._core.maximum import Maximum
 from labelsure._core.types import FloatArray, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix
 from labelsure.measures._base import Measure

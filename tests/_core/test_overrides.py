@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fold_strategies import exceptions
-from labelsure._core.exceptions import Exceptions
+from fold_strategies import overrides
+from labelsure._core.energy_parts import Overrides
 from labelsure._core.labelset_keys import labelset_keys
 from labelsure.labelsets import decode
 
 SHAPES = st.tuples(st.integers(1, 4), st.integers(1, 5))
-CASES = SHAPES.flatmap(lambda shape: st.tuples(st.just(shape), exceptions(*shape)))
+CASES = SHAPES.flatmap(lambda shape: st.tuples(st.just(shape), overrides(*shape)))
 
 
 def transcription(listed, i, labelset, score):
@@ -55,7 +55,7 @@ def test_override_takes_thousands_of_exceptions_and_labelsets():
     """Comparing each with each would take 4 GB here."""
     rng = np.random.default_rng(0)
     labelsets = np.unique(rng.integers(0, 2, size=(5000, 160)), axis=0).astype(np.int8)
-    listed = Exceptions(np.array([0, len(labelsets)]), labelsets, np.arange(len(labelsets)))
+    listed = Overrides(np.array([0, len(labelsets)]), labelsets, np.arange(len(labelsets)))
     asked = np.vstack([labelsets[::-1], 1 - labelsets[:100]])
     scores = listed.override(np.full(len(asked), -1), asked, np.zeros(len(asked), dtype=np.int64))
     assert scores.tolist() == [*range(len(labelsets) - 1, -1, -1)] + [-1] * 100
@@ -69,7 +69,7 @@ def test_override_equals_a_dictionary(n_labels, seed):
     few = np.unique(rng.integers(0, 2, size=(6, n_labels)), axis=0).astype(np.int8)
     chosen = [np.flatnonzero(rng.random(len(few)) < 0.5) for _ in range(5)]
     begin = np.cumsum([0, *map(len, chosen)])
-    listed = Exceptions(begin, few[np.concatenate(chosen)], rng.integers(-9, 9, begin[-1]))
+    listed = Overrides(begin, few[np.concatenate(chosen)], rng.integers(-9, 9, begin[-1]))
     rows = zip(listed.owners().tolist(), listed.labelsets, listed.scores.tolist(), strict=True)
     scores = {(owner, labelset.tobytes()): score for owner, labelset, score in rows}
     assert len(scores) == len(listed.scores)
@@ -86,9 +86,9 @@ def test_override_equals_a_dictionary(n_labels, seed):
 
 
 def test_override_looks_only_at_the_exceptions_of_the_objects_asked_for():
-    """A search asks about one object at a time; sorting all objects' exceptions each time would square the cost."""
+    """A search asks about one object at a time; sorting all objects' overrides each time would square the cost."""
     labelsets = np.zeros((1000, 8), dtype=np.int8)
-    listed = Exceptions(np.arange(1001), labelsets, np.arange(1000))
-    with mock.patch("labelsure._core.exceptions.labelset_keys", side_effect=labelset_keys) as keys:
+    listed = Overrides(np.arange(1001), labelsets, np.arange(1000))
+    with mock.patch("labelsure._core.energy_parts.labelset_keys", side_effect=labelset_keys) as keys:
         assert listed.override(np.array([-1]), labelsets[:1], np.array([700])).tolist() == [700]
     assert sum(len(call.args[0]) for call in keys.call_args_list) == 2

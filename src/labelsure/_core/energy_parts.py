@@ -1,0 +1,265 @@
+"""What an energy may have beside sums over labels and pairs: link, maximum, penalty, discounts, overrides."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from labelsure._core.labelset_keys import find_keys, labelset_keys, labelset_words
+from labelsure._core.types import IntArray, LabelMatrix
+
+
+@dataclass(frozen=True)
+class SquareRoot:
+    """The square root of the additive part, rounded down to an integer: floor(sqrt(a 2^shift)).
+
+    With a in units of 2^-e the result is in units of 2^-(e + shift)/2. Negative a count as 0.
+
+    Attributes
+    ----------
+    shift : int
+        From 0 to 12, so that a < 2^50 leaves room for it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> SquareRoot(shift=2)(np.array([-1, 4, 5])).tolist()
+    [0, 4, 4]
+    """
+
+    shift: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.shift <= 12:
+            raise ValueError(f"shift must lie between 0 and 12, got {self.shift!r}.")
+
+    def __call__(self, additive: IntArray) -> IntArray:
+        """Return the integer square roots."""
+        square = np.maximum(additive, 0) << self.shift
+        root: IntArray = np.sqrt(square.astype(np.float64)).astype(np.int64)
+        root -= root * root > square
+        root += (root + 1) * (root + 1) <= square
+        return root
+
+
+@dataclass(frozen=True, eq=False)
+class Maximum:
+    """For each of n objects, what every label costs when it is off and when it is on; only the worst one counts.
+
+    Attributes
+    ----------
+    off, on : int64 arrays of shape (n, q)
+        The costs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> maximum = Maximum(off=np.array([[1, 5]]), on=np.array([[7, 2]]))
+    >>> maximum.scores(np.array([[0, 0], [0, 1], [1, 1]]), np.array([0, 0, 0])).tolist()
+    [5, 2, 7]
+    """
+
+    off: IntArray
+    on: IntArray
+
+    def scores(self, Y: LabelMatrix | IntArray, objects: IntArray) -> IntArray:
+        """Return the largest cost of the labels of ``Y[r]`` for object ``objects[r]``."""
+        if len(objects) and (objects == objects[0]).all():
+            objects = objects[:1]  # one row for all: the costs need not be copied for each labelset
+        scores: IntArray = np.where(np.asarray(Y, dtype=bool), self.on[objects], self.off[objects]).max(axis=1)
+        return scores
+
+    def lowest(self) -> IntArray:
+        """Return a number for each object that none of its labelsets falls below, and one of them may reach."""
+        lowest: IntArray = np.minimum(self.off, self.on).max(axis=1)
+        return lowest
+
+    def highest(self) -> IntArray:
+        """Return the largest cost of each object."""
+        highest: IntArray = np.maximum(self.off, self.on).max(axis=1)
+        return highest
+
+    def forbid(self, label: int, *, on: bool, cost: int) -> "Maximum":
+        """Return the costs with at least ``cost`` more for every labelset that has one label on, or off."""
+        forbidden = Maximum(self.off.copy(), self.on.copy())
+        (forbidden.on if on else forbidden.off)[:, label] = self.highest() + cost
+        return forbidden
+
+    def take(self, objects: IntArray | slice) -> "Maximum":
+        """Return the costs of some of the objects, repeated ones allowed."""
+        return Maximum(self.off[objects], self.on[objects])
+
+
+BLOCK_DISTANCES = 2**21
+"""Distances worked out at a time, 16 MiB of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Penalty:
+    """A cost by number of labels, plus a cost per unit of Hamming distance to the nearest of given labelsets.
+
+    Attributes
+    ----------
+    by_cardinality : int64 array of shape (q + 1,) or None
+        What labelsets with 0, 1, ... labels pay; not negative.
+    anchors : int8 array of shape (A, q) or None
+        Labelsets; each other one pays for its distance to the nearest of them.
+    per_distance : int
+        What a distance of one label costs; not negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> penalty = Penalty(np.array([5, 0, 0]), anchors=np.array([[1, 0]], dtype=np.int8), per_distance=2)
+    >>> penalty.costs(np.array([[0, 0], [1, 0], [0, 1]])).tolist()
+    [7, 0, 4]
+    """
+
+    by_cardinality: IntArray | None = None
+    anchors: LabelMatrix | None = None
+    per_distance: int = 0
+
+    def __post_init__(self) -> None:
+        if self.by_cardinality is not None and (self.by_cardinality < 0).any():
+            raise ValueError("by_cardinality must not be negative: a penalty only makes labelsets stranger.")
+        if self.per_distance < 0:
+            raise ValueError(f"per_distance must not be negative, got {self.per_distance}.")
+        if self.per_distance > 0 and (self.anchors is None or not len(self.anchors)):
+            raise ValueError("per_distance needs at least one labelset in anchors to measure the distance from.")
+
+    def costs(self, Y: LabelMatrix | IntArray) -> IntArray:
+        """Return the penalty of each row of ``Y``."""
+        on = np.asarray(Y, dtype=np.int64)
+        costs = np.zeros(len(on), dtype=np.int64)
+        if self.by_cardinality is not None:
+            costs += self.by_cardinality[on.sum(axis=1)]
+        if self.per_distance > 0 and self.anchors is not None:
+            _, first, which = np.unique(labelset_keys(on), return_index=True, return_inverse=True)
+            costs += self.per_distance * _nearest(on[first], self.anchors)[which]
+        return costs
+
+    def largest_cost(self, n_labels: int) -> int:
+        """Return a number that no labelset pays more than."""
+        by_cardinality = 0 if self.by_cardinality is None else int(self.by_cardinality.max())
+        return by_cardinality + self.per_distance * n_labels
+
+    def flat_cost(self) -> int | None:
+        """Return what all labelsets pay alike; None where they pay differently."""
+        if self.per_distance > 0:
+            return None
+        if self.by_cardinality is None:
+            return 0
+        first = int(self.by_cardinality[0])
+        return first if (self.by_cardinality == first).all() else None
+
+    def __add__(self, other: "Penalty") -> "Penalty":
+        """Return the penalty that costs what both cost together; distances must be to the same labelsets."""
+        by_cardinality = other.by_cardinality
+        if self.by_cardinality is not None:
+            by_cardinality = self.by_cardinality if by_cardinality is None else self.by_cardinality + by_cardinality
+        anchors = self.anchors if self.per_distance > 0 else other.anchors
+        lists = [part.anchors for part in (self, other) if part.per_distance > 0 and part.anchors is not None]
+        if len({frozenset(labelset_keys(one).tolist()) for one in lists}) > 1:
+            raise ValueError("Two penalties by distance can only be added where they measure it to the same labelsets.")
+        return Penalty(by_cardinality, anchors=anchors, per_distance=self.per_distance + other.per_distance)
+
+
+def _nearest(on: IntArray, anchors: LabelMatrix) -> IntArray:
+    """Return the Hamming distance of each row of ``on`` to the nearest row of ``anchors``."""
+    points, others = labelset_words(on), labelset_words(anchors)
+    n_rows = max(1, BLOCK_DISTANCES // len(others))
+    nearest = np.empty(len(points), dtype=np.int64)
+    for start in range(0, len(points), n_rows):
+        block = points[start : start + n_rows]
+        distances = np.zeros((len(block), len(others)), dtype=np.int64)
+        for word in range(points.shape[1]):
+            distances += np.bitwise_count(block[:, word, None] ^ others[:, word])
+        nearest[start : start + n_rows] = distances.min(axis=1)
+    return nearest
+
+
+@dataclass(frozen=True, eq=False)
+class Discounts:
+    """Some labelsets, and what each is spared of the general score: the same for all objects of a fold.
+
+    A penalty on every labelset that was not seen in training is a constant for all and a discount for the seen ones.
+
+    Attributes
+    ----------
+    labelsets : int8 array of shape (S, q)
+        None twice.
+    amounts : int64 array of shape (S,)
+        Not negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> discounts = Discounts(np.array([[1, 1]], dtype=np.int8), np.array([3]))
+    >>> discounts.of(np.array([[1, 1], [0, 1]])).tolist()
+    [3, 0]
+    """
+
+    labelsets: LabelMatrix
+    amounts: IntArray
+
+    def __post_init__(self) -> None:
+        if (self.amounts < 0).any():
+            raise ValueError("amounts must not be negative: a discount only makes labelsets less strange.")
+
+    def of(self, Y: LabelMatrix | IntArray) -> IntArray:
+        """Return the discount of each row of ``Y``."""
+        places = find_keys(labelset_keys(Y), labelset_keys(self.labelsets))
+        return np.where(places >= 0, np.append(self.amounts, 0)[places], 0)
+
+    def __add__(self, other: "Discounts") -> "Discounts":
+        """Return the discounts of both together."""
+        labelsets = np.unique(np.concatenate([self.labelsets, other.labelsets]), axis=0)
+        return Discounts(labelsets, self.of(labelsets) + other.of(labelsets))
+
+
+@dataclass(frozen=True, eq=False)
+class Overrides:
+    """For each of n objects, some labelsets with their own scores instead of the energy's.
+
+    Attributes
+    ----------
+    begin : int64 array of shape (n + 1,)
+        Object i's are rows begin[i] to begin[i + 1] of the others.
+    labelsets : int8 array of shape (E, q)
+        No labelset twice for one object.
+    scores : int64 array of shape (E,)
+        Their scores, whole: neither link nor penalty is applied to them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> overrides = Overrides(np.array([0, 1, 1]), np.array([[1, 1]], dtype=np.int8), np.array([7]))
+    >>> overrides.override(np.array([4, 4]), np.array([[1, 1], [1, 1]]), np.array([0, 1])).tolist()
+    [7, 4]
+    """
+
+    begin: IntArray
+    labelsets: LabelMatrix
+    scores: IntArray
+
+    def override(self, scores: IntArray, Y: LabelMatrix | IntArray, objects: IntArray) -> IntArray:
+        """Return the scores of labelset ``Y[r]`` for object ``objects[r]``, overrides replaced by their own."""
+        if not len(self.scores) or not len(scores):
+            return scores
+        asked, whose = np.unique(objects, return_inverse=True)
+        listed = self.take(asked)  # searches ask about one object at a time
+        distinct, number = np.unique(labelset_keys(listed.labelsets), return_inverse=True)
+        wanted = find_keys(labelset_keys(Y), distinct)
+        own = listed.owners() * len(distinct) + number
+        places = find_keys(np.where(wanted >= 0, whose * len(distinct) + wanted, -1), own)
+        return np.where(places >= 0, np.append(listed.scores, 0)[places], scores)
+
+    def owners(self) -> IntArray:
+        """Return the object of each row."""
+        return np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
+
+    def take(self, objects: IntArray) -> "Overrides":
+        """Return the overrides of some of the objects, repeated ones allowed."""
+        sizes = np.diff(self.begin)[objects]
+        begin = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        rows = np.repeat(self.begin[:-1][objects] - begin[:-1], sizes) + np.arange(begin[-1])
+        return Overrides(begin, self.labelsets[rows], self.scores[rows])
