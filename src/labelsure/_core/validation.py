@@ -1,5 +1,6 @@
 """Checks at the door: what was expected, what arrived, what to do."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Integral, Number, Real
 from typing import Any
@@ -10,7 +11,13 @@ from scipy import sparse
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
 
 
-def check_label_matrix(Y: LabelMatrixLike, *, name: str = "Y", n_labels: int | None = None) -> LabelMatrix:
+def check_label_matrix(
+    Y: LabelMatrixLike,
+    *,
+    name: str = "Y",
+    n_labels: int | None = None,
+    label_names: Sequence[str] | None = None,
+) -> LabelMatrix:
     """Return ``Y`` as a dense (n, q) array of zeros and ones, or say what is wrong with it.
 
     Parameters
@@ -21,6 +28,8 @@ def check_label_matrix(Y: LabelMatrixLike, *, name: str = "Y", n_labels: int | N
         The argument's name, for the error message.
     n_labels : int or None
         The number of columns required.
+    label_names : sequence of str or None
+        The labels' names where they are known: the columns of a DataFrame are then taken by name, in this order.
 
     Examples
     --------
@@ -31,6 +40,9 @@ def check_label_matrix(Y: LabelMatrixLike, *, name: str = "Y", n_labels: int | N
     ...
     ValueError: Y must hold only 0 and 1, got 2 in row 0, column 1. ...
     """
+    own_names = label_names_of(Y)
+    if own_names is not None and label_names is not None:
+        Y = _take_by_name(Y, own_names, tuple(label_names), name)
     array = _dense(Y, name)
     if array.ndim != 2:
         raise ValueError(
@@ -88,6 +100,22 @@ def label_names_of(Y: LabelMatrixLike) -> tuple[str, ...] | None:
     """
     columns = getattr(Y, "columns", None)
     return None if columns is None else tuple(str(column) for column in columns)
+
+
+def _take_by_name(Y: Any, own: tuple[str, ...], wanted: tuple[str, ...], name: str) -> Any:
+    """Return the table with its columns in the order of the names wanted, or say which are missing or unknown."""
+    if own == wanted:
+        return Y
+    missing = [label for label in wanted if label not in own]
+    unknown = [label for label in own if label not in wanted]
+    if missing or unknown or len(own) != len(wanted):
+        listed = f" without {missing[0]!r}" if missing else f" with {unknown[0]!r}" if unknown else ""
+        raise ValueError(
+            f"{name} must have the {len(wanted)} labels that were learned as columns, in any order, got {len(own)}"
+            f" columns{listed}. The labels are {', '.join(map(repr, wanted[:5]))}{', ...' if len(wanted) > 5 else ''};"
+            f" pass an array without names to have columns taken by position."
+        )
+    return Y[[list(Y.columns)[own.index(label)] for label in wanted]]
 
 
 def check_same_length(X: Any, Y: Any, *, names: tuple[str, str] = ("X", "Y")) -> None:
