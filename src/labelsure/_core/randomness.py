@@ -1,12 +1,30 @@
-"""Every draw comes from one random_state."""
+"""Every draw comes from one random_state; what is drawn for an object belongs to the object, not to its place."""
 
+import hashlib
+import math
+from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from labelsure._core.types import IntArray
+
 MAX_SEED = np.iinfo(np.int32).max
+
+DRAW_UNIT = 2**31
+"""A draw u is a whole number of these; u = 1 .. 2^31, never 0, so that P(p <= eps) <= eps holds exactly."""
+
+SMOOTHING, MERGING, ORDER = range(1, 4)
+"""Streams: what is drawn for one purpose says nothing about what is drawn for another."""
+
+BLOCK_NUMBERS = 2**20
+"""Entries hashed at a time, to bound memory."""
+
+UInt64Array = np.ndarray[tuple[int, ...], np.dtype[np.uint64]]
 
 
 def draw_seeds(random_state: Any, n_seeds: int) -> list[int]:
@@ -40,3 +58,120 @@ def set_missing_seeds(estimator: BaseEstimator, seed: int) -> BaseEstimator:
     }
     estimator.set_params(**missing)  # scikit-learn's FrozenEstimator returns nothing here
     return estimator
+
+
+def draw_uniforms(seed: int, stream: int, keys: UInt64Array) -> IntArray:
+    """Draw a number from 1 to ``DRAW_UNIT`` for each object: the same whenever, and beside whichever others, it is met.
+
+    Parameters
+    ----------
+    seed : int
+        Drawn from the user's random_state when the predictor was fitted.
+    stream : int
+        What the draws are for.
+    keys : uint64 array of shape (n,)
+        Of the objects, see :func:`object_keys`.
+
+    Examples
+    --------
+    >>> together = draw_uniforms(0, SMOOTHING, object_keys([[1.0, 2.0], [3.0, 0.0]]))
+    >>> alone = draw_uniforms(0, SMOOTHING, object_keys([[3.0, 0.0]]))
+    >>> bool(together[1] == alone[0])
+    True
+    """
+    return (_mix(keys ^ _mix(np.uint64(seed * 8 + stream))) >> np.uint64(33)).astype(np.int64) + 1
+
+
+def draw_order(seed: int, x: Any, n: int) -> IntArray:
+    """Draw an order of ``n`` examples for one object, given as a single row."""
+    key = int(_mix(object_keys(x) ^ _mix(np.uint64(seed * 8 + ORDER)))[0])
+    return np.random.RandomState([key & 0xFFFFFFFF, key >> 32]).permutation(n).astype(np.int64)
+
+
+def join_keys(parts: Sequence[UInt64Array]) -> UInt64Array:
+    """Return one key for each object from those of several tables about it, in the order given."""
+    joined = np.zeros(len(parts[0]), dtype=np.uint64)
+    for part in parts:
+        joined = _mix(joined ^ part)
+    return joined
+
+
+def object_keys(objects: Any, *, default: float = 0.0) -> UInt64Array:
+    """Return 64 bits for each object that depend on its entries alone, equal for equal rows, dense or sparse.
+
+    A row's key is the sum, modulo 2^64, of a hash of each entry that is not ``default`` and of its column.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> X = np.array([[0.0, 1.5], [2.0, 0.0]])
+    >>> bool((object_keys(X) == object_keys(csr_array(X))).all())
+    True
+    """
+    if sparse.issparse(objects):
+        return _keys_of_sparse(objects, default)
+    if hasattr(objects, "columns"):  # a DataFrame may have numbers, texts and dates beside each other
+        columns = [np.asarray(objects[name]) for name in objects.columns]
+        keys = np.zeros(len(objects), dtype=np.uint64)
+        for j, column in enumerate(columns):
+            keys += _hash_entries(_bits(column), np.array([j]), default)
+        return keys
+    array = _as_array(objects)
+    rows = array.reshape(len(array), math.prod(array.shape[1:]))
+    n_rows = max(1, BLOCK_NUMBERS // max(rows.shape[1], 1))
+    blocks = [
+        _hash_entries(_bits(rows[start : start + n_rows]), np.arange(rows.shape[1]), default).sum(axis=1, dtype=np.uint64)
+        for start in range(0, len(rows), n_rows)
+    ]
+    return np.concatenate([np.empty(0, dtype=np.uint64), *blocks])
+
+
+def _keys_of_sparse(matrix: Any, default: float) -> UInt64Array:
+    rows = sparse.csr_array(matrix, copy=True)
+    rows.sum_duplicates()
+    hashed = _hash_entries(_bits(rows.data), rows.indices, default)
+    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(hashed, dtype=np.uint64)])
+    keys: UInt64Array = sums[rows.indptr[1:]] - sums[rows.indptr[:-1]]
+    return keys
+
+
+def _as_array(objects: Any) -> np.ndarray[Any, Any]:
+    """Return rows as an array of numbers or, where they are none, of objects."""
+    if not hasattr(objects, "dtype"):
+        objects = list(objects)
+        try:
+            return np.asarray(objects, dtype=np.float64)
+        except (TypeError, ValueError):  # texts, or rows that differ in length
+            array = np.empty(len(objects), dtype=object)
+            array[:] = objects
+            return array
+    return np.asarray(objects)
+
+
+def _bits(values: np.ndarray[Any, Any]) -> UInt64Array:
+    """Return 64 bits for each entry: those of the number as a float, or a digest of anything else."""
+    if values.dtype.kind in "biuf":
+        numbers = np.asarray(values, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
+        return np.where(np.isnan(numbers), np.nan, numbers).view(np.uint64)
+    cells = [_bits(np.array(cell)) if isinstance(cell, Real) else _digest(cell) for cell in values.ravel()]
+    return np.array(cells, dtype=np.uint64).reshape(values.shape)
+
+
+def _digest(cell: Any) -> np.uint64:
+    content = cell.tobytes() if isinstance(cell, np.ndarray) else cell if isinstance(cell, bytes) else str(cell).encode()
+    return np.uint64(int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little"))
+
+
+def _hash_entries(bits: UInt64Array, columns: IntArray, default: float) -> UInt64Array:
+    """Return a hash of each entry and its column; 0 for entries that are the default."""
+    hashed = _mix(bits ^ _mix(columns.astype(np.uint64) + np.uint64(1)))
+    return np.where(bits == np.float64(default).view(np.uint64), np.uint64(0), hashed)
+
+
+def _mix(words: Any) -> Any:
+    """Return words whose bits each depend on all bits of the word given (the finaliser of SplitMix64)."""
+    with np.errstate(over="ignore"):
+        words = words + np.uint64(0x9E3779B97F4A7C15)
+        words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))

@@ -1,24 +1,27 @@
-"""What the conformal classifiers share."""
+"""What the conformal classifiers share: doors, names, tags, and the two stages."""
 
-import warnings
-from abc import ABC, abstractmethod
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from labelsure._core.randomness import draw_seeds
-from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_choice, check_label_matrix, check_same_length, label_names_of, n_rows
-from labelsure.conformal._calibrated import resolve_measure
-from labelsure.conformal._inside import check_inside, copy_inside, tags_inside
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.validation import check_label_matrix, check_label_names, check_same_length, n_rows
+from labelsure.conformal._calibration import FoldExamples, TrainingPart, calibrate
+from labelsure.conformal._calibrator import Calibrator
+from labelsure.conformal._choices import Choices, check_choices, check_empty_labelsets, check_measure
+from labelsure.conformal._models import FoldModel, ask_models, check_estimator, outputs_of_models, tags_of
+from labelsure.conformal._splits import Split
 from labelsure.estimators import mark_multi_label
-from labelsure.labelsets import DRAW_UNIT
+from labelsure.measures import AutoMeasure, Measure, MeasureChoices, Need, default_measure
 from labelsure.predictions import LabelsetPredictions
 
-SMOOTHING_STREAM, ORDER_STREAM = 1, 2
-"""Set the draws of predictions apart from those of ``fit``, which come from the same random_state."""
+CHOICES = ("guarantee", "smoothed", "empty", "mondrian", "weight")
+"""Parameters that say how calibration examples are counted; not every classifier has all of them."""
 
 
 class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -31,16 +34,19 @@ class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     estimator: Any
     smoothed: bool
     random_state: Any
+    n_jobs: int | None
 
-    def _check_fit(self, X: MatrixLike, Y: LabelMatrixLike, *, prefit: bool = False) -> tuple[MatrixLike, LabelMatrix]:
-        """Check parameters and training data, and learn names and sizes."""
-        check_inside(self.estimator, prefit=prefit)
-        labels = check_label_matrix(Y)
+    def _check_fit(
+        self, X: MatrixLike, y: LabelMatrixLike, label_names: Sequence[str] | None, *, prefit: bool = False
+    ) -> tuple[MatrixLike, LabelMatrix]:
+        """Check estimator and training data, and learn names and sizes."""
+        check_estimator(self.estimator, prefit=prefit)
+        labels = check_label_matrix(y, name="y")
         X = _as_rows(X)
-        check_same_length(X, labels)
+        check_same_length(X, labels, names=("X", "y"))
         validate_data(self, X, reset=True, skip_check_array=True)
         self.n_labels_ = labels.shape[1]
-        self.label_names_ = label_names_of(Y)
+        self.label_names_ = check_label_names(label_names, y, self.n_labels_)
         self.classes_ = [np.array([0, 1]) for _ in range(self.n_labels_)]
         return X, labels
 
@@ -55,23 +61,17 @@ class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         validate_data(self, X, reset=False, skip_check_array=True)
         return X
 
-    def _seeded_estimator(self, seed: int) -> Any:
-        return copy_inside(self.estimator, seed)
-
-    def _draws(self, n_objects: int) -> IntArray | None:
-        return draw_smoothing(n_objects, self.random_state) if self.smoothed else None
-
     def __sklearn_tags__(self) -> Any:
         tags = mark_multi_label(super().__sklearn_tags__())
-        inside = tags_inside(self.estimator)
+        inside = tags_of(self.estimator)
         if inside is not None:
             tags.input_tags.sparse = inside.input_tags.sparse
             tags.input_tags.allow_nan = inside.input_tags.allow_nan
         return tags
 
 
-class ConformalClassifier(WrappingClassifier, ABC):
-    """Base of the conformal classifiers of labelsets: a classifier inside, p-values of labelsets outside."""
+class LabelsetClassifier(WrappingClassifier):
+    """Base of the classifiers of labelsets: a classifier inside, p-values of labelsets outside."""
 
     measure: Any
     empty: str
@@ -101,56 +101,164 @@ class ConformalClassifier(WrappingClassifier, ABC):
         """
         return self.predict_labelsets(X).labelsets.astype(np.int64)  # the int of scikit-learn's own classifiers
 
-    def _check_fit(self, X: MatrixLike, Y: LabelMatrixLike, *, prefit: bool = False) -> tuple[MatrixLike, LabelMatrix]:
-        if self.measure is not None:
-            resolve_measure(self.measure)
-        check_empty(self.empty)
-        return super()._check_fit(X, Y, prefit=prefit)
+    def _check_choices(self, labels: Sequence[LabelMatrix], *, one_fold: bool) -> tuple[Choices, Any]:
+        """Return what was asked for and the measure, or raise ValueError before anything is fitted."""
+        measure = check_measure(self.measure, self.n_labels_)
+        asked = {name: getattr(self, name) for name in CHOICES if hasattr(self, name)}
+        choices = check_choices(**asked, label_names=self.label_names_, n_labels=self.n_labels_, one_fold=one_fold)
+        check_empty_labelsets(self.empty, *labels)
+        return choices, measure
+
+
+class CalibratedClassifier(LabelsetClassifier):
+    """Base of the classifiers that fit models first and calibrate their outputs then.
+
+    The fitted state is ``models_`` and ``calibrator_``; predictions look at nothing else.
+    """
+
+    models_: list[Any]
+    calibrator_: Calibrator
+
+    def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
+        """Return p-values of labelsets for new objects, computed when asked for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            The objects.
+        """
+        X = self._check_predict(X)
+        outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
+        return self.calibrator_.predict(outputs, X)
+
+    def nonconformity(self, X: MatrixLike, y: LabelMatrixLike) -> FloatArray:
+        """Return how strange labelsets are for objects: the scores that p-values are made of.
+
+        For examples that arrive one after the other these are what
+        :class:`~labelsure.metrics.ExchangeabilityMartingale` watches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            The objects.
+        y : array-like of shape (n_objects, n_labels)
+            One labelset per object.
+
+        Returns
+        -------
+        array of shape (n_objects,)
+            Larger is stranger; the mean over the folds where there are several.
+        """
+        X = self._check_predict(X)
+        labels = check_label_matrix(y, name="y", n_labels=self.n_labels_, label_names=self.label_names_)
+        check_same_length(X, labels, names=("X", "y"))
+        outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
+        return self.calibrator_.nonconformity(outputs, labels, X)
+
+    def recalibrate(self, X: MatrixLike, y: LabelMatrixLike, **parameters: Any) -> Self:
+        """Return a fitted copy with another measure, guarantee or way of counting, around the same models.
+
+        Nothing is trained again but the measure. Measures that learn from out-of-fold outputs, "auto" among them, take
+        new models: use ``fit``.
+
+        Parameters
+        ----------
+        X, y : array-likes of n rows
+            The examples that ``fit`` was given, in the same order.
+        **parameters
+            What to change: ``measure``, ``guarantee``, ``mondrian``, ``weight``, ``smoothed``, ``empty``, ``n_jobs``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_multilabel_classification
+        >>> from labelsure import CrossConformalClassifier, MLkNNClassifier
+        >>> from labelsure.measures import PowerMeasure
+        >>> X, y = make_multilabel_classification(n_samples=100, n_classes=3, random_state=0)
+        >>> model = CrossConformalClassifier(MLkNNClassifier(), cv=5, random_state=0).fit(X, y)
+        >>> exact = model.recalibrate(X, y, guarantee="exact", measure=PowerMeasure())
+        >>> exact.models_ is model.models_
+        True
+        """
+        X = self._check_predict(X)
+        labels = check_label_matrix(y, name="y", n_labels=self.n_labels_, label_names=self.label_names_)
+        if {len(labels), n_rows(X)} != {self.n_examples_}:
+            raise ValueError(
+                f"recalibrate takes the {self.n_examples_} examples that fit was given, got {n_rows(X)} rows of X and"
+                f" {len(labels)} of y."
+            )
+        fixed = set(parameters) - {"measure", "n_jobs", *CHOICES}
+        if fixed or getattr(self, "prefit", False):
+            why = f"it cannot change {min(fixed)}" if fixed else "with prefit=True fit trains nothing anyway"
+            raise ValueError(f"recalibrate keeps the models as they are; {why}. Use fit.")
+        copy = clone(self).set_params(**parameters)
+        copy.__dict__.update({name: value for name, value in vars(self).items() if name.endswith("_")})
+        choices, measure = copy._check_choices([labels], one_fold=len(self.models_) == 1)
+        needs = needs_of(measure, self.n_labels_)
+        if Need.OUT_OF_FOLD_OUTPUTS in needs:
+            raise ValueError(f"{measure!r} learns from out-of-fold outputs, which takes new models: use fit.")
+        splits = self._splits_again()
+        models = ask_models(self.models_, X, self.n_labels_, splits, needs=needs)
+        copy._calibrate(X, labels, splits, models, choices, measure)
+        return copy
+
+    def _keep_splits(self, splits: Sequence[Split], n_examples: int, seeds: Sequence[int]) -> None:
+        """Remember which examples calibrate, and which train where these are not all the others."""
+        self.n_examples_ = n_examples
+        self.seeds_ = list(seeds)
+        self.fold_indices_ = [split.calibration for split in splits]
+        complementary = all(len(split.train) + len(split.calibration) == n_examples for split in splits)
+        self.train_indices_ = None if complementary else [split.train for split in splits]
+
+    def _splits_again(self) -> list[Split]:
+        everyone = np.arange(self.n_examples_)
+        trained = self.train_indices_ or [np.setdiff1d(everyone, rows) for rows in self.fold_indices_]
+        return [Split(train, rows) for train, rows in zip(trained, self.fold_indices_, strict=True)]
+
+    def _calibrate(
+        self,
+        X: MatrixLike,
+        Y: LabelMatrix,
+        splits: Sequence[Split],
+        models: Sequence[FoldModel],
+        choices: Choices,
+        measure: Measure | AutoMeasure | None,
+        training: TrainingPart | None = None,
+    ) -> None:
+        """Calibrate the models' outputs, stage two; ``training`` is what a user says of a model fitted elsewhere."""
+        categories, weights = choices.look_at(X, Y)
+        needs = needs_of(measure, self.n_labels_)
+        folds = []
+        for split, model in zip(splits, models, strict=True):
+            outputs = model.out_of_fold_outputs if Need.OUT_OF_FOLD_OUTPUTS in needs else model.training_outputs
+            X_train = _safe_indexing(X, split.train) if Need.FEATURES in needs else None
+            X_calibration = _safe_indexing(X, split.calibration) if Need.FEATURES in needs else None
+            part = TrainingPart(Y[split.train], outputs, X_train) if training is None else training
+            folds.append(FoldExamples(model.outputs, Y[split.calibration], part, X_calibration))
+        *seeds, draw_seed = self.seeds_
+        rows = [split.calibration for split in splits]
+        self.calibrator_ = Calibrator(
+            tuple(calibrate(measure, folds, seeds=seeds, n_jobs=self.n_jobs)),
+            choices,
+            draw_seed,
+            complementary=self.train_indices_ is None,
+            categories=None if categories is None else tuple(categories[of_fold] for of_fold in rows),
+            weights=None if weights is None else weights[rows[0]],
+            label_names=self.label_names_,
+            n_jobs=self.n_jobs,
+        )
+
+    @property
+    def measure_choices_(self) -> MeasureChoices | None:
+        """What each fold chose with ``measure="auto"``, and why; ``print`` it. None where the measure was given."""
+        return self.calibrator_.measure_choices
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "allow_empty_")  # what every fit learns last: one that failed half-way does not count
+        return hasattr(self, "calibrator_")  # what every fit learns last: one that failed half-way does not count
 
 
-def check_empty(empty: str) -> str:
-    """Return what to do about the empty labelset if it is one of the choices there are."""
-    return check_choice(empty, ("auto", "allow", "exclude"), name="empty")
-
-
-def resolve_empty(empty: str, *labels: LabelMatrix) -> bool:
-    """Return whether the empty labelset is a candidate; "auto": if and only if some known example has no label.
-
-    With "auto", a new object without labels is missed only if it is the first such among all examples, which by
-    exchangeability happens with probability at most 1 / (n + 1). With "exclude" all such objects are missed: a warning
-    says so where there are some, and if there are no others nothing can be predicted.
-    """
-    check_empty(empty)
-    n_known = sum(len(part) for part in labels)
-    n_empty = sum(int((~part.any(axis=1)).sum()) for part in labels)
-    if empty == "exclude" and n_empty == n_known:
-        raise ValueError(
-            'empty="exclude" leaves out the empty labelset, and no example has another: every region would miss.'
-            ' Use empty="auto", or check that Y holds the labels.'
-        )
-    if empty == "exclude" and n_empty:
-        warnings.warn(
-            f'{n_empty} of {n_known} examples have no label, and with empty="exclude" no region holds the empty'
-            ' labelset: objects without labels are always missed. Use empty="auto" unless there will be none.',
-            UserWarning,
-            stacklevel=3,
-        )
-    return empty == "allow" or (empty == "auto" and n_empty > 0)
-
-
-def draw_smoothing(n_objects: int, random_state: Any) -> IntArray:
-    """Draw u of the smoothed p-values, one per object, in units of 1 / DRAW_UNIT."""
-    rng = open_stream(random_state, SMOOTHING_STREAM)
-    return rng.randint(1, DRAW_UNIT + 1, size=n_objects, dtype=np.int64)
-
-
-def open_stream(random_state: Any, stream: int) -> np.random.RandomState:
-    """Return a source of draws: with an int the same at every call, with a RandomState or None a fresh one."""
-    (seed,) = draw_seeds(random_state, 1)
-    return np.random.RandomState([seed, stream])
+def needs_of(measure: Measure | AutoMeasure | None, n_labels: int) -> Need:
+    """Return what a measure, or the default, needs of training parts."""
+    return (default_measure(n_labels, training_labels=True) if measure is None else measure).needs
 
 
 def _as_rows(X: MatrixLike) -> MatrixLike:

@@ -1,26 +1,20 @@
 """Cross-conformal prediction: every example calibrates once, under a model that has not seen it."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
-from sklearn.utils.parallel import delayed
+from sklearn.utils import check_random_state
 
 from labelsure._core.randomness import draw_seeds
-from labelsure._core.running import one_thread
 from labelsure._core.types import LabelMatrixLike, MatrixLike
-from labelsure._core.validation import n_rows
-from labelsure.conformal._base import ConformalClassifier, resolve_empty
-from labelsure.conformal._calibrated import choices_of
-from labelsure.conformal._choice import MeasureChoices
-from labelsure.conformal._fitting import fit_fold
-from labelsure.conformal._guarantees import check_guarantee
-from labelsure.conformal._parallel import fit_in_parallel, outputs_of_models
-from labelsure.conformal._predicting import check_mondrian, predict_categories, predict_folds
+from labelsure.conformal._base import CalibratedClassifier, needs_of
+from labelsure.conformal._guarantees import GUARANTEES, check_fold_sizes
+from labelsure.conformal._models import fit_models
 from labelsure.conformal._splits import make_splits
-from labelsure.measures import Measure
-from labelsure.predictions import LabelsetPredictions
+from labelsure.measures import AutoMeasure, Measure
 
 
-class CrossConformalClassifier(ConformalClassifier):
+class CrossConformalClassifier(CalibratedClassifier):
     """Cross-conformal predictor for multi-label classification.
 
     The training set is cut into K folds S_1, ..., S_K. For each fold a model is trained on the others, and the
@@ -43,21 +37,24 @@ class CrossConformalClassifier(ConformalClassifier):
         An int is that many shuffled folds of sizes as equal as possible. With a splitter of your own, no example may
         calibrate twice or calibrate a model that it trained; examples in no test part only train.
     empty : {"auto", "allow", "exclude"}, default="auto"
-        Whether the empty labelset is a candidate; "auto": if and only if a training example has no label.
+        What the empty labelset is: a candidate like any other ("allow"); no candidate ("exclude", as in the paper),
+        which misses all objects without labels; "auto": a candidate like any other in folds whose training part has an
+        example without labels, and stranger than every other labelset in folds whose training part has none.
     guarantee : str, default="cross"
         How the folds are merged, and so what is proven; see Notes. "cross", "exact", "exact-deterministic",
-        "twice-mean", "e-mod" or "eu-mod".
+        "exact-prefix", "twice-mean", "e-mod" or "eu-mod".
     mondrian : "cardinality", int, str, callable, Taxonomy or None, default=None
         P-values within categories: by the number of labels of the labelset ("cardinality", or
         ``ByCardinality(at_most=3)``), by whether it has one label (its number or name), or by a function of X that
-        returns a category per object. A category without calibration examples gives the p-value 1. Not with another
-        guarantee than "cross", nor with smoothing.
+        returns a category per object. A category without calibration examples gives the p-value 1. Not with guarantees
+        that need folds of equal size.
     smoothed : bool, default=False
         Smoothed p-values: ties are counted with a random weight, one draw per object. For "cross" only.
     random_state : int, RandomState or None, default=None
-        For the folds, for every ``random_state`` inside the estimator that is None, and for smoothing. An int makes
-        ``fit`` and each prediction repeatable. It also draws the same weights at each call: to smooth p-values of
-        objects that arrive one at a time, pass a RandomState.
+        For the folds, for every ``random_state`` inside the estimator that is None, and for the draws of randomised
+        guarantees and smoothing. A draw belongs to the object: it depends on what ``fit`` drew and on the object's
+        features alone, so objects get the same answer one by one, in batches, in any order and in any process. Equal
+        objects share a draw; what is proven holds for each of them on average over the seed.
     n_jobs : int or None, default=None
         Folds fitted in parallel, and threads for p-values; results do not depend on it.
 
@@ -65,38 +62,38 @@ class CrossConformalClassifier(ConformalClassifier):
     ----------
     models_ : list of FittedBase
         The fitted classifiers, one per fold.
-    calibrated_ : list of CalibratedMeasure
-        Fitted measures with the scores of the calibration examples, one per fold.
     fold_indices_ : list of int arrays
         The calibration examples of each fold.
-    categories_ : list of arrays
-        The categories of each fold's calibration examples, where there is a taxonomy.
-    allow_empty_ : bool
-        Whether the empty labelset is a candidate.
+    calibrator_ : Calibrator
+        Fitted measures, calibration scores and choices: what predictions depend on beside the models.
     n_labels_ : int
         The number of labels.
     label_names_ : tuple of str or None
-        The labels' names, where Y was a DataFrame.
+        The labels' names, where they are known.
 
     Notes
     -----
-    The paper's p-values ("cross") are not proven to be valid, only nearly so: for exchangeable data and a learner that
-    does not depend on the examples' order, a region at significance eps misses the true labelset with probability at
-    most ``2 eps + 2 (1 - eps)(1 - 1/K) / (l/K + 1)`` [2]_. In practice the error is close to eps for stable learners,
-    as the paper shows. The other guarantees prove an error of at most eps. With
+    The paper's p-values ("cross") are not proven to be valid, only nearly so: for exchangeable data, any learner and n
+    examples in K folds, a region at significance eps misses the true labelset with probability at most
+    ``2 eps + 2 (1 - eps)(K - 1) / (n + K)`` [2]_. In practice the error is close to eps for stable learners, as the
+    paper shows. The other guarantees prove an error of at most eps. With
     ``p_k = (#{i in S_k: alpha_i >= alpha^k(psi)} + 1) / (|S_k| + 1)``:
 
     - "exact": the mean over the folds of the e-values F(p_k), F falling and chosen for the level asked for, stays below
-      U / eps, U one uniform draw per object [4]_. Hardly larger regions than the paper's. Only regions change: the
-      p-values shown are still the paper's.
-    - "exact-deterministic": the running mean of F(p_k) never reaches 1 / eps [4]_.
-    - "twice-mean": p = 2 mean_k p_k, at most 1 [5]_.
-    - "e-mod": p = 2 min_t mean_{k <= t} p_k [6]_.
+      U / eps, U one uniform draw per object [4]_.
+    - "exact-deterministic": the same without a draw, the mean of F(p_k) stays below 1 / eps [4]_.
+    - "exact-prefix": the running mean of F(p_k) never reaches 1 / eps [4]_.
+    - "twice-mean": p = 2 mean_k p_k, at most 1 [5]_. Regions are smaller than those of these p-values: the mean of
+      L(p_k), an e-value that falls in equal steps to 0 at eps, stays below 1 / eps.
+    - "e-mod": p = 2 min_t mean_{k <= t} p_k [6]_, and regions by running means of L(p_k).
     - "eu-mod": p = min(2 p_1 / (2 - U), that of e-mod) [6]_.
 
-    "exact-deterministic", "e-mod" and "eu-mod" need folds of equal size: with ``cv`` a whole number that does not
-    divide the number of examples, the few left over only train. ``predict_labelsets(X).region(0.05).guarantee`` says
-    what holds for the numbers at hand.
+    With "exact...", p-values, confidence and credibility are still the paper's, and only regions change. Regions decided
+    by e-values are made for one level: those of a smaller significance need not contain those of a larger one.
+
+    "exact-prefix", "e-mod" and "eu-mod" need folds of equal size: with ``cv`` a whole number that does not divide the
+    number of examples, the few left over only train. ``predict_labelsets(X).region(0.05).statement`` says what holds
+    for the numbers at hand.
 
     References
     ----------
@@ -127,7 +124,7 @@ class CrossConformalClassifier(ConformalClassifier):
         self,
         estimator: Any = None,
         *,
-        measure: Measure | str | None = None,
+        measure: Measure | AutoMeasure | str | None = None,
         cv: Any = 10,
         empty: str = "auto",
         guarantee: str = "cross",
@@ -146,72 +143,29 @@ class CrossConformalClassifier(ConformalClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: MatrixLike, Y: LabelMatrixLike) -> Self:
+    def fit(self, X: MatrixLike, y: LabelMatrixLike, *, label_names: Sequence[str] | None = None) -> Self:
         """Fit one model per fold and score the fold's examples with it.
 
         Parameters
         ----------
         X : array-like of shape (n_objects, n_features)
             The training objects.
-        Y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
+        y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
             Their labels, zeros and ones.
+        label_names : sequence of str or None, default=None
+            What the labels are called; None: as the columns of ``y``, where it is a DataFrame.
         """
-        X, Y = self._check_fit(X, Y)
-        allow_empty = resolve_empty(self.empty, Y)
-        taxonomy = check_mondrian(self.mondrian, self.label_names_, guarantee=self.guarantee, smoothed=self.smoothed)
-        split_seed, *seeds = draw_seeds(self.random_state, 1 + n_rows(X))
-        splits = make_splits(self.cv, X, Y, split_seed, equal=check_guarantee(self.guarantee).equal_folds)
-        self.fold_indices_ = [calibration for _, calibration in splits]
-        jobs = (
-            delayed(fit_fold)(
-                self._seeded_estimator(seed), self.measure, X, Y, train=train, calibration=calibration, seed=seed
-            )
-            for seed, (train, calibration) in zip(seeds, splits, strict=False)
+        X, Y = self._check_fit(X, y, label_names)
+        choices, measure = self._check_choices([Y], one_fold=False)
+        choices.look_at(X, Y)  # functions of the user's own fail now rather than after all folds were fitted
+        random = check_random_state(self.random_state)
+        splits = make_splits(self.cv, X, Y, *draw_seeds(random, 1), equal=GUARANTEES[self.guarantee].prefixes)
+        check_fold_sizes(self.guarantee, [len(split.calibration) for split in splits])
+        self._keep_splits(splits, len(Y), draw_seeds(random, len(splits) + 1))
+        needs = needs_of(measure, self.n_labels_)
+        models = fit_models(
+            self.estimator, X, Y, splits, seeds=self.seeds_[:-1], needs=needs, n_jobs=self.n_jobs
         )
-        folds = fit_in_parallel(jobs, n_folds=len(splits), n_jobs=self.n_jobs)
-        self.models_ = [model for model, _ in folds]
-        self.calibrated_ = [calibrated for _, calibrated in folds]
-        if taxonomy is not None:
-            categories = taxonomy.of_examples(X, Y)
-            self.categories_ = [categories[calibration] for calibration in self.fold_indices_]
-        self.allow_empty_ = allow_empty
+        self.models_ = [fold.model for fold in models]
+        self._calibrate(X, Y, splits, models, choices, measure)
         return self
-
-    @property
-    def measure_choices_(self) -> MeasureChoices | None:
-        """What each fold chose with ``measure="auto"``, and why; ``print`` it. None where the measure was given."""
-        return choices_of(self.calibrated_)
-
-    def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
-        """Return p-values of labelsets for new objects, computed when asked for.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_features)
-            The objects.
-        """
-        X = self._check_predict(X)
-        with one_thread():
-            outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.n_jobs)
-            folds = [calibrated.fold(o, X) for calibrated, o in zip(self.calibrated_, outputs, strict=True)]
-        taxonomy = check_mondrian(self.mondrian, self.label_names_, guarantee=self.guarantee, smoothed=self.smoothed)
-        if taxonomy is not None:
-            return predict_categories(
-                folds,
-                [calibrated.scores for calibrated in self.calibrated_],
-                self.categories_,
-                taxonomy,
-                X,
-                allow_empty=self.allow_empty_,
-                label_names=self.label_names_,
-                n_jobs=self.n_jobs,
-            )
-        return predict_folds(
-            folds,
-            guarantee=self.guarantee,
-            smoothed=self.smoothed,
-            random_state=self.random_state,
-            allow_empty=self.allow_empty_,
-            label_names=self.label_names_,
-            n_jobs=self.n_jobs,
-        )

@@ -1,35 +1,44 @@
 """Full conformal prediction: the original, transductive definition."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from labelsure._core.randomness import draw_seeds
+from labelsure._core.randomness import (
+    SMOOTHING,
+    draw_order,
+    draw_seeds,
+    draw_uniforms,
+    object_keys,
+    set_missing_seeds,
+)
 from labelsure._core.running import one_thread, progress_bar
 from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, n_rows
-from labelsure.conformal._base import ORDER_STREAM, ConformalClassifier, open_stream, resolve_empty
-from labelsure.conformal._calibrated import TrainingPart, copy_measure, fit_measure, score_examples
-from labelsure.conformal._guarantees import FULL
-from labelsure.conformal._inside import fit_inside
+from labelsure.conformal._base import LabelsetClassifier
+from labelsure.conformal._calibration import score_examples
+from labelsure.conformal._calibrator import STRANGEST
+from labelsure.conformal._models import copy_estimator, fit_model
+from labelsure.conformal._statements import on_average, state_full, without_empty
 from labelsure.estimators import outputs_of
-from labelsure.labelsets import StoredEngine, decode
-from labelsure.measures import Measure
+from labelsure.labelsets import EmptyLabelset, StoredEngine, Weighing, decode
+from labelsure.measures import Measure, Need, PowerMeasure
 from labelsure.predictions import LabelsetPredictions
 
 MAX_LABELS = 24
 """With more labels one object's tables of counts and scores no longer fit in 256 MiB."""
 
 
-class FullConformalClassifier(ConformalClassifier):
+class FullConformalClassifier(LabelsetClassifier):
     """Full (transductive) conformal predictor for multi-label classification.
 
     For a new object and every assumed labelset psi, the classifier is trained on all n examples and the new object
@@ -41,7 +50,8 @@ class FullConformalClassifier(ConformalClassifier):
 
     The definition asks for a classifier that treats all examples alike, whatever their order. Many do not (neighbours
     at the same distance, bootstrap samples, stochastic gradients), so the n + 1 examples are put into a random order,
-    drawn once per object, which makes the p-values valid for any classifier.
+    drawn once per object from its features and the seed. On average over that order the p-values are valid for any
+    classifier.
 
     Parameters
     ----------
@@ -52,14 +62,17 @@ class FullConformalClassifier(ConformalClassifier):
     max_fits : int or None, default=10_000
         Predicting is refused where it would take more fits than this, with a word on what it would cost; None goes
         on in any case.
-    empty, smoothed, random_state
+    empty : {"auto", "allow", "exclude"}, default="auto"
+        What the empty labelset is, see :class:`CrossConformalClassifier`; "auto": stranger than every other labelset
+        where only one of the n + 1 examples has no label.
+    smoothed, random_state
         As in :class:`CrossConformalClassifier`.
     n_jobs : int or None, default=None
         Fits at a time.
 
     Attributes
     ----------
-    allow_empty_, n_labels_, label_names_
+    n_labels_, label_names_
         As in :class:`CrossConformalClassifier`.
 
     Notes
@@ -101,7 +114,7 @@ class FullConformalClassifier(ConformalClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: MatrixLike, Y: LabelMatrixLike) -> Self:
+    def fit(self, X: MatrixLike, y: LabelMatrixLike, *, label_names: Sequence[str] | None = None) -> Self:
         """Store the training data; the models are trained when objects arrive.
 
         One is trained now and thrown away, so that data or a classifier that cannot be used are refused here.
@@ -110,27 +123,33 @@ class FullConformalClassifier(ConformalClassifier):
         ----------
         X : array-like of shape (n_objects, n_features)
             The training objects.
-        Y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
+        y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
             Their labels, zeros and ones.
+        label_names : sequence of str or None, default=None
+            What the labels are called; None: as the columns of ``y``, where it is a DataFrame.
         """
-        X, Y = self._check_fit(X, Y)
-        (seed,) = draw_seeds(self.random_state, 1)
-        self.X_, self.Y_ = X, Y
-        self.base_ = self._seeded_estimator(seed)
-        self.measure_ = copy_measure(self.measure, seed, self.n_labels_, training_labels=False)
-        if self.measure_.needs_out_of_fold_outputs:
+        X, Y = self._check_fit(X, y, label_names)
+        choices, measure = self._check_choices([Y], one_fold=True)
+        if measure is not None and Need.OUT_OF_FOLD_OUTPUTS in measure.needs:
             raise ValueError(
                 f"measure={self.measure!r} needs outputs of models that had not seen the example, and full conformal"
                 " prediction trains on all examples at once. Use CrossConformalClassifier, or name another measure."
             )
+        seed, self.draw_seed_ = draw_seeds(self.random_state, 2)
+        self.X_, self.Y_ = X, Y
+        self.base_ = copy_estimator(self.estimator, seed)
+        self.measure_ = set_missing_seeds(clone(PowerMeasure() if measure is None else measure), seed)
         self._score(X, Y)
-        self.allow_empty_ = resolve_empty(self.empty, Y)
+        self.choices_ = choices
         return self
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "choices_")  # what fit learns last: one that failed half-way does not count
+
     def n_fits(self, n_objects: int) -> int:
-        """Return how many times the classifier would be trained to predict so many objects."""
+        """Return how many times the classifier would be trained to predict this many objects."""
         check_is_fitted(self)
-        return n_objects * int(2**self.n_labels_ - (not self.allow_empty_))
+        return n_objects * int(2**self.n_labels_ - (self.choices_.empty == "exclude"))
 
     def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
         """Train once per object and assumed labelset, and return the p-values.
@@ -146,26 +165,29 @@ class FullConformalClassifier(ConformalClassifier):
         self._check_cost(X)
         at_least = np.zeros((n_objects, 2**self.n_labels_), dtype=np.int32)
         above, scores = np.zeros_like(at_least), np.zeros(at_least.shape, dtype=np.int64)
-        codes = range(not self.allow_empty_, 2**self.n_labels_)
+        excluded = self.choices_.empty == "exclude"
+        codes = range(excluded, 2**self.n_labels_)
         answers = Parallel(n_jobs=self.n_jobs, return_as="generator")(self._jobs(X, codes))
         bar = progress_bar(answers, description="full conformal, fits", total=self.n_fits(n_objects))
         for job, answer in zip(product(range(n_objects), codes), bar, strict=True):
             at_least[job], above[job], scores[job] = answer
-        engine = StoredEngine(
-            at_least,
-            above,
-            scores,
-            n_calibration=len(self.Y_),
-            allow_empty=self.allow_empty_,
-            draws=self._draws(n_objects),
+        weighing, stated = Weighing.plain(n_objects, len(self.Y_)), state_full(len(self.Y_))
+        if self.choices_.smoothed:
+            draws = draw_uniforms(self.draw_seed_, SMOOTHING, object_keys(X))
+            weighing, stated = Weighing.smoothed(draws, len(self.Y_)), on_average(stated)
+        empty = EmptyLabelset.EXCLUDED if excluded else EmptyLabelset.ORDINARY
+        return LabelsetPredictions(
+            StoredEngine(at_least, above, scores, weighing, empty=empty),
+            label_names=self.label_names_,
+            guarantee=without_empty(stated) if excluded else stated,
+            index=getattr(X, "index", None),
         )
-        return LabelsetPredictions(engine, label_names=self.label_names_, guarantee=FULL)
 
     def _jobs(self, X: MatrixLike, codes: range) -> Iterator[Any]:
-        """Yield the fits to be done, object by object; the examples' order is drawn once per object."""
-        rng = open_stream(self.random_state, ORDER_STREAM)
+        """Yield the fits to be done, object by object; the examples' order belongs to the object."""
         for i in range(n_rows(X)):
-            x, order = _safe_indexing(X, [i]), rng.permutation(len(self.Y_) + 1)
+            x = _safe_indexing(X, [i])
+            order = draw_order(self.draw_seed_, x, len(self.Y_) + 1)
             yield from (delayed(self._assume)(x, code, order) for code in codes)
 
     def _assume(self, x: MatrixLike, code: int, order: IntArray) -> tuple[int, int, int]:
@@ -173,16 +195,19 @@ class FullConformalClassifier(ConformalClassifier):
         X = _safe_indexing(_append_row(self.X_, x), order)
         Y: LabelMatrix = np.vstack([self.Y_, decode(np.array([code]), self.n_labels_)])[order]
         scores = self._score(X, Y)
+        without_labels = ~Y.any(axis=1)
+        if self.choices_.empty == "auto" and without_labels.sum() == 1:  # whether it is the new example's or another's
+            scores[without_labels] = STRANGEST
         own = int(scores[order == len(self.Y_)][0])
         return int(np.count_nonzero(scores >= own)) - 1, int(np.count_nonzero(scores > own)), own
 
     def _score(self, X: MatrixLike, Y: LabelMatrix) -> IntArray:
         """Train on all examples and return their scores, everything treating them alike."""
         with one_thread():
-            model = fit_inside(self.base_, X, Y)
-            outputs = outputs_of(model, X, self.n_labels_)
-            training = TrainingPart(Y, outputs, X if self.measure_.needs_features else None)
-            return score_examples(fit_measure(self.measure_, training, n_labels=self.n_labels_), outputs, Y, X)
+            outputs = outputs_of(fit_model(self.base_, X, Y), X, self.n_labels_)
+            features = X if Need.FEATURES in self.measure_.needs else None
+            fitted = clone(self.measure_).fit(Y, outputs=outputs, X=features)
+            return score_examples(fitted, outputs, Y, X)
 
     def _check_cost(self, X: MatrixLike) -> None:
         n_objects, n_fits = n_rows(X), self.n_fits(n_rows(X))

@@ -1,38 +1,20 @@
 """Inductive conformal prediction: one model, and calibration examples that it has not seen."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
 from labelsure._core.randomness import draw_seeds
-from labelsure._core.running import one_thread
-from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_label_matrix, check_same_length, n_rows
-from labelsure.conformal._base import ConformalClassifier, resolve_empty
-from labelsure.conformal._calibrated import (
-    TrainingPart,
-    calibrate,
-    check_training_part,
-    choices_of,
-    copy_measure,
-    score_examples,
-)
-from labelsure.conformal._choice import MeasureChoices
-from labelsure.conformal._fitting import fit_fold
-from labelsure.conformal._guarantees import INDUCTIVE
-from labelsure.conformal._predicting import check_mondrian, predict_categories
-from labelsure.conformal._shift import WEIGHTED, weighted_rule, weights_of
-from labelsure.conformal._splits import hold_out
-from labelsure.conformal._taxonomy import Taxonomy
-from labelsure.estimators import outputs_of
-from labelsure.labelsets import make_fold_engine
-from labelsure.measures import Measure
-from labelsure.predictions import LabelsetPredictions
+from labelsure._core.types import LabelMatrixLike, MatrixLike
+from labelsure.conformal._base import CalibratedClassifier, needs_of
+from labelsure.conformal._calibration import check_training_part
+from labelsure.conformal._models import FoldModel, fit_models, outputs_of_models
+from labelsure.conformal._splits import Split, hold_out
+from labelsure.measures import AutoMeasure, Measure
 
 
-class InductiveConformalClassifier(ConformalClassifier):
+class InductiveConformalClassifier(CalibratedClassifier):
     """Inductive (split) conformal predictor for multi-label classification.
 
     A part of the training set is held out for calibration. The p-value of a labelset psi for a new object is::
@@ -59,19 +41,17 @@ class InductiveConformalClassifier(ConformalClassifier):
     weight : callable or None, default=None
         For new objects from another distribution than the training objects, with the same labels given the object
         (covariate shift): a function from X to the ratio of the two densities, up to a factor. Not with ``mondrian``
-        or ``smoothed``.
+        or ``smoothed``, whose exact numbers do not go with weights.
     empty, smoothed, random_state, n_jobs
         As in :class:`CrossConformalClassifier`.
 
     Attributes
     ----------
-    model_ : FittedBase or the prefitted estimator
+    models_ : list of one FittedBase, or of the prefitted estimator
         The fitted classifier.
-    calibrated_ : CalibratedMeasure
-        The fitted measure with the scores of the calibration examples.
-    calibration_indices_ : int array
+    fold_indices_ : list of one int array
         The rows of X that calibrate.
-    allow_empty_, n_labels_, label_names_
+    calibrator_, n_labels_, label_names_
         As in :class:`CrossConformalClassifier`.
 
     Notes
@@ -104,7 +84,7 @@ class InductiveConformalClassifier(ConformalClassifier):
         self,
         estimator: Any = None,
         *,
-        measure: Measure | str | None = None,
+        measure: Measure | AutoMeasure | str | None = None,
         calibration_size: float | int = 0.3,
         prefit: bool = False,
         mondrian: Any = None,
@@ -128,8 +108,9 @@ class InductiveConformalClassifier(ConformalClassifier):
     def fit(
         self,
         X: MatrixLike,
-        Y: LabelMatrixLike,
+        y: LabelMatrixLike,
         *,
+        label_names: Sequence[str] | None = None,
         training_labels: LabelMatrixLike | None = None,
         training_outputs: MatrixLike | None = None,
     ) -> Self:
@@ -138,118 +119,31 @@ class InductiveConformalClassifier(ConformalClassifier):
         Parameters
         ----------
         X : array-like of shape (n_objects, n_features)
-            The training objects; with ``prefit``, the calibration objects.
-        Y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
+            The training objects; with ``prefit`` the calibration objects.
+        y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
             Their labels, zeros and ones.
+        label_names : sequence of str or None, default=None
+            What the labels are called; None: as the columns of ``y``, where it is a DataFrame.
         training_labels, training_outputs : array-like of shape (n, n_labels) or None, default=None
             With ``prefit`` only: the labels that the estimator was fitted on, and its outputs for those examples,
             for measures that need them.
         """
-        X, Y = self._check_fit(X, Y, prefit=self.prefit)
-        taxonomy = self._check_taxonomy()
-        split_seed, seed = draw_seeds(self.random_state, 2)
+        X, Y = self._check_fit(X, y, label_names, prefit=self.prefit)
+        training = check_training_part(training_labels, training_outputs, n_labels=self.n_labels_)
+        if training.labels is not None and not self.prefit:
+            raise ValueError("training_labels goes with prefit=True; without it they are made from X and y.")
+        known = [Y] if training.labels is None else [Y, training.labels]
+        choices, measure = self._check_choices(known, one_fold=True)
+        choices.look_at(X, Y)  # functions of the user's own fail now rather than after the classifier was fitted
+        split_seed, *seeds = draw_seeds(self.random_state, 3)
         if self.prefit:
-            training = check_training_part(training_labels, training_outputs, n_labels=self.n_labels_)
-            known = self._calibrate_prefit(X, Y, training, seed)
+            split = Split(np.empty(0, dtype=np.int64), np.arange(len(Y)))
+            models = [FoldModel(self.estimator, *outputs_of_models([self.estimator], X, self.n_labels_, n_jobs=None))]
         else:
-            if training_labels is not None or training_outputs is not None:
-                name = "training_outputs" if training_labels is None else "training_labels"
-                raise ValueError(f"{name} goes with prefit=True; without it they are made from X and Y.")
-            known = [Y]
-            train, self.calibration_indices_ = hold_out(self.calibration_size, len(Y), split_seed)
-            self.model_, self.calibrated_ = fit_fold(
-                self._seeded_estimator(seed),
-                self.measure,
-                X,
-                Y,
-                train=train,
-                calibration=self.calibration_indices_,
-                seed=seed,
-            )
-        X_calibration = _safe_indexing(X, self.calibration_indices_)
-        if taxonomy is not None:
-            self.categories_ = taxonomy.of_examples(X_calibration, Y[self.calibration_indices_])
-        if self.weight is not None:
-            self.weights_ = weights_of(self.weight, X_calibration)
-        self.allow_empty_ = resolve_empty(self.empty, *known)
+            split = hold_out(self.calibration_size, len(Y), split_seed)
+            needs = needs_of(measure, self.n_labels_)
+            models = fit_models(self.estimator, X, Y, [split], seeds=seeds[:1], needs=needs, n_jobs=None)
+        self._keep_splits([split], len(Y), seeds)
+        self.models_ = [models[0].model]
+        self._calibrate(X, Y, [split], models, choices, measure, training if self.prefit else None)
         return self
-
-    def _calibrate_prefit(self, X: MatrixLike, Y: LabelMatrix, training: TrainingPart, seed: int) -> list[LabelMatrix]:
-        """Calibrate with all examples, and return all labelsets there are."""
-        self.calibration_indices_ = np.arange(len(Y))
-        self.model_ = self.estimator
-        with one_thread():
-            outputs = outputs_of(self.model_, X, self.n_labels_)
-            measure = copy_measure(self.measure, seed, self.n_labels_, training_labels=training.labels is not None)
-            self.calibrated_ = calibrate(measure, outputs, Y, training=training, X=X)
-        return [Y] if training.labels is None else [Y, training.labels]
-
-    @property
-    def measure_choices_(self) -> MeasureChoices | None:
-        """What was chosen with ``measure="auto"``, and why; ``print`` it. None where the measure was given."""
-        return choices_of([self.calibrated_])
-
-    def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
-        """Return p-values of labelsets for new objects, computed when asked for.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_features)
-            The objects.
-        """
-        X = self._check_predict(X)
-        with one_thread():
-            fold = self.calibrated_.fold(outputs_of(self.model_, X, self.n_labels_), X)
-        taxonomy = self._check_taxonomy()
-        if taxonomy is not None:
-            return predict_categories(
-                [fold],
-                [self.calibrated_.scores],
-                [self.categories_],
-                taxonomy,
-                X,
-                allow_empty=self.allow_empty_,
-                label_names=self.label_names_,
-                n_jobs=self.n_jobs,
-            )
-        rule = None
-        if self.weight is not None:
-            rule = weighted_rule(self.calibrated_.scores, self.weights_, weights_of(self.weight, X))
-        draws = self._draws(n_rows(X))
-        engine = make_fold_engine([fold], allow_empty=self.allow_empty_, draws=draws, n_jobs=self.n_jobs, rule=rule)
-        guarantee = INDUCTIVE if rule is None else WEIGHTED
-        return LabelsetPredictions(engine, label_names=self.label_names_, guarantee=guarantee)
-
-    def nonconformity(self, X: MatrixLike, Y: LabelMatrixLike) -> FloatArray:
-        """Return how strange labelsets are for objects: the scores that p-values are made of.
-
-        For examples that arrive one after the other these are what
-        :class:`~labelsure.metrics.ExchangeabilityMartingale` watches.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_features)
-            The objects.
-        Y : array-like of shape (n_objects, n_labels)
-            One labelset per object.
-
-        Returns
-        -------
-        array of shape (n_objects,)
-            Larger is stranger; equal scores are equal.
-        """
-        X = self._check_predict(X)
-        Y = check_label_matrix(Y, n_labels=self.n_labels_)
-        check_same_length(X, Y)
-        measure = self.calibrated_.measure
-        with one_thread():
-            scores = score_examples(measure, outputs_of(self.model_, X, self.n_labels_), Y, X)
-        nonconformity: FloatArray = np.ldexp(scores.astype(np.float64), -measure.exponent_)
-        return nonconformity
-
-    def _check_taxonomy(self) -> Taxonomy | None:
-        """Return the taxonomy asked for, or raise ValueError where choices exclude each other."""
-        if self.weight is not None and (self.mondrian is not None or self.smoothed):
-            other = "mondrian" if self.mondrian is not None else "smoothed"
-            raise ValueError(f"weight does not go with {other}: choose one of the two.")
-        return check_mondrian(self.mondrian, self.label_names_, smoothed=self.smoothed)

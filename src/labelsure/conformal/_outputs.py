@@ -1,30 +1,20 @@
 """The way in for ready-made outputs: arrays of a neural net, of another library, of another language."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_label_matrix, check_number, check_outputs, check_same_length
-from labelsure.conformal._base import draw_smoothing, resolve_empty
-from labelsure.conformal._calibrated import (
-    CalibratedMeasure,
-    TrainingPart,
-    calibrate,
-    check_training_part,
-    choices_of,
-    copy_measure,
-)
-from labelsure.conformal._choice import MeasureChoices
-from labelsure.conformal._compact import compact_engine
-from labelsure.conformal._fold_outputs import check_folds, check_label_names, check_same_objects, one_per_fold
-from labelsure.conformal._guarantees import merge_folds, state_guarantee_of_labelsets
-from labelsure.conformal._predicting import predict_folds
-from labelsure.conformal._sparse_outputs import SparseOutputs
-from labelsure.measures import Measure
+from labelsure._core.validation import check_label_matrix, check_label_names, check_same_length
+from labelsure.conformal._calibration import FoldExamples, TrainingPart, calibrate, check_training_part
+from labelsure.conformal._calibrator import Calibrator
+from labelsure.conformal._choices import check_choices, check_empty_labelsets, check_measure
+from labelsure.conformal._fold_outputs import check_folds, check_same_objects, one_per_fold
+from labelsure.conformal._guarantees import check_fold_sizes
+from labelsure.conformal._sparse_outputs import SparseOutputs, read_outputs
+from labelsure.measures import AutoMeasure, Measure, MeasureChoices
 from labelsure.predictions import LabelsetPredictions
 
 
@@ -37,48 +27,33 @@ class OutputsPredictor:
         The fold numbers in ascending order, the order in which new outputs are expected; None for an inductive one.
     n_labels : int
         The number of labels.
-    allow_empty : bool
-        Whether the empty labelset is a candidate.
+    calibrator : Calibrator
+        Fitted measures, calibration scores and choices.
 
     Examples
     --------
     >>> from labelsure import calibrate_outputs
     >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
     >>> predictor.predict_labelsets([[0.8, 0.3]]).p_values().tolist()
-    [[0.75, 0.25, 0.25]]
+    [[0.25, 0.75, 0.25, 0.25]]
+    >>> predictor.predict([[0.8, 0.3]]).tolist()
+    [[1, 0]]
     """
 
     def __init__(
-        self,
-        calibrated: Sequence[CalibratedMeasure],
-        *,
-        fold_numbers: IntArray | None,
-        n_labels: int,
-        default_output: float,
-        allow_empty: bool,
-        label_names: Sequence[str] | None,
-        guarantee: str,
-        smoothed: bool,
-        random_state: Any,
-        n_jobs: int | None,
+        self, calibrator: Calibrator, *, fold_numbers: IntArray | None, n_labels: int, default_output: float
     ) -> None:
-        self.calibrated = tuple(calibrated)
+        self.calibrator = calibrator
         self.fold_numbers = fold_numbers
         self.n_labels = n_labels
         self.default_output = default_output
-        self.allow_empty = allow_empty
-        self.label_names = label_names
-        self.guarantee = guarantee
-        self.smoothed = smoothed
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     @property
     def measure_choices(self) -> MeasureChoices | None:
         """What was chosen with ``measure="auto"``, and why; ``print`` it. None where the measure was given."""
-        return choices_of(self.calibrated)
+        return self.calibrator.measure_choices
 
-    def predict_labelsets(self, outputs: Any) -> LabelsetPredictions:
+    def predict_labelsets(self, outputs: Any, X: MatrixLike = None) -> LabelsetPredictions:
         """Return p-values of labelsets for new objects, computed when asked for.
 
         Parameters
@@ -86,44 +61,34 @@ class OutputsPredictor:
         outputs : array-like of shape (n_objects, n_labels), or (K, n_objects, n_labels) for a cross-conformal one
             Between 0 and 1: of the one model, or of each fold's model in the order of ``fold_numbers``. A sparse
             matrix, or a list of K of them, has the ``default_output`` where nothing is stored.
+        X : array-like of n_objects rows or None, default=None
+            The objects, where categories or weights look at them; draws then belong to them.
         """
-        per_fold = one_per_fold(outputs, None if self.fold_numbers is None else len(self.calibrated), self.n_labels)
-        checked = [read_outputs(part, self.default_output, n_labels=self.n_labels) for part in per_fold]
-        check_same_objects(checked)
-        if any(not isinstance(part, SparseOutputs) for part in checked):
-            return self._predict_dense(checked)
-        return self._predict_sparse([part for part in checked if isinstance(part, SparseOutputs)])
+        return self.calibrator.predict(self._read(outputs, X), X)
 
-    def _predict_dense(self, outputs: Sequence[FloatArray | SparseOutputs]) -> LabelsetPredictions:
-        dense = [part.dense(slice(None)) if isinstance(part, SparseOutputs) else part for part in outputs]
-        return predict_folds(
-            [calibrated.fold(part) for calibrated, part in zip(self.calibrated, dense, strict=True)],
-            guarantee=self.guarantee,
-            smoothed=self.smoothed,
-            random_state=self.random_state,
-            allow_empty=self.allow_empty,
-            label_names=self.label_names,
-            n_jobs=self.n_jobs,
-        )
+    def predict(self, outputs: Any, X: MatrixLike = None) -> IntArray:
+        """Return the labelset with the highest p-value for each object; see :meth:`predict_labelsets`."""
+        return self.predict_labelsets(outputs, X).labelsets.astype(np.int64)
 
-    def _predict_sparse(self, outputs: Sequence[SparseOutputs]) -> LabelsetPredictions:
-        """Return the predictions of an engine that looks only at the labels that matter to each object."""
-        if self.guarantee != "cross":
-            raise ValueError(
-                f"guarantee={self.guarantee!r} needs dense outputs, got sparse matrices."
-                " Pass outputs.toarray(), or choose guarantee='cross'."
-            )
-        engine = compact_engine(
-            self.calibrated,
-            outputs,
-            n_labels=self.n_labels,
-            allow_empty=self.allow_empty,
-            draws=draw_smoothing(len(outputs[0]), self.random_state) if self.smoothed else None,
-            n_jobs=self.n_jobs,
-        )
-        sizes = [len(calibrated.calibration) for calibrated in self.calibrated]
-        stated = state_guarantee_of_labelsets(self.guarantee, sizes, smoothed=self.smoothed)
-        return LabelsetPredictions(engine, label_names=self.label_names, guarantee=stated)
+    def nonconformity(self, outputs: Any, Y: LabelMatrixLike) -> FloatArray:
+        """Return how strange labelsets are for objects with these outputs, in the mean over the folds."""
+        names = self.calibrator.label_names
+        labels = check_label_matrix(Y, n_labels=self.n_labels, label_names=names)
+        read = self._read(outputs, None)
+        check_same_length(read[0], labels, names=("outputs", "Y"))
+        return self.calibrator.nonconformity(read, labels)
+
+    def _read(self, outputs: Any, X: MatrixLike) -> list[FloatArray | SparseOutputs]:
+        """Return new objects' outputs of each fold's model, all dense where one of them is."""
+        n_folds = None if self.fold_numbers is None else len(self.fold_numbers)
+        parts = one_per_fold(outputs, n_folds, self.n_labels)
+        read = [read_outputs(part, self.default_output, n_labels=self.n_labels) for part in parts]
+        check_same_objects(read)
+        if X is not None:
+            check_same_length(X, read[0], names=("X", "outputs"))
+        if all(isinstance(part, SparseOutputs) for part in read):
+            return read
+        return [part.dense(slice(None)) if isinstance(part, SparseOutputs) else part for part in read]
 
 
 def calibrate_outputs(
@@ -131,11 +96,14 @@ def calibrate_outputs(
     Y: LabelMatrixLike,
     *,
     folds: Any = None,
-    measure: Measure | str | None = None,
+    measure: Measure | AutoMeasure | str | None = None,
     training_labels: LabelMatrixLike | None = None,
     training_outputs: MatrixLike | None = None,
     default_output: float = 0.0,
+    X: MatrixLike = None,
     guarantee: str = "cross",
+    mondrian: Any = None,
+    weight: Callable[[MatrixLike], Any] | None = None,
     empty: str = "auto",
     label_names: Sequence[str] | None = None,
     smoothed: bool = False,
@@ -168,14 +136,18 @@ def calibrate_outputs(
         of each fold's model for all n examples; those for the fold itself are not looked at.
     default_output : float, default=0.0
         The output of every entry that a sparse matrix does not store; below one half.
+    X : array-like of n rows or None, default=None
+        The calibration objects, for categories and weights that look at them.
     empty : {"auto", "allow", "exclude"}, default="auto"
-        Whether the empty labelset is a candidate; "auto": if and only if a known example has no label.
+        What the empty labelset is, see :class:`CrossConformalClassifier`; "auto" is "allow" where it is not known what
+        the model was trained on.
     label_names : sequence of str or None, default=None
         Names of the labels; those of ``Y`` if it is a DataFrame.
     guarantee : str, default="cross"
         With folds, how they are merged; see :class:`CrossConformalClassifier`.
-    smoothed, random_state, n_jobs
-        As in :class:`CrossConformalClassifier`.
+    mondrian, weight, smoothed, random_state, n_jobs
+        As in :class:`CrossConformalClassifier` and :class:`InductiveConformalClassifier`. Draws belong to the objects'
+        features where new ones come with X, else to their outputs.
 
     Returns
     -------
@@ -193,70 +165,69 @@ def calibrate_outputs(
     [[1, 0]]
     """
     labels = check_label_matrix(Y)
-    checked = read_outputs(outputs, default_output, n_labels=labels.shape[1])
+    n_labels = labels.shape[1]
+    checked = read_outputs(outputs, default_output, n_labels=n_labels)
     check_same_length(checked, labels, names=("outputs", "Y"))
     if len(labels) == 0:
         raise ValueError("outputs and Y must hold at least one calibration example, got none.")
-    names = check_label_names(label_names, Y, labels.shape[1])
-    trained_on_known = not (folds is None and training_labels is None) and not isinstance(checked, SparseOutputs)
-    (seed,) = draw_seeds(random_state, 1)
-    measure = copy_measure(measure, seed, labels.shape[1], training_labels=trained_on_known)
-    known = [labels]
-    if folds is None:
-        training = check_training_part(training_labels, training_outputs, n_labels=labels.shape[1])
-        if training.labels is not None:
-            known.append(training.labels)
-        calibrated = [calibrate(measure, checked, labels, training=training)]
-        fold_numbers = None
-    else:
-        if training_labels is not None:
-            raise ValueError("training_labels goes without folds; with folds, a fold's are the labels of the others.")
-        fold_of, fold_numbers = check_folds(folds, len(labels))
-        of_models = _check_training_outputs(training_outputs, labels, len(fold_numbers))
-        calibrated = [
-            calibrate(
-                measure,
-                _take(checked, fold_of == k),
-                labels[fold_of == k],
-                training=TrainingPart(labels[fold_of != k], None if part is None else part[fold_of != k]),
-            )
-            for k, part in enumerate(of_models)
-        ]
-    merge_folds(
-        guarantee, [len(fold.calibration) for fold in calibrated], np.empty(0, dtype=np.int64), smoothed=smoothed
-    )
-    return OutputsPredictor(
-        calibrated,
-        fold_numbers=fold_numbers,
-        n_labels=labels.shape[1],
-        default_output=default_output,
-        allow_empty=resolve_empty(empty, *known),
-        label_names=names,
+    names = check_label_names(label_names, Y, n_labels)
+    choices = check_choices(
         guarantee=guarantee,
         smoothed=smoothed,
-        random_state=random_state,
+        empty=empty,
+        mondrian=mondrian,
+        weight=weight,
+        label_names=names,
+        n_labels=n_labels,
+        one_fold=folds is None,
+    )
+    asked = check_measure(measure, n_labels)
+    categories, weights = choices.look_at(X, labels)
+    if folds is None:
+        rows, fold_numbers = [np.ones(len(labels), dtype=bool)], None
+        parts = [check_training_part(training_labels, training_outputs, n_labels=n_labels)]
+    else:
+        fold_of, fold_numbers = check_folds(folds, len(labels))
+        rows = [fold_of == k for k in range(len(fold_numbers))]
+        parts = _other_folds(training_labels, training_outputs, labels, rows)
+    check_fold_sizes(guarantee, [int(of_fold.sum()) for of_fold in rows])
+    check_empty_labelsets(empty, labels, *(part.labels for part in parts[:1] if part.labels is not None and folds is None))
+    seed, draw_seed = draw_seeds(random_state, 2)
+    examples = [
+        FoldExamples(_take(checked, of_fold), labels[of_fold], part) for of_fold, part in zip(rows, parts, strict=True)
+    ]
+    calibrator = Calibrator(
+        tuple(calibrate(asked, examples, seeds=[seed] * len(rows), n_jobs=n_jobs)),
+        choices,
+        draw_seed,
+        complementary=folds is not None,
+        categories=None if categories is None else tuple(categories[of_fold] for of_fold in rows),
+        weights=weights,
+        label_names=names,
         n_jobs=n_jobs,
     )
-
-
-def read_outputs(outputs: Any, default_output: float, *, n_labels: int) -> FloatArray | SparseOutputs:
-    """Return checked outputs, sparse ones as such."""
-    if sparse.issparse(outputs):
-        return SparseOutputs(outputs, check_number(default_output, name="default_output"), n_labels=n_labels)
-    return check_outputs(outputs, n_labels=n_labels)
+    return OutputsPredictor(calibrator, fold_numbers=fold_numbers, n_labels=n_labels, default_output=default_output)
 
 
 def _take(outputs: FloatArray | SparseOutputs, rows: BoolArray) -> FloatArray | SparseOutputs:
     return outputs.take(rows) if isinstance(outputs, SparseOutputs) else outputs[rows]
 
 
-def _check_training_outputs(outputs: Any, Y: LabelMatrix, n_folds: int) -> list[FloatArray | None]:
-    """Return each fold's model's outputs for all examples; the user may have left them out."""
-    if outputs is None:
-        return [None] * n_folds
-    if len(outputs) != n_folds:
+def _other_folds(
+    training_labels: Any, training_outputs: Any, Y: LabelMatrix, rows: Sequence[BoolArray]
+) -> list[TrainingPart]:
+    """Return what is known of each fold's training part: the labels of the others, and outputs where they are given."""
+    if training_labels is not None:
+        raise ValueError("training_labels goes without folds; with folds, a fold's are the labels of the others.")
+    if training_outputs is None:
+        return [TrainingPart(Y[~of_fold]) for of_fold in rows]
+    if len(training_outputs) != len(rows):
         raise ValueError(
-            f"training_outputs must hold one ({len(Y)}, {Y.shape[1]}) array per fold, {n_folds} in all,"
-            f" got {len(outputs)}."
+            f"training_outputs must hold one ({len(Y)}, {Y.shape[1]}) array per fold, {len(rows)} in all,"
+            f" got {len(training_outputs)}."
         )
-    return [check_training_part(Y, part, n_labels=Y.shape[1]).outputs for part in outputs]
+    checked = [check_training_part(Y, part, n_labels=Y.shape[1]).outputs for part in training_outputs]
+    return [
+        TrainingPart(Y[~of_fold], None if part is None else part[~of_fold])
+        for of_fold, part in zip(rows, checked, strict=True)
+    ]

@@ -1,12 +1,16 @@
 """Outputs for very many labels: a sparse matrix whose missing entries have one default value."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from labelsure._core.types import FloatArray, IntArray
-from labelsure._core.validation import check_outputs
+from labelsure._core.validation import check_number, check_outputs
+from labelsure.conformal._guarantees import Merging
+from labelsure.labelsets import Calibration, CompactEngine, CompactObject, EmptyLabelset, Fold
+from labelsure.measures import Measure
 
 DENSE_ROWS_BYTES = 2**26
 """Memory for the rows that are made dense at a time while scoring calibration examples."""
@@ -66,3 +70,67 @@ class SparseOutputs:
         """Return slices of objects whose dense outputs fit in memory."""
         n_rows = max(1, DENSE_ROWS_BYTES // (8 * self.matrix.shape[1]))
         return [slice(start, start + n_rows) for start in range(0, len(self), n_rows)]
+
+
+def read_outputs(outputs: Any, default_output: float, *, n_labels: int) -> FloatArray | SparseOutputs:
+    """Return checked outputs, sparse ones as such."""
+    if sparse.issparse(outputs):
+        return SparseOutputs(outputs, check_number(default_output, name="default_output"), n_labels=n_labels)
+    return check_outputs(outputs, n_labels=n_labels)
+
+
+def compact_engine(
+    measures: Sequence[Measure],
+    calibrations: Sequence[Calibration],
+    outputs: Sequence[SparseOutputs],
+    merging: Merging,
+    *,
+    empty: EmptyLabelset,
+    n_jobs: int | None,
+) -> CompactEngine:
+    """Return the engine for new objects with sparse outputs, which looks only at the labels that matter to each.
+
+    Parameters
+    ----------
+    measures, calibrations, outputs : sequences
+        The measure, the calibration and the new objects' outputs of each fold.
+    merging : Merging
+        Of the folds' counts.
+    empty, n_jobs
+        As in make_engine.
+    """
+    n_labels = outputs[0].matrix.shape[1]
+    of_default = [
+        measure.restrict(np.array([0])).energy(np.array([[part.default]]))
+        for measure, part in zip(measures, outputs, strict=True)
+    ]
+
+    def folds_of(i: int, labels: IntArray) -> list[Fold]:
+        folds = []
+        for measure, calibration, part, default in zip(measures, calibrations, outputs, of_default, strict=True):
+            energy = measure.restrict(labels).energy(part.row(i, labels))
+            energy.constant[:] += (n_labels - len(labels)) * default.constant
+            folds.append(Fold(calibration, energy))
+        return folds
+
+    def make(i: int) -> CompactObject:
+        labels = np.unique(np.concatenate([part.labels_of(i) for part in outputs]))
+        if not len(labels):
+            labels = np.array([0])  # an engine needs a label; this one has the default output
+        return CompactObject(
+            labels=labels,
+            folds=folds_of(i, labels),
+            default_costs=np.array([default.unary[0, 0] for default in of_default]),
+            whole=lambda: folds_of(i, np.arange(n_labels)),
+        )
+
+    sizes = [len(calibration) for calibration in calibrations]
+    return CompactEngine(
+        make,
+        np.arange(len(outputs[0])),
+        merging.weighing(sizes),
+        weighing_at=merging.weighing_at(sizes),
+        n_labels=n_labels,
+        empty=empty,
+        n_jobs=n_jobs,
+    )

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 from numbers import Integral
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -11,8 +11,12 @@ from sklearn.utils import check_random_state
 from labelsure._core.types import IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_count, check_number
 
-Split: TypeAlias = tuple[IntArray, IntArray]
-"""The rows that train a fold's model, and the rows that calibrate it."""
+
+class Split(NamedTuple):
+    """The rows that train a fold's model, and the rows that calibrate it."""
+
+    train: IntArray
+    calibration: IntArray
 
 
 def hold_out(calibration_size: Any, n_examples: int, seed: int) -> Split:
@@ -41,7 +45,7 @@ def hold_out(calibration_size: Any, n_examples: int, seed: int) -> Split:
             f" for training and one for calibration, but takes {n_calibration} for calibration."
         )
     order = check_random_state(seed).permutation(n_examples)
-    return np.sort(order[n_calibration:]), np.sort(order[:n_calibration])
+    return Split(np.sort(order[n_calibration:]), np.sort(order[:n_calibration]))
 
 
 def make_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, seed: int, *, equal: bool = False) -> list[Split]:
@@ -63,7 +67,7 @@ def make_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, seed: int, *, equal: boo
     splits = [_check_split(split, len(Y)) for split in _ask(cv, X, Y, seed)]
     if not splits:
         raise ValueError("cv must give at least one fold, got none; an iterator can be used only once, a list again.")
-    uses = np.bincount(np.concatenate([calibration for _, calibration in splits]))
+    uses = np.bincount(np.concatenate([split.calibration for split in splits]))
     if uses.max() > 1:
         raise ValueError(
             f"cv must let every example calibrate at most once, but example {int(uses.argmax())} is in"
@@ -77,7 +81,7 @@ def _equal_splits(n_folds: int, n_examples: int, seed: int) -> list[Split]:
     order = check_random_state(seed).permutation(n_examples)
     size = n_examples // n_folds
     folds = [np.sort(order[k * size : (k + 1) * size]) for k in range(n_folds)]
-    return [(np.setdiff1d(np.arange(n_examples), fold), fold) for fold in folds]
+    return [Split(np.setdiff1d(np.arange(n_examples), fold), fold) for fold in folds]
 
 
 def _ask(cv: Any, X: MatrixLike, Y: LabelMatrix, seed: int) -> Iterable[Any]:
@@ -121,4 +125,4 @@ def _check_split(split: Any, n_examples: int) -> Split:
             )
     if np.intersect1d(train, calibration).size:
         raise ValueError("cv must not let an example calibrate a model that it trained; training and test overlap.")
-    return train, calibration
+    return Split(train, calibration)

@@ -171,7 +171,7 @@ class ByObject(Taxonomy):
         return categories
 
 
-def check_taxonomy(mondrian: Any, label_names: Sequence[str] | None) -> Taxonomy | None:
+def check_taxonomy(mondrian: Any, label_names: Sequence[str] | None, n_labels: int) -> Taxonomy | None:
     """Return the taxonomy that a user asked for.
 
     Parameters
@@ -180,7 +180,16 @@ def check_taxonomy(mondrian: Any, label_names: Sequence[str] | None) -> Taxonomy
         As in CrossConformalClassifier; also one of ``label_names``.
     label_names : sequence of str or None
         The labels' names, where they have some.
+    n_labels : int
+        How many there are.
     """
+    taxonomy = _read_taxonomy(mondrian, label_names)
+    if isinstance(taxonomy, LabelsetTaxonomy):
+        taxonomy.of_labelsets(np.empty((0, n_labels), dtype=np.int8))  # refuses a label that there is not
+    return taxonomy
+
+
+def _read_taxonomy(mondrian: Any, label_names: Sequence[str] | None) -> Taxonomy | None:
     if mondrian is None or isinstance(mondrian, Taxonomy):
         return mondrian
     if isinstance(mondrian, str) and mondrian == "cardinality":

@@ -1,0 +1,106 @@
+"""From a fold's p-value to an e-value: how much it says against a labelset at the level asked for.
+
+A p-value of a fold of m calibration examples is one of k / (m + 1), k = 1 .. m + 1, and at least as large as a uniform
+draw from these. So a falling function that averages to at most 1 over them is an e-value: its expectation at the true
+labelset is at most 1.
+"""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from labelsure._core.types import FloatArray, IntArray
+
+E_VALUE_SCALE = 2**36
+"""E-values times eps are rounded down to whole numbers of 2^-36, which only makes regions larger."""
+
+ROUNDING = 1 - 1e-9
+"""Far more than what floating point can be off; e-values are that much smaller than they might be."""
+
+ECalibrator = Callable[[int, Fraction], FloatArray]
+"""From a fold's size m and eps to eps E((c + 1) / (m + 1)) for each count c = 0 .. m."""
+
+
+def steep_e_values(size: int, significance: Fraction) -> FloatArray:
+    """Return eps F((c + 1) / (size + 1)) for each count c = 0 .. size, F close to all or nothing at eps (P2E).
+
+    F(p) = (1 + e^{C (eps - s)}) / (eps (1 + e^{C (p - s)})) with s half-way between eps and the next value that p can
+    take, and C such that F averages to 1 over the grid. Where eps is on the grid, F(p) = 1{p <= eps} / eps.
+
+    Parameters
+    ----------
+    size : int
+        Calibration examples in the fold.
+    significance : Fraction
+        Between 0 and 1.
+
+    References
+    ----------
+    Alami, N., Zakharia, J., Ben Taieb, S. (2026). arXiv 2606.03600.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> steep_e_values(3, Fraction(1, 2)).tolist()
+    [1.0, 1.0, 0.0, 0.0]
+    >>> float(steep_e_values(10, Fraction(1, 8)).mean().round(6))
+    0.125
+    """
+    from scipy.optimize import brentq
+    from scipy.special import expit
+
+    level = float(significance)
+    n_values = size + 1
+    below = math.floor(significance * n_values)
+    if significance * n_values == below:
+        return (np.arange(1, n_values + 1) <= below).astype(np.float64)
+    grid = np.arange(1, n_values + 1) / n_values
+    middle = (level + (below + 1) / n_values) / 2
+
+    def values(steepness: float) -> FloatArray:
+        scaled: FloatArray = expit(-steepness * (grid - middle)) / expit(-steepness * (level - middle))
+        return scaled
+
+    steepest = 1.0
+    while values(steepest).mean() > level:
+        steepest *= 2
+    return values(float(brentq(lambda steepness: values(steepness).mean() - level, 0.0, steepest))) * ROUNDING
+
+
+def linear_e_values(size: int, significance: Fraction) -> FloatArray:
+    """Return eps L((c + 1) / (size + 1)) for each count c = 0 .. size, L falling in equal steps to 0 beyond eps.
+
+    With J = floor(eps (size + 1)), L(k / (size + 1)) = 2 (size + 1) (J + 1 - k)_+ / (J (J + 1)), which averages to 1
+    over the grid; without such a J, L = 1. It is nowhere below (2 / eps) (1 - p / eps), the e-value behind "twice the
+    mean of p-values is a p-value", once that is cut off at 0.
+
+    Parameters
+    ----------
+    size, significance
+        As in :func:`steep_e_values`.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> linear_e_values(3, Fraction(1, 2)).round(6).tolist()
+    [1.333333, 0.666667, 0.0, 0.0]
+    """
+    below = math.floor(significance * (size + 1))
+    if below == 0:
+        return np.full(size + 1, float(significance) * ROUNDING)
+    steps = np.maximum(below - np.arange(size + 1), 0)
+    return steps * (2 * float(significance) * (size + 1) / (below * (below + 1)) * ROUNDING)
+
+
+def complements(calibrate: ECalibrator, sizes: tuple[int, ...], significance: Fraction) -> IntArray:
+    """Return 1 - eps E for each fold and count in units of 1 / E_VALUE_SCALE, (K, largest size + 1).
+
+    Nothing is added for a fold without calibration examples.
+    """
+    table = np.zeros((len(sizes), max(sizes) + 1), dtype=np.int64)
+    for size in set(sizes) - {0}:
+        scaled = np.floor(calibrate(size, significance) * E_VALUE_SCALE).astype(np.int64)
+        table[np.array(sizes) == size] = np.pad(E_VALUE_SCALE - scaled, (0, max(sizes) - size), mode="edge")
+    return table
