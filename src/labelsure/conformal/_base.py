@@ -9,12 +9,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from labelsure._core.running import one_thread
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_label_names, check_same_length, n_rows
 from labelsure.conformal._calibration import FoldExamples, TrainingPart, calibrate
 from labelsure.conformal._calibrator import Calibrator
 from labelsure.conformal._choices import Choices, check_choices, check_empty_labelsets, check_measure
-from labelsure.conformal._models import FoldModel, ask_models, check_estimator, outputs_of_models, tags_of
+from labelsure.conformal._models import FoldModel, ask_model, check_estimator, outputs_of_models, tags_of
 from labelsure.conformal._splits import Split
 from labelsure.estimators import mark_multi_label
 from labelsure.measures import AutoMeasure, Measure, MeasureChoices, Need, default_measure
@@ -197,7 +198,9 @@ class CalibratedClassifier(LabelsetClassifier):
         if Need.OUT_OF_FOLD_OUTPUTS in needs:
             raise ValueError(f"{measure!r} learns from out-of-fold outputs, which takes new models: use fit.")
         splits = self._splits_again()
-        models = ask_models(self.models_, X, self.n_labels_, splits, needs=needs)
+        with one_thread():
+            asked = zip(self.models_, splits, strict=True)
+            models = [ask_model(model, X, self.n_labels_, split, needs=[needs]) for model, split in asked]
         copy._calibrate(X, labels, splits, models, choices, measure)
         return copy
 

@@ -163,9 +163,8 @@ class CrossConformalClassifier(CalibratedClassifier):
         check_fold_sizes(self.guarantee, [len(split.calibration) for split in splits])
         self._keep_splits(splits, len(Y), draw_seeds(random, len(splits) + 1))
         needs = needs_of(measure, self.n_labels_)
-        models = fit_models(
-            self.estimator, X, Y, splits, seeds=self.seeds_[:-1], needs=needs, n_jobs=self.n_jobs
-        )
+        seeds = self.seeds_[:-1]
+        models = fit_models(self.estimator, X, Y, splits, seeds=seeds, needs=[needs], n_jobs=self.n_jobs)
         self.models_ = [fold.model for fold in models]
         self._calibrate(X, Y, splits, models, choices, measure)
         return self

@@ -142,7 +142,7 @@ class InductiveConformalClassifier(CalibratedClassifier):
         else:
             split = hold_out(self.calibration_size, len(Y), split_seed)
             needs = needs_of(measure, self.n_labels_)
-            models = fit_models(self.estimator, X, Y, [split], seeds=seeds[:1], needs=needs, n_jobs=None)
+            models = fit_models(self.estimator, X, Y, [split], seeds=seeds[:1], needs=[needs], n_jobs=None)
         self._keep_splits([split], len(Y), seeds)
         self.models_ = [models[0].model]
         self._calibrate(X, Y, [split], models, choices, measure, training if self.prefit else None)

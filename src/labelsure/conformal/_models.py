@@ -1,5 +1,6 @@
 """Stage one: a classifier is fitted on the training part of every fold, and asked for outputs."""
 
+import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -38,12 +39,16 @@ class FoldModel(NamedTuple):
         For its training examples, where they are needed.
     out_of_fold_outputs : array of shape (n, q) or None
         The same from models that had not seen the example.
+    seconds, out_of_fold_seconds : float
+        What the model and its outputs took the processor, and what those of the other models did.
     """
 
     model: FittedBase
     outputs: FloatArray
     training_outputs: FloatArray | None = None
     out_of_fold_outputs: FloatArray | None = None
+    seconds: float = 0.0
+    out_of_fold_seconds: float = 0.0
 
 
 def check_estimator(estimator: Any, *, prefit: bool = False) -> None:
@@ -90,7 +95,7 @@ def fit_models(
     splits: Sequence[Split],
     *,
     seeds: Sequence[int],
-    needs: Need,
+    needs: Sequence[Need],
     n_jobs: int | None,
 ) -> list[FoldModel]:
     """Fit a copy of the classifier on each training part and ask it for outputs, with a progress bar.
@@ -105,8 +110,8 @@ def fit_models(
         Which of them train and which calibrate.
     seeds : sequence of int
         One for each split.
-    needs : Need
-        What the measures in question need to know of training parts.
+    needs : sequence of Need
+        What each measure in question needs to know of training parts.
     n_jobs : int or None
         As in joblib; results do not depend on it.
     """
@@ -124,32 +129,30 @@ def run_jobs(jobs: Any, *, n_jobs: int | None, description: str, total: int) -> 
         return list(progress_bar(results, description=description, total=total))
 
 
-def _fit_fold(estimator: Any, X: MatrixLike, Y: LabelMatrix, split: Split, *, needs: Need, seed: int) -> FoldModel:
-    n_labels = Y.shape[1]
-    training = out_of_fold = None
+def _fit_fold(
+    estimator: Any, X: MatrixLike, Y: LabelMatrix, split: Split, *, needs: Sequence[Need], seed: int
+) -> FoldModel:
+    start = time.process_time()  # of this process alone, in which nothing else runs
     with one_thread():
-        X_train, Y_train = _safe_indexing(X, split.train), Y[split.train]
-        model = fit_model(estimator, X_train, Y_train)
-        outputs = outputs_of(model, _safe_indexing(X, split.calibration), n_labels)
-        if Need.TRAINING_OUTPUTS in needs:
-            training = outputs_of(model, X_train, n_labels)
-        if Need.OUT_OF_FOLD_OUTPUTS in needs:
-            out_of_fold = out_of_fold_outputs(estimator, X_train, Y_train, seed=seed)
-    return FoldModel(model, outputs, training, out_of_fold)
+        model = fit_model(estimator, _safe_indexing(X, split.train), Y[split.train])
+        asked = ask_model(model, X, Y.shape[1], split, needs=needs)
+        seconds, out_of_fold = time.process_time() - start, None
+        if any(Need.OUT_OF_FOLD_OUTPUTS in need for need in needs):
+            out_of_fold = out_of_fold_outputs(estimator, _safe_indexing(X, split.train), Y[split.train], seed=seed)
+    return asked._replace(
+        out_of_fold_outputs=out_of_fold,
+        seconds=seconds,
+        out_of_fold_seconds=time.process_time() - start - seconds,
+    )
 
 
-def ask_models(
-    models: Sequence[FittedBase], X: MatrixLike, n_labels: int, splits: Sequence[Split], *, needs: Need
-) -> list[FoldModel]:
-    """Return fitted models with their outputs for the examples that they were fitted and calibrated on."""
-    asked = []
-    with one_thread():
-        for model, split in zip(models, splits, strict=True):
-            outputs = outputs_of(model, _safe_indexing(X, split.calibration), n_labels)
-            wanted = Need.TRAINING_OUTPUTS in needs
-            training = outputs_of(model, _safe_indexing(X, split.train), n_labels) if wanted else None
-            asked.append(FoldModel(model, outputs, training))
-    return asked
+def ask_model(model: Any, X: MatrixLike, n_labels: int, split: Split, *, needs: Sequence[Need]) -> FoldModel:
+    """Return a fitted model with its outputs for the examples that calibrate it, and that it was trained on."""
+    outputs = outputs_of(model, _safe_indexing(X, split.calibration), n_labels)
+    training = None
+    if any(Need.TRAINING_OUTPUTS in need and Need.OUT_OF_FOLD_OUTPUTS not in need for need in needs):
+        training = outputs_of(model, _safe_indexing(X, split.train), n_labels)
+    return FoldModel(model, outputs, training)
 
 
 def out_of_fold_outputs(estimator: Any, X: MatrixLike, Y: LabelMatrix, *, seed: int) -> FloatArray:
