@@ -219,11 +219,13 @@ class Costs:
         for name, part in (("off", self.off), ("on", self.on)):
             rows = np.zeros((1, n_labels)) if part is None else np.atleast_2d(part)
             if rows.ndim != 2 or rows.shape[1] != n_labels:
-                raise ValueError(f"{name} must have shape {shape} or ({n_labels},), got {np.shape(part)}.")
+                raise ValueError(f"{name} must have shape {shape} or ({n_labels},), got {rows.shape}.")
             parts.append(rows)
         wrong = [len(part) for part in parts if len(part) not in (1, n_objects)]
         if wrong:
-            raise ValueError(f"Costs must have one row for each of {n_objects} objects, or one for all, got {wrong[0]}.")
+            raise ValueError(
+                f"Costs must have one row for each of {n_objects} objects, or one for all, got {wrong[0]}."
+            )
         if form == "none" and not (self.off is None and self.on is None and self.pairwise is None):
             raise ValueError('A measure whose form is "none" has no costs of labels: declare another form.')
         if form == "maximum" and not (self.constant is None and self.pairwise is None):
@@ -241,7 +243,7 @@ class Costs:
         terms, off, on = (np.abs(part) for part in parts)
         largest = np.maximum(off, on)
         per_object = terms.sum(axis=1) + (largest.max(axis=1) if form == "maximum" else largest.sum(axis=1))
-        reach = float(per_object.max(initial=0.0))
+        reach: float = per_object.max(initial=0.0)
         if isinstance(self.pairwise, np.ndarray) and self.pairwise.ndim == 2:
             reach += float(np.abs(np.triu(self.pairwise, 1)).sum())
         reach = math.sqrt(reach) if form == "root" else reach
@@ -262,7 +264,9 @@ class Costs:
         own = self.overrides
         if own is not None and own.sizes is None:
             if general.n_objects != 1 or (general.pairwise is not None and general.pairwise.ndim == 3):
-                raise ValueError("OwnScores without sizes are for costs that are the same for all objects: give one row.")
+                raise ValueError(
+                    "OwnScores without sizes are for costs that are the same for all objects: give one row."
+                )
             plain, scores = own.rounded(general, exponent)
             # sums of rounded costs may be a few units below the rounded whole where both are equal on paper
             general = replace(general, discounts=Discounts(_labels(own), np.maximum(plain - scores, 0)))

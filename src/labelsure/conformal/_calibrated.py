@@ -11,12 +11,10 @@ from labelsure._core.calibration import Calibration
 from labelsure._core.randomness import set_missing_seeds
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_outputs, check_same_length
-from labelsure.conformal._auto import AutoMeasure
-from labelsure.conformal._choice import MeasureChoice, MeasureChoices
-from labelsure.conformal._default import default_measure
+from labelsure.conformal._choosing import choose_measure
 from labelsure.conformal._sparse_outputs import SparseOutputs
 from labelsure.labelsets import Fold
-from labelsure.measures import Measure
+from labelsure.measures import AutoMeasure, Measure, MeasureChoice, MeasureChoices, Need, default_measure
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,20 +48,18 @@ class CalibratedMeasure:
         The scores, sorted.
     scores : int64 array of shape (m,)
         The scores in the order of the calibration examples.
+    choice : MeasureChoice or None
+        What was chosen and why, where the measure was not given.
     """
 
     measure: Measure
     calibration: Calibration
     scores: IntArray
+    choice: MeasureChoice | None = None
 
     def fold(self, outputs: FloatArray, X: MatrixLike = None) -> Fold:
         """Return the fold for new objects with these outputs of the fold's model."""
-        return Fold(self.calibration, self.measure.energy(outputs, X=X if self.measure.needs_features else None))
-
-    @property
-    def choice(self) -> MeasureChoice | None:
-        """What was chosen and why, where the measure is an AutoMeasure."""
-        return self.measure.choice_ if isinstance(self.measure, AutoMeasure) else None
+        return Fold(self.calibration, self.measure.energy(outputs, X=X))
 
 
 def choices_of(calibrated: Sequence[CalibratedMeasure]) -> MeasureChoices | None:
@@ -73,7 +69,7 @@ def choices_of(calibrated: Sequence[CalibratedMeasure]) -> MeasureChoices | None
 
 
 def calibrate(
-    measure: Measure,
+    measure: Measure | AutoMeasure,
     outputs: FloatArray | SparseOutputs,
     Y: LabelMatrix,
     *,
@@ -84,7 +80,7 @@ def calibrate(
 
     Parameters
     ----------
-    measure : Measure
+    measure : Measure or AutoMeasure
         Unfitted.
     outputs, Y : arrays of shape (m, q)
         Outputs and true labelsets of the calibration examples.
@@ -93,9 +89,9 @@ def calibrate(
     X : array-like of m rows or None
         The calibration objects, where the measure needs them.
     """
-    fitted = fit_measure(measure, training, n_labels=Y.shape[1])
+    fitted, choice = fit_measure(measure, training, n_labels=Y.shape[1])
     scores = score_examples(fitted, outputs, Y, X)
-    return CalibratedMeasure(fitted, Calibration.of(scores), scores)
+    return CalibratedMeasure(fitted, Calibration.of(scores), scores, choice)
 
 
 def check_training_part(training_labels: Any, training_outputs: Any, *, n_labels: int) -> TrainingPart:
@@ -111,15 +107,17 @@ def check_training_part(training_labels: Any, training_outputs: Any, *, n_labels
     return TrainingPart(labels, outputs)
 
 
-def fit_measure(measure: Measure, training: TrainingPart, *, n_labels: int) -> Measure:
-    """Return a copy of the measure fitted on a training part, or say what is missing there."""
+def fit_measure(
+    measure: Measure | AutoMeasure, training: TrainingPart, *, n_labels: int
+) -> tuple[Measure, MeasureChoice | None]:
+    """Return a copy of the measure, or the one chosen, fitted on a training part, or say what is missing there."""
     needed = [
-        (measure.needs_training_labels, training.labels, "the labelsets that the model was trained on", "labels"),
-        (measure.needs_training_outputs, training.outputs, "the outputs for what it was trained on", "outputs"),
-        (measure.needs_features, training.X, "the objects themselves", None),
+        (Need.TRAINING_LABELS, training.labels, "the labelsets that the model was trained on", "labels"),
+        (Need.TRAINING_OUTPUTS, training.outputs, "the outputs for what it was trained on", "outputs"),
+        (Need.FEATURES, training.X, "the objects themselves", None),
     ]
-    for needs, there, what, name in needed:
-        if needs and there is None:
+    for need, there, what, name in needed:
+        if need in measure.needs and there is None:
             advice = (
                 f": pass them as training_{name}. They cannot be taken from the calibration examples without losing"
                 " the guarantee."
@@ -128,8 +126,10 @@ def fit_measure(measure: Measure, training: TrainingPart, *, n_labels: int) -> M
             )
             raise ValueError(f"{measure!r} needs {what}{advice}")
     labels = np.empty((0, n_labels), dtype=np.int8) if training.labels is None else training.labels
-    fitted: Measure = clone(measure).fit(labels, outputs=training.outputs, X=training.X)
-    return fitted
+    if isinstance(measure, AutoMeasure):
+        assert training.outputs is not None
+        return choose_measure(measure, labels, training.outputs, training.X)
+    return clone(measure).fit(labels, outputs=training.outputs, X=training.X), None
 
 
 def score_examples(
@@ -138,15 +138,17 @@ def score_examples(
     """Return the scores of the examples' labelsets."""
     if isinstance(outputs, SparseOutputs):
         return np.concatenate([fitted.energy(outputs.dense(rows)).scores(Y[rows]) for rows in outputs.blocks()])
-    return fitted.energy(outputs, X=X if fitted.needs_features else None).scores(Y)
+    return fitted.energy(outputs, X=X).scores(Y)
 
 
-def copy_measure(measure: Measure | str | None, seed: int, n_labels: int, *, training_labels: bool) -> Measure:
+def copy_measure(
+    measure: Measure | AutoMeasure | str | None, seed: int, n_labels: int, *, training_labels: bool
+) -> Measure | AutoMeasure:
     """Return an unfitted copy of the measure meant, with ``seed`` wherever the user left a random_state at None.
 
     Parameters
     ----------
-    measure : Measure, "auto" or None
+    measure : Measure, AutoMeasure, "auto" or None
         What the user passed.
     seed : int
         For everything drawn in it.
@@ -154,20 +156,19 @@ def copy_measure(measure: Measure | str | None, seed: int, n_labels: int, *, tra
         As in ``default_measure``.
     """
     default = default_measure(n_labels, training_labels=training_labels)
-    copy: Measure = clone(default if measure is None else resolve_measure(measure))
+    copy: Measure | AutoMeasure = clone(default if measure is None else resolve_measure(measure, n_labels))
     set_missing_seeds(copy, seed)
     return copy
 
 
-def resolve_measure(measure: Measure | str) -> Measure:
-    """Return the measure, an AutoMeasure for "auto", or say what a measure is."""
+def resolve_measure(measure: Measure | AutoMeasure | str, n_labels: int | None = None) -> Measure | AutoMeasure:
+    """Return the measure, an AutoMeasure for "auto", or say what a measure is or what is wrong with this one."""
     if isinstance(measure, str) and measure == "auto":
         return AutoMeasure()
-    if not isinstance(measure, Measure):
+    if not isinstance(measure, Measure | AutoMeasure):
         raise ValueError(
             f"measure must be a nonconformity measure such as labelsure.measures.PowerMeasure(), got {measure!r}."
             " Pass measure='auto' to have one chosen."
         )
-    if isinstance(measure, AutoMeasure):
-        measure.check_parameters()
+    measure.check_parameters(n_labels)
     return measure

@@ -10,13 +10,12 @@ from labelsure._core.types import LabelMatrixLike, MatrixLike
 from labelsure._core.validation import n_rows
 from labelsure.conformal._base import ConformalClassifier, resolve_empty
 from labelsure.conformal._calibrated import choices_of
-from labelsure.conformal._choice import MeasureChoices
 from labelsure.conformal._fitting import fit_fold
 from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._parallel import fit_in_parallel, outputs_of_models
 from labelsure.conformal._predicting import check_mondrian, predict_categories, predict_folds
 from labelsure.conformal._splits import make_splits
-from labelsure.measures import Measure
+from labelsure.measures import AutoMeasure, Measure, MeasureChoices
 from labelsure.predictions import LabelsetPredictions
 
 
@@ -35,7 +34,7 @@ class CrossConformalClassifier(ConformalClassifier):
     estimator : classifier or None, default=None
         Any scikit-learn classifier with ``predict_proba`` or ``decision_function`` for several labels, or a Pipeline
         that ends in one. None is :class:`~labelsure.MLRBFClassifier`, the paper's, for features on like scales.
-    measure : Measure, "auto" or None, default=None
+    measure : Measure, AutoMeasure, "auto" or None, default=None
         The nonconformity measure; None is ``LogLossMeasure() + LabelsetPrior()``, with more than 20 labels
         ``LogLossMeasure() + UnseenPenalty()``. The paper's is ``PowerMeasure(d=4)``. "auto" chooses one for each fold
         by inner cross-validation, see :class:`AutoMeasure`.
@@ -127,7 +126,7 @@ class CrossConformalClassifier(ConformalClassifier):
         self,
         estimator: Any = None,
         *,
-        measure: Measure | str | None = None,
+        measure: Measure | AutoMeasure | str | None = None,
         cv: Any = 10,
         empty: str = "auto",
         guarantee: str = "cross",

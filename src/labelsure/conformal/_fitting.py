@@ -11,7 +11,7 @@ from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.conformal._calibrated import CalibratedMeasure, TrainingPart, calibrate, copy_measure
 from labelsure.conformal._inside import fit_inside
 from labelsure.estimators import FittedBase, outputs_of
-from labelsure.measures import Measure
+from labelsure.measures import AutoMeasure, Measure, Need
 
 INNER_FOLDS = 5
 """Models that give a training part its out-of-fold outputs."""
@@ -19,7 +19,7 @@ INNER_FOLDS = 5
 
 def fit_fold(
     estimator: Any,
-    measure: Measure | str | None,
+    measure: Measure | AutoMeasure | str | None,
     X: MatrixLike,
     Y: LabelMatrix,
     *,
@@ -33,7 +33,7 @@ def fit_fold(
     ----------
     estimator : classifier
         Unfitted; a copy is fitted.
-    measure : Measure, "auto" or None
+    measure : Measure, AutoMeasure, "auto" or None
         Unfitted; a copy is fitted.
     X, Y : all examples
     train, calibration : int64 arrays
@@ -51,13 +51,13 @@ def fit_fold(
 
 
 def training_part(
-    measure: Measure, estimator: Any, model: FittedBase, X: MatrixLike, Y: LabelMatrix, seed: int
+    measure: Measure | AutoMeasure, estimator: Any, model: FittedBase, X: MatrixLike, Y: LabelMatrix, seed: int
 ) -> TrainingPart:
     """Return what the measure needs to know of a model's training examples."""
     outputs = None
-    if measure.needs_out_of_fold_outputs:
+    if Need.OUT_OF_FOLD_OUTPUTS in measure.needs:
         outputs = out_of_fold_outputs(estimator, X, Y, n_folds=INNER_FOLDS, seed=seed)
-    elif measure.needs_training_outputs:
+    elif Need.TRAINING_OUTPUTS in measure.needs:
         outputs = outputs_of(model, X, Y.shape[1])
     return TrainingPart(Y, outputs, X)
 

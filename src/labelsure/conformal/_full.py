@@ -22,7 +22,7 @@ from labelsure.conformal._guarantees import FULL
 from labelsure.conformal._inside import fit_inside
 from labelsure.estimators import outputs_of
 from labelsure.labelsets import StoredEngine, decode
-from labelsure.measures import Measure
+from labelsure.measures import AutoMeasure, Measure, Need
 from labelsure.predictions import LabelsetPredictions
 
 MAX_LABELS = 24
@@ -117,12 +117,13 @@ class FullConformalClassifier(ConformalClassifier):
         (seed,) = draw_seeds(self.random_state, 1)
         self.X_, self.Y_ = X, Y
         self.base_ = self._seeded_estimator(seed)
-        self.measure_ = copy_measure(self.measure, seed, self.n_labels_, training_labels=False)
-        if self.measure_.needs_out_of_fold_outputs:
+        measure = copy_measure(self.measure, seed, self.n_labels_, training_labels=False)
+        if isinstance(measure, AutoMeasure) or Need.OUT_OF_FOLD_OUTPUTS in measure.needs:
             raise ValueError(
                 f"measure={self.measure!r} needs outputs of models that had not seen the example, and full conformal"
                 " prediction trains on all examples at once. Use CrossConformalClassifier, or name another measure."
             )
+        self.measure_ = measure
         self._score(X, Y)
         self.allow_empty_ = resolve_empty(self.empty, Y)
         return self
@@ -181,8 +182,9 @@ class FullConformalClassifier(ConformalClassifier):
         with one_thread():
             model = fit_inside(self.base_, X, Y)
             outputs = outputs_of(model, X, self.n_labels_)
-            training = TrainingPart(Y, outputs, X if self.measure_.needs_features else None)
-            return score_examples(fit_measure(self.measure_, training, n_labels=self.n_labels_), outputs, Y, X)
+            training = TrainingPart(Y, outputs, X)
+            fitted, _ = fit_measure(self.measure_, training, n_labels=self.n_labels_)
+            return score_examples(fitted, outputs, Y, X)
 
     def _check_cost(self, X: MatrixLike) -> None:
         n_objects, n_fits = n_rows(X), self.n_fits(n_rows(X))

@@ -17,9 +17,7 @@ from labelsure.conformal._calibrated import (
     check_training_part,
     choices_of,
     copy_measure,
-    score_examples,
 )
-from labelsure.conformal._choice import MeasureChoices
 from labelsure.conformal._fitting import fit_fold
 from labelsure.conformal._guarantees import INDUCTIVE
 from labelsure.conformal._predicting import check_mondrian, predict_categories
@@ -28,7 +26,7 @@ from labelsure.conformal._splits import hold_out
 from labelsure.conformal._taxonomy import Taxonomy
 from labelsure.estimators import outputs_of
 from labelsure.labelsets import make_fold_engine
-from labelsure.measures import Measure
+from labelsure.measures import AutoMeasure, Measure, MeasureChoices
 from labelsure.predictions import LabelsetPredictions
 
 
@@ -45,7 +43,7 @@ class InductiveConformalClassifier(ConformalClassifier):
     ----------
     estimator : classifier or None, default=None
         As in :class:`CrossConformalClassifier`; already fitted where ``prefit`` is set.
-    measure : Measure, "auto" or None, default=None
+    measure : Measure, AutoMeasure, "auto" or None, default=None
         The nonconformity measure; None as in :class:`CrossConformalClassifier` or, with ``prefit`` and no
         ``training_labels``, the paper's ``PowerMeasure(d=4)``. "auto" chooses one by inner cross-validation, see
         :class:`AutoMeasure`; with ``prefit`` that takes ``training_labels`` and ``training_outputs``.
@@ -104,7 +102,7 @@ class InductiveConformalClassifier(ConformalClassifier):
         self,
         estimator: Any = None,
         *,
-        measure: Measure | str | None = None,
+        measure: Measure | AutoMeasure | str | None = None,
         calibration_size: float | int = 0.3,
         prefit: bool = False,
         mondrian: Any = None,
@@ -241,11 +239,8 @@ class InductiveConformalClassifier(ConformalClassifier):
         X = self._check_predict(X)
         Y = check_label_matrix(Y, n_labels=self.n_labels_)
         check_same_length(X, Y)
-        measure = self.calibrated_.measure
         with one_thread():
-            scores = score_examples(measure, outputs_of(self.model_, X, self.n_labels_), Y, X)
-        nonconformity: FloatArray = np.ldexp(scores.astype(np.float64), -measure.exponent_)
-        return nonconformity
+            return self.calibrated_.measure.scores(outputs_of(self.model_, X, self.n_labels_), Y, X=X)
 
     def _check_taxonomy(self) -> Taxonomy | None:
         """Return the taxonomy asked for, or raise ValueError where choices exclude each other."""

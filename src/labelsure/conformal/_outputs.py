@@ -18,13 +18,12 @@ from labelsure.conformal._calibrated import (
     choices_of,
     copy_measure,
 )
-from labelsure.conformal._choice import MeasureChoices
 from labelsure.conformal._compact import compact_engine
 from labelsure.conformal._fold_outputs import check_folds, check_label_names, check_same_objects, one_per_fold
 from labelsure.conformal._guarantees import merge_folds, state_guarantee_of_labelsets
 from labelsure.conformal._predicting import predict_folds
 from labelsure.conformal._sparse_outputs import SparseOutputs
-from labelsure.measures import Measure
+from labelsure.measures import AutoMeasure, Measure, MeasureChoices
 from labelsure.predictions import LabelsetPredictions
 
 
@@ -131,7 +130,7 @@ def calibrate_outputs(
     Y: LabelMatrixLike,
     *,
     folds: Any = None,
-    measure: Measure | str | None = None,
+    measure: Measure | AutoMeasure | str | None = None,
     training_labels: LabelMatrixLike | None = None,
     training_outputs: MatrixLike | None = None,
     default_output: float = 0.0,
@@ -156,7 +155,7 @@ def calibrate_outputs(
         None: one model gave all outputs, an inductive predictor. Else the fold number of each example, whose output
         comes from a model trained on the other folds: a cross-conformal predictor, with the guarantee of
         :class:`CrossConformalClassifier`.
-    measure : Measure, "auto" or None, default=None
+    measure : Measure, AutoMeasure, "auto" or None, default=None
         The nonconformity measure; None as in :class:`CrossConformalClassifier` or, for sparse outputs and where
         neither folds nor ``training_labels`` say what the model was trained on, the paper's ``PowerMeasure(d=4)``.
         "auto" chooses one by the training examples, so it needs ``training_outputs``, best of models that had not seen

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from labelsure.measures._base import Measure as Measure
     from labelsure.measures._base import MeasureSum as MeasureSum
     from labelsure.measures._base import Need as Need
+    from labelsure.measures._choice import MeasureChoice as MeasureChoice
+    from labelsure.measures._choice import MeasureChoices as MeasureChoices
+    from labelsure.measures._default import default_candidates as default_candidates
+    from labelsure.measures._default import default_measure as default_measure
     from labelsure.measures._forest_measure import ForestMeasure as ForestMeasure
     from labelsure.measures._function_measure import FunctionMeasure as FunctionMeasure
     from labelsure.measures._label_wise_combination import LabelWiseCombination as LabelWiseCombination
@@ -21,30 +25,39 @@ if TYPE_CHECKING:
     from labelsure.measures._penalties import LabelsetPrior as LabelsetPrior
     from labelsure.measures._penalties import UnseenPenalty as UnseenPenalty
     from labelsure.measures._power import PowerMeasure as PowerMeasure
+    from labelsure.measures._registry import MANY_LABELS as MANY_LABELS
+    from labelsure.measures._registry import MEASURES as MEASURES
+    from labelsure.measures._registry import MeasureWord as MeasureWord
+    from labelsure.measures._registry import make_measure as make_measure
+    from labelsure.measures._registry import spell_measure as spell_measure
 
 _HOME = {
-    "Costs": "_core.fixed_point",
-    "OwnScores": "_core.fixed_point",
-    "Measure": "measures._base",
-    "MeasureSum": "measures._base",
-    "Need": "measures._base",
-    "ForestMeasure": "measures._forest_measure",
-    "FunctionMeasure": "measures._function_measure",
-    "LabelWiseCombination": "measures._label_wise_combination",
-    "LogLossMeasure": "measures._log_loss",
-    "MahalanobisMeasure": "measures._mahalanobis",
-    "MaxNormMeasure": "measures._max_norm",
-    "CardinalityPenalty": "measures._penalties",
-    "HammingPenalty": "measures._penalties",
-    "LabelsetPrior": "measures._penalties",
-    "UnseenPenalty": "measures._penalties",
-    "PowerMeasure": "measures._power",
+    "_core.fixed_point": ("Costs", "OwnScores"),
+    "measures._auto": ("AutoMeasure",),
+    "measures._base": ("Measure", "MeasureSum", "Need"),
+    "measures._choice": ("MeasureChoice", "MeasureChoices"),
+    "measures._default": ("default_candidates", "default_measure"),
+    "measures._forest_measure": ("ForestMeasure",),
+    "measures._function_measure": ("FunctionMeasure",),
+    "measures._label_wise_combination": ("LabelWiseCombination",),
+    "measures._log_loss": ("LogLossMeasure",),
+    "measures._mahalanobis": ("MahalanobisMeasure",),
+    "measures._max_norm": ("MaxNormMeasure",),
+    "measures._penalties": ("CardinalityPenalty", "HammingPenalty", "LabelsetPrior", "UnseenPenalty"),
+    "measures._power": ("PowerMeasure",),
+    "measures._registry": ("MANY_LABELS", "MEASURES", "MeasureWord", "make_measure", "spell_measure"),
 }
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
-__all__ = list(_HOME)
+__all__ = list(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(importlib.import_module(f"labelsure.{_HOME[name]}"), name)
+    """Import a module when one of its names is first used: the command line reads the words without numpy."""
+    if name in _MODULE_OF:
+        return getattr(importlib.import_module(f"labelsure.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"module 'labelsure.measures' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
