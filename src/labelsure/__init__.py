@@ -11,7 +11,6 @@ from labelsure._version import __version__
 
 if TYPE_CHECKING:
     from labelsure.conformal import (
-        AutoMeasure,
         ByCardinality,
         ByLabel,
         ByObject,
@@ -26,11 +25,11 @@ if TYPE_CHECKING:
     )
     from labelsure.datasets import load_dataset
     from labelsure.estimators import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
-    from labelsure.measures import PowerMeasure
+    from labelsure.measures import AutoMeasure, PowerMeasure
     from labelsure.predictions import LabelsetPredictions, LabelsetRegion, LabelWisePredictions, LabelWiseRegion
 
 _HOME = {
-    "AutoMeasure": "conformal",
+    "AutoMeasure": "measures",
     "BPMLLClassifier": "estimators",
     "ByCardinality": "conformal",
     "ByLabel": "conformal",

@@ -6,10 +6,15 @@ random and get wrong p-values.
 """
 
 import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from labelsure._core.types import FloatArray, IntArray
+from labelsure._core.energy import Energy
+from labelsure._core.energy_parts import Discounts, Maximum, Overrides, Penalty, SquareRoot
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix
 
 FINEST_EXPONENT = 40
 """A cost of 1 becomes at most 2^40: twelve decimal digits, far below what a learner's outputs mean."""
@@ -20,30 +25,55 @@ COARSEST_EXPONENT = 20
 SCORE_BITS = 50
 """Scores stay below 2^50, so that their sum over up to 2^12 folds fits an int64."""
 
+LARGEST_SHIFT = 12
+"""What the square root can shift by: its result has half the digits of the sum inside, and these many more."""
 
-def choose_exponent(largest_score: float) -> int:
+ROUNDING = 1.01
+"""What bounds are raised by: rounding to integers adds far less than a hundredth."""
+
+BLOCK_ROWS = 2**15
+"""Labelsets with scores of their own that are looked at together, to bound memory."""
+
+Form: TypeAlias = Literal["sum", "root", "maximum", "none"]
+"""What becomes of the costs of labels: their sum, its square root, the largest of them; or there are none."""
+
+
+def choose_exponent(largest_score: float, *, root: bool = False) -> int:
     """Return e such that scores up to ``largest_score``, counted in units of 2^-e, are exact sums in int64.
 
     Parameters
     ----------
     largest_score : float
         An upper bound of the magnitude of any labelset's score and of its partial sums.
+    root : bool
+        Whether scores are square roots of sums.
 
     Examples
     --------
-    >>> choose_exponent(14.0), choose_exponent(2.0**20)
-    (40, 29)
+    >>> choose_exponent(14.0), choose_exponent(2.0**20), choose_exponent(14.0, root=True)
+    (40, 29, 27)
     """
-    exponent = min(FINEST_EXPONENT, SCORE_BITS - math.frexp(largest_score)[1])
+    if root:
+        exponent = (_exponent_below_root(largest_score) + LARGEST_SHIFT) // 2
+        limit = math.sqrt(2.0 ** (SCORE_BITS + LARGEST_SHIFT - 2 * COARSEST_EXPONENT) / ROUNDING)
+    else:
+        exponent = min(FINEST_EXPONENT, SCORE_BITS - math.frexp(largest_score)[1])
+        limit = 2.0 ** (SCORE_BITS - COARSEST_EXPONENT)
     if exponent < COARSEST_EXPONENT or not math.isfinite(largest_score):
         raise ValueError(
             f"Scores may be as large as {largest_score:.3g}, which leaves too few digits for exact integer sums."
-            f" Choose weights or penalties that keep scores below {2.0 ** (SCORE_BITS - COARSEST_EXPONENT):.3g}."
+            f" Keep scores below {limit:.3g}: choose smaller weights or penalties, or, for a distance whose residuals"
+            " hardly vary, normalised=True or a larger shrinkage."
         )
     return exponent
 
 
-def to_fixed_point(costs: FloatArray, exponent: int) -> IntArray:
+def _exponent_below_root(largest_score: float) -> int:
+    """Return the exponent of the sum that scores are the square roots of."""
+    return SCORE_BITS - math.frexp(ROUNDING * largest_score**2)[1]
+
+
+def to_fixed_point(costs: Any, exponent: int) -> IntArray:
     """Return ``costs`` in units of 2^-exponent, rounded to the nearest integer.
 
     Examples
@@ -52,4 +82,211 @@ def to_fixed_point(costs: FloatArray, exponent: int) -> IntArray:
     >>> to_fixed_point(np.array([0.5, 1.0]), 3).tolist()
     [4, 8]
     """
-    return np.rint(np.ldexp(costs, exponent)).astype(np.int64)
+    units = np.rint(np.ldexp(costs, exponent))
+    if not np.isfinite(units).all():
+        raise ValueError("The costs and scores of a measure must be finite numbers, got NaN or infinity among them.")
+    fixed: IntArray = units.astype(np.int64)
+    return fixed
+
+
+@dataclass(frozen=True, eq=False)
+class OwnScores:
+    """Labelsets with scores of their own, which count instead of what a measure's other costs say.
+
+    Attributes
+    ----------
+    labelsets : int8 array of shape (E, q)
+        Zeros and ones. None twice, or none twice for one object.
+    scores : array of shape (E,), or a function
+        Their scores. A function gets what the other costs say of each, an array of shape (E,), and returns the
+        scores: for scores that change the general one instead of replacing it.
+    sizes : int array of shape (n,) or None
+        How many of the labelsets belong to each object, those of the first one coming first. None: the same labelsets
+        and scores for all objects, stored once. Then the other costs must be the same for all objects too, and scores
+        above what these say are lowered to it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelsure.measures import Costs, OwnScores
+    >>> seen = np.array([[1, 0], [0, 1]])
+    >>> costs = Costs(constant=3.0, overrides=OwnScores(seen, np.array([0.0, 1.5])))
+    """
+
+    labelsets: LabelMatrix | IntArray
+    scores: FloatArray | Callable[[FloatArray], FloatArray]
+    sizes: IntArray | None = None
+
+    def rounded(self, general: Energy, exponent: int) -> tuple[IntArray, IntArray]:
+        """Return what the general energy says of the labelsets, and their own scores."""
+        owners = np.zeros(len(self.labelsets), dtype=np.int64)
+        if self.sizes is not None:
+            owners = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        plain = np.empty(len(owners), dtype=np.int64)
+        if self.sizes is None or callable(self.scores):
+            for start in range(0, len(owners), BLOCK_ROWS):
+                rows = slice(start, start + BLOCK_ROWS)
+                plain[rows] = general.scores(self.labelsets[rows], objects=owners[rows])  # type: ignore[arg-type]
+        scores = self.scores
+        if callable(scores):
+            scores = scores(np.ldexp(plain.astype(np.float64), -exponent))
+        return plain, to_fixed_point(scores, exponent)
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """What the labelsets of n objects cost, in floats: a measure's answer, before anything is rounded.
+
+    The score of the labelset with indicator t for object i is::
+
+        sum(constant_i) + sum_j (on_ij if t_j = 1 else off_ij) + sum_{j<r} pairwise_jr t_j t_r
+        + by_cardinality[sum_j t_j] + per_distance * min over anchors u of #{j: t_j != u_j}
+
+    where the first line may be under a square root or, without constant and pairs, a maximum instead of a sum: see
+    :attr:`Measure.form`. Each number is rounded before any are added.
+
+    Attributes
+    ----------
+    off, on : arrays of shape (n, q) or (q,), or None
+        What each label costs when it is off, and when it is on; one row stands for all objects, None for zeros.
+    constant : float, array of shape (n,) or (n, k), or None
+        What all labelsets of an object pay, or k terms of it; a single row stands for all objects.
+    pairwise : array of shape (q, q) or (n, q, q), iterable of n (q, q) arrays, or None
+        What two labels add when both are on, for all objects or for each; only entries above the diagonal count. An
+        iterable takes less memory.
+    by_cardinality : array of shape (q + 1,) or None
+        What labelsets with 0, 1, ..., q labels pay; not negative, not under the root.
+    anchors : int8 array of shape (A, q) or None
+        Labelsets; each labelset pays for its distance to the nearest of them.
+    per_distance : float
+        What it pays per label that differs; not negative, not under the root.
+    overrides : OwnScores or None
+        Labelsets with scores of their own instead.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelsure.measures import Costs
+    >>> outputs = np.array([[0.9, 0.2]])
+    >>> costs = Costs(off=outputs, on=1 - outputs, by_cardinality=np.array([1.0, 0.0, 0.5]))
+    """
+
+    off: FloatArray | None = None
+    on: FloatArray | None = None
+    constant: float | FloatArray | None = None
+    pairwise: FloatArray | Iterable[FloatArray] | None = None
+    by_cardinality: FloatArray | None = None
+    anchors: LabelMatrix | None = None
+    per_distance: float = 0.0
+    overrides: OwnScores | None = None
+
+    def energy(self, shape: tuple[int, int], exponent: int, *, form: Form, bound: float) -> Energy:
+        """Return the energy of these costs, all rounded to whole numbers of 2^-exponent.
+
+        Parameters
+        ----------
+        shape : (n_objects, n_labels)
+        form : {"sum", "root", "maximum", "none"}
+            What becomes of the costs of labels.
+        bound : float
+            No score is larger in magnitude, nor is a partial sum of one.
+        """
+        parts = self._check(shape, form, bound)
+        below = min(2 * exponent, _exponent_below_root(bound)) if form == "root" else exponent
+        n_rows = np.broadcast_shapes(*(part.shape[:1] for part in parts))[0]  # one where all objects are alike
+        rounded = [to_fixed_point(part, below) for part in parts]
+        terms, off, on = (np.broadcast_to(part, (n_rows, part.shape[1])) for part in rounded)
+        constant: IntArray = terms.sum(axis=1)
+        nothing = np.zeros((n_rows, shape[1]), dtype=np.int64)
+        if form == "maximum":
+            maximum = Maximum(np.ascontiguousarray(off), np.ascontiguousarray(on))
+            general = Energy(nothing[:, 0], nothing, maximum=maximum)
+        elif form == "none":
+            general = Energy(nothing[:, 0], nothing)
+        else:
+            pairwise = None if self.pairwise is None else _round_pairs(self.pairwise, shape, below)
+            link = SquareRoot(2 * exponent - below) if form == "root" else None
+            general = Energy(constant + off.sum(axis=1), on - off, pairwise=pairwise, link=link)
+        flat = int(constant[0]) if form == "none" and self.constant is not None else None
+        general = replace(general, penalty=self._penalty(shape[1], exponent, flat=flat))
+        return self._override(general, shape[0], exponent)
+
+    def _check(self, shape: tuple[int, int], form: Form, bound: float) -> list[FloatArray]:
+        """Return constant, off and on as rows of terms, or say what is wrong with them."""
+        n_objects, n_labels = shape
+        constant = np.zeros((1, 1)) if self.constant is None else np.asarray(self.constant, dtype=np.float64)
+        parts = [constant.reshape(-1, 1) if constant.ndim < 2 else constant]
+        for name, part in (("off", self.off), ("on", self.on)):
+            rows = np.zeros((1, n_labels)) if part is None else np.atleast_2d(part)
+            if rows.ndim != 2 or rows.shape[1] != n_labels:
+                raise ValueError(f"{name} must have shape {shape} or ({n_labels},), got {rows.shape}.")
+            parts.append(rows)
+        wrong = [len(part) for part in parts if len(part) not in (1, n_objects)]
+        if wrong:
+            raise ValueError(
+                f"Costs must have one row for each of {n_objects} objects, or one for all, got {wrong[0]}."
+            )
+        if form == "none" and not (self.off is None and self.on is None and self.pairwise is None):
+            raise ValueError('A measure whose form is "none" has no costs of labels: declare another form.')
+        if form == "maximum" and not (self.constant is None and self.pairwise is None):
+            raise ValueError('A measure whose form is "maximum" has costs of single labels only: declare another form.')
+        reach = self._reach(parts, form)
+        if not reach <= ROUNDING * bound:
+            raise ValueError(
+                f"The costs of a measure reach {reach:.6g}, more than the {bound:.6g} that its _learn returned."
+                " Let _learn return a number that no labelset's score can exceed, and costs be finite."
+            )
+        return parts
+
+    def _reach(self, parts: list[FloatArray], form: Form) -> float:
+        """Return a number that no sum of costs exceeds in magnitude, pairs of single objects left out."""
+        terms, off, on = (np.abs(part) for part in parts)
+        largest = np.maximum(off, on)
+        per_object = terms.sum(axis=1) + (largest.max(axis=1) if form == "maximum" else largest.sum(axis=1))
+        reach: float = per_object.max(initial=0.0)
+        if isinstance(self.pairwise, np.ndarray) and self.pairwise.ndim == 2:
+            reach += float(np.abs(np.triu(self.pairwise, 1)).sum())
+        reach = math.sqrt(reach) if form == "root" else reach
+        by_cardinality = 0.0 if self.by_cardinality is None else float(np.abs(self.by_cardinality).max())
+        return reach + by_cardinality + abs(self.per_distance) * largest.shape[1]
+
+    def _penalty(self, n_labels: int, exponent: int, *, flat: int | None) -> Penalty | None:
+        by_cardinality = None if flat is None else np.full(n_labels + 1, flat)
+        if self.by_cardinality is not None:
+            by_cardinality = to_fixed_point(self.by_cardinality, exponent) + (flat or 0)
+        if by_cardinality is None and self.anchors is None:
+            return None
+        per_distance = int(to_fixed_point(self.per_distance, exponent))
+        return Penalty(by_cardinality, anchors=self.anchors, per_distance=per_distance)
+
+    def _override(self, general: Energy, n_objects: int, exponent: int) -> Energy:
+        """Return the energy of all objects with the labelsets that have scores of their own."""
+        own = self.overrides
+        if own is not None and own.sizes is None:
+            if general.n_objects != 1 or (general.pairwise is not None and general.pairwise.ndim == 3):
+                raise ValueError(
+                    "OwnScores without sizes are for costs that are the same for all objects: give one row."
+                )
+            plain, scores = own.rounded(general, exponent)
+            # sums of rounded costs may be a few units below the rounded whole where both are equal on paper
+            general = replace(general, discounts=Discounts(_labels(own), np.maximum(plain - scores, 0)))
+        if general.n_objects != n_objects:
+            general = general.take(np.zeros(n_objects, dtype=np.int64))
+        if own is None or own.sizes is None:
+            return general
+        begin = np.concatenate([[0], np.cumsum(own.sizes)]).astype(np.int64)
+        return replace(general, overrides=Overrides(begin, _labels(own), own.rounded(general, exponent)[1]))
+
+
+def _labels(own: OwnScores) -> LabelMatrix:
+    return np.asarray(own.labelsets, dtype=np.int8)
+
+
+def _round_pairs(pairwise: FloatArray | Iterable[FloatArray], shape: tuple[int, int], exponent: int) -> IntArray:
+    """Return what is above the diagonal of one matrix, or of one for each object."""
+    if isinstance(pairwise, np.ndarray) and pairwise.ndim == 2:
+        return to_fixed_point(np.triu(pairwise, 1), exponent)
+    pairs = np.empty((*shape, shape[1]), dtype=np.int64)
+    for own, matrix in zip(pairs, pairwise, strict=True):  # one by one: as floats, all at once, they take much memory
+        own[:] = to_fixed_point(np.triu(matrix, 1), exponent)
+    return pairs

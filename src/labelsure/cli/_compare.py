@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from labelsure.cli._arguments import count, jobs, output_file
 from labelsure.cli._compare_words import (
-    ADDENDS,
-    BASES,
     GUARANTEES,
     LEARNERS,
     confidence_level,
@@ -19,14 +17,18 @@ from labelsure.cli._compare_words import (
 )
 from labelsure.cli._errors import CommandError
 from labelsure.cli._writing import write_whole
+from labelsure.measures import MEASURES
 
 if TYPE_CHECKING:
     from labelsure.cli._compare_data import PooledData
 
+FIRST = [name for name, word in MEASURES.items() if word.role in ("measure", "recipe")]
+ADDED = [name for name in MEASURES if name not in FIRST]
+
 EPILOG = f"""\
 Learners: {", ".join(LEARNERS)}.
 
-Measures: {", ".join(BASES)}; with + between them, added up: {", ".join(ADDENDS)}. A colon comes before the power's d,
+Measures: {", ".join(FIRST)}; with + between them, added up: {", ".join(ADDED)}. A colon comes before the power's d,
 the least probability of log-loss and the weight of what is added: power:2+pairs, log-loss:0.01+unseen:3.
 
 Guarantees: {", ".join(GUARANTEES)}."""

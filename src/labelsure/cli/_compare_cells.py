@@ -19,12 +19,9 @@ from labelsure.conformal._base import resolve_empty
 from labelsure.conformal._calibrated import CalibratedMeasure, TrainingPart, calibrate, choices_of
 from labelsure.conformal._predicting import predict_folds
 from labelsure.labelsets import RegionSize, SizeEstimate
-from labelsure.measures import Measure
+from labelsure.measures import MANY_LABELS, AutoMeasure, Measure, Need
 from labelsure.metrics import mean_region_size, region_errors, subset_accuracy, sum_criterion
 from labelsure.predictions import LabelsetPredictions
-
-MANY_LABELS = 20
-"""With more labels the mean size says little, and the sum of all p-values cannot be had."""
 
 Figures: TypeAlias = dict[str, Any]
 """What a cell measured: numbers by name, some by confidence level."""
@@ -35,7 +32,7 @@ class MeasureTest:
 
     Parameters
     ----------
-    measure : Measure
+    measure : Measure or AutoMeasure
         Unfitted.
     folds : sequence of FoldOutputs
         The outputs.
@@ -53,7 +50,7 @@ class MeasureTest:
 
     def __init__(
         self,
-        measure: Measure,
+        measure: Measure | AutoMeasure,
         folds: Sequence[FoldOutputs],
         resplit: Resplit,
         *,
@@ -80,7 +77,7 @@ class MeasureTest:
         start = time.process_time()
         figures = self._judge(guarantee, slice(None))
         learner_seconds = sum(fold.seconds for fold in self.folds)
-        if self.measure.needs_out_of_fold_outputs:
+        if Need.OUT_OF_FOLD_OUTPUTS in self.measure.needs:
             learner_seconds += sum(fold.out_of_fold_seconds for fold in self.folds)
         answer_seconds = fit_seconds + time.process_time() - start
         choices = choices_of(calibrated)
@@ -96,7 +93,7 @@ class MeasureTest:
 
     def _calibrate(self, fold: FoldOutputs) -> CalibratedMeasure:
         X, Y = self.resplit.X_train, self.resplit.Y_train
-        outputs = fold.out_of_fold if self.measure.needs_out_of_fold_outputs else fold.training
+        outputs = fold.out_of_fold if Need.OUT_OF_FOLD_OUTPUTS in self.measure.needs else fold.training
         training = TrainingPart(Y[fold.train], outputs, X[fold.train])
         measure = set_missing_seeds(clone(self.measure), fold.seed)
         with one_thread():

@@ -1,7 +1,7 @@
 """The outputs of a learner's models on a resplit: fitted once, used by all measures and guarantees."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from labelsure.conformal._inside import copy_inside, fit_inside
 from labelsure.conformal._parallel import fit_in_parallel
 from labelsure.conformal._splits import Split, hold_out, make_splits
 from labelsure.estimators import outputs_of
-from labelsure.measures import Measure
+from labelsure.measures import Need
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,22 +56,6 @@ class FoldOutputs:
 
 
 @dataclass(frozen=True)
-class Needs:
-    """Which outputs for training examples the measures ask for."""
-
-    training: bool
-    out_of_fold: bool
-
-    @classmethod
-    def of(cls, measures: Sequence[Measure]) -> "Needs":
-        """Return what some measures need together."""
-        return cls(
-            training=any(m.needs_training_outputs and not m.needs_out_of_fold_outputs for m in measures),
-            out_of_fold=any(m.needs_out_of_fold_outputs for m in measures),
-        )
-
-
-@dataclass(frozen=True)
 class Splitting:
     """How a predictor splits what it is fitted on.
 
@@ -101,7 +85,7 @@ class Splitting:
 
 
 def fold_outputs(
-    learner: Any, resplit: Resplit, *, splitting: Splitting, needs: Needs, seed: int, n_jobs: int
+    learner: Any, resplit: Resplit, *, splitting: Splitting, needs: Collection[Need], seed: int, n_jobs: int
 ) -> list[FoldOutputs]:
     """Return the outputs of all models of a conformal predictor, the same as those inside of it.
 
@@ -114,8 +98,8 @@ def fold_outputs(
         Unfitted.
     splitting : Splitting
         How it splits the training part.
-    needs : Needs
-        Which outputs for training examples to make.
+    needs : collection of Need
+        What each of the measures needs.
     n_jobs : int
         Processes to work with.
     """
@@ -125,7 +109,7 @@ def fold_outputs(
     return fit_in_parallel(jobs, n_folds=len(splits), n_jobs=min(effective_n_jobs(n_jobs), len(splits)))
 
 
-def _fit(learner: Any, resplit: Resplit, split: Split, seed: int, needs: Needs) -> FoldOutputs:
+def _fit(learner: Any, resplit: Resplit, split: Split, seed: int, needs: Collection[Need]) -> FoldOutputs:
     """Fit one fold's model and ask it for all outputs, as :func:`labelsure.conformal._fitting.fit_fold` does."""
     start = time.process_time()  # of this process alone, in which nothing else runs
     train, calibration = split
@@ -135,11 +119,12 @@ def _fit(learner: Any, resplit: Resplit, split: Split, seed: int, needs: Needs) 
     out_of_fold = None
     with one_thread():
         model = fit_inside(estimator, X_train, Y[train])
-        training = outputs_of(model, X_train, n_labels) if needs.training else None
+        own = any(Need.TRAINING_OUTPUTS in need and Need.OUT_OF_FOLD_OUTPUTS not in need for need in needs)
+        training = outputs_of(model, X_train, n_labels) if own else None
         held_out = outputs_of(model, _safe_indexing(X, calibration), n_labels)
         new = outputs_of(model, resplit.X_test, n_labels)
         between = time.process_time()
-        if needs.out_of_fold:
+        if any(Need.OUT_OF_FOLD_OUTPUTS in need for need in needs):
             out_of_fold = out_of_fold_outputs(estimator, X_train, Y[train], n_folds=INNER_FOLDS, seed=seed)
     seconds = between - start, time.process_time() - between
     return FoldOutputs(train, calibration, training, out_of_fold, held_out, new, seed, *seconds)

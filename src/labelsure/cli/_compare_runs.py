@@ -10,10 +10,10 @@ from labelsure._core.running import progress_bar
 from labelsure.cli._compare_cells import MeasureTest
 from labelsure.cli._compare_data import PooledData, Resplit
 from labelsure.cli._compare_learners import make_learner
-from labelsure.cli._compare_measures import make_measure
-from labelsure.cli._compare_outputs import Needs, Splitting, fold_outputs
+from labelsure.cli._compare_outputs import Splitting, fold_outputs
 from labelsure.cli._compare_results import Results, Row
 from labelsure.cli._compare_words import GUARANTEES
+from labelsure.measures import make_measure
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def _measure_rows(
             make_learner(group[0].learner, data.X),
             resplit,
             splitting=splitting,
-            needs=Needs.of(list(measures.values())),
+            needs=[measure.needs for measure in measures.values()],
             seed=seed,
             n_jobs=n_jobs,
         )

@@ -4,8 +4,8 @@ from argparse import ArgumentTypeError
 from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
-from math import isfinite
-from typing import NamedTuple
+
+from labelsure.measures import make_measure, spell_measure
 
 LEARNERS = {
     "ml-rbf": "MLRBFClassifier",
@@ -19,34 +19,6 @@ LEARNERS = {
     "svm": "support vector machine with a Gaussian kernel per label",
 }
 """What can follow --learners, and what it is."""
-
-OUT_OF_FOLD = "-oof"
-
-BASES = {
-    "power": "the paper's sum of powers of errors; the number is d",
-    "log-loss": "minus the log-likelihood; the number is the least probability",
-    "mahalanobis": "Mahalanobis distance of absolute errors",
-    "signed": "Mahalanobis distance of signed errors",
-    "label-wise": "p-values of the labels, combined",
-    "mahalanobis-oof": "mahalanobis, learned from out-of-fold outputs",
-    "signed-oof": "signed, learned from out-of-fold outputs",
-    "label-wise-oof": "label-wise, learned from out-of-fold outputs",
-    "forest": "log loss, mixed with the labelsets in the leaves of a forest",
-    "max-norm": "the largest error",
-    "auto": "chosen from several on the training part, stands alone",
-}
-"""What a measure can begin with."""
-
-ADDENDS = {
-    "pairs": "the paper's penalty for unseen pairs, with power only",
-    "hp": "Hamming distance to the nearest training labelset",
-    "cp": "rare numbers of labels",
-    "unseen": "labelsets not seen in training",
-    "prior": "minus the log of the labelset's frequency",
-}
-"""What can be added to it; the number is the weight."""
-
-BASES_WITH_NUMBER = ("power", "log-loss")
 
 INDUCTIVE = "inductive"
 
@@ -63,16 +35,6 @@ GUARANTEES = {
 
 WITHOUT_P_VALUES = ("exact", "exact-deterministic")
 """Guarantees of regions at a chosen level, which come without p-values."""
-
-
-class Term(NamedTuple):
-    """A part of a measure, with its number where one was given."""
-
-    name: str
-    number: float | None
-
-    def __str__(self) -> str:
-        return self.name if self.number is None else f"{self.name}:{self.number:g}"
 
 
 def confidence_level(text: str) -> str:
@@ -134,64 +96,26 @@ def guarantee_name(text: str) -> str:
 
 
 def measure_name(text: str) -> str:
-    """Return a measure in its shortest spelling.
+    """Return the name of a measure in its shortest spelling.
 
     Examples
     --------
     >>> measure_name("log-loss+unseen:3.0")
     'log-loss+unseen:3'
     """
-    return "+".join(map(str, read_measure(text)))
-
-
-def read_measure(text: str) -> list[Term]:
-    """Return the terms of a measure: what it begins with, and what is added.
-
-    Examples
-    --------
-    >>> read_measure("power:2+pairs")
-    [Term(name='power', number=2.0), Term(name='pairs', number=None)]
-    """
-    base, *addends = (_read_term(part) for part in text.split("+"))
-    _known(base.name, BASES, "measures", whole=text)
-    for addend in addends:
-        _known(addend.name, ADDENDS, "parts that can be added to a measure", whole=text)
-    if base.number is not None and base.name not in BASES_WITH_NUMBER:
-        raise ArgumentTypeError(f"{base.name} takes no number, got {text!r}")
-    if base.number == 0:
-        raise ArgumentTypeError(f"expected a number above 0 after {base.name}:, got {text!r}")
-    if base.name == "log-loss" and base.number is not None and base.number >= 0.5:
-        raise ArgumentTypeError(f"expected a least probability below 0.5 after log-loss:, got {text!r}")
-    if base.name == "auto" and addends:
-        raise ArgumentTypeError(f"auto stands alone, it chooses penalties too, got {text!r}")
-    names = [addend.name for addend in addends]
-    if len(set(names)) < len(names):
-        raise ArgumentTypeError(f"expected each part of a measure once, got {text!r}")
-    if "pairs" in names and base.name != "power":
-        raise ArgumentTypeError(f"pairs is a part of the paper's measure, power+pairs, got {text!r}")
-    return [base, *addends]
-
-
-def _read_term(text: str) -> Term:
-    name, colon, number = text.strip().partition(":")
-    if not colon:
-        return Term(name, None)
     try:
-        value = float(number)
-        valid = value >= 0 and isfinite(value)
-    except ValueError:
-        valid = False
-    if not valid:
-        raise ArgumentTypeError(f"expected a number of at least 0 after {name}:, got {number!r}")
-    return Term(name, value)
+        name = spell_measure(text)
+        make_measure(name).check_parameters()
+    except ValueError as error:
+        raise ArgumentTypeError(f"{error} The measure was {text!r}") from None
+    return name
 
 
-def _known(name: str, names: Iterable[str], kind: str, *, whole: str | None = None) -> str:
+def _known(name: str, names: Iterable[str], kind: str) -> str:
     """Return the name if it is among those there are, else say which there are."""
     names = list(names)
     if name in names:
         return name
-    place = "" if whole in (None, name) else f" in {whole!r}"
     near = get_close_matches(name, names, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise ArgumentTypeError(f"the {kind} are {', '.join(names)}, got {name!r}{place}{hint}")
+    raise ArgumentTypeError(f"the {kind} are {', '.join(names)}, got {name!r}{hint}")

@@ -1,8 +1,5 @@
 """Conformal predictors: from a classifier, or from ready-made outputs, to p-values of labelsets and of labels."""
 
-from labelsure.conformal._auto import AutoMeasure
-from labelsure.conformal._candidates import default_candidates
-from labelsure.conformal._choice import MeasureChoice, MeasureChoices
 from labelsure.conformal._cross import CrossConformalClassifier
 from labelsure.conformal._full import FullConformalClassifier
 from labelsure.conformal._inductive import InductiveConformalClassifier
@@ -15,7 +12,6 @@ from labelsure.conformal._risk_control_recall import control_recall
 from labelsure.conformal._taxonomy import ByCardinality, ByLabel, ByObject, Taxonomy
 
 __all__ = [
-    "AutoMeasure",
     "ByCardinality",
     "ByLabel",
     "ByObject",
@@ -24,8 +20,6 @@ __all__ = [
     "InductiveConformalClassifier",
     "LabelWiseConformalClassifier",
     "LabelWiseOutputsPredictor",
-    "MeasureChoice",
-    "MeasureChoices",
     "OutputsPredictor",
     "Taxonomy",
     "ThresholdPredictor",
@@ -33,5 +27,4 @@ __all__ = [
     "calibrate_outputs",
     "control_precision",
     "control_recall",
-    "default_candidates",
 ]

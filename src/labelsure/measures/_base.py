@@ -1,29 +1,74 @@
-"""What a nonconformity measure is."""
+"""What a nonconformity measure is, and sums of them."""
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Self
+from copy import copy
+from enum import Flag, auto
+from typing import Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from labelsure._core.energy import Energy
-from labelsure._core.types import FloatArray, IntArray, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_outputs
+from labelsure._core.fixed_point import Costs, Form, choose_exponent
+from labelsure._core.listing import check_listed_labels
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.validation import check_label_matrix, check_outputs, check_same_length
 
-if TYPE_CHECKING:
-    from labelsure.measures._sum import MeasureSum
+
+class Need(Flag):
+    """What a measure needs to know of a fold's training part, and of objects.
+
+    Examples
+    --------
+    >>> from labelsure.measures import HammingPenalty, MahalanobisMeasure, Need
+    >>> needs = (MahalanobisMeasure(out_of_fold=True) + HammingPenalty()).needs
+    >>> Need.TRAINING_LABELS in needs, Need.OUT_OF_FOLD_OUTPUTS in needs, Need.FEATURES in needs
+    (True, True, False)
+    """
+
+    NOTHING = 0
+    TRAINING_LABELS = auto()
+    """The labelsets seen in training."""
+    TRAINING_OUTPUTS = auto()
+    """The learner's outputs for its training examples."""
+    OUT_OF_FOLD_OUTPUTS = 4 | TRAINING_OUTPUTS
+    """Those outputs, from models that were not trained on the example."""
+    FEATURES = 8
+    """The objects themselves, those of training and new ones."""
 
 
-class Measure(BaseEstimator, ABC):
+class Measure(BaseEstimator):
     """A nonconformity measure: how strange is a labelset, given a learner's outputs for the object?
 
-    A measure is fitted on a fold's training part, never on its calibration part, and turns outputs into an
-    :class:`~labelsure._core.energy.Energy`. Measures add up: ``LogLossMeasure() + UnseenPenalty(3.0)``. A measure is a
-    scikit-learn estimator as far as parameters go, so a grid search can reach them as ``measure__...``.
+    A measure is fitted on a fold's training part, never on its calibration part. Measures add up:
+    ``LogLossMeasure() + UnseenPenalty(3.0)``. A measure is a scikit-learn estimator as far as parameters go, so a grid
+    search can reach them as ``measure__...``.
 
-    A measure says what it needs of the training part by four attributes (``needs_features = True``); each is False
-    unless said otherwise. Its ``fit`` sets ``n_labels_``, ``bound_`` (no labelset's score, nor a partial sum of it, is
-    larger in magnitude) and ``exponent_`` (scores are whole numbers of 2^-exponent_).
+    A subclass has an ``__init__`` that stores its parameters, ``_learn(labels, outputs, X)``, which learns from the
+    training part and returns a number that no score exceeds in magnitude, and ``_costs(outputs, X)``, which returns
+    :class:`Costs`, floats. Where that is so, it says by class attributes what it ``needs``, which ``form`` its scores
+    have and that ``labels_alike`` holds, and checks its parameters in ``check_parameters``. All else is done here.
+
+    Attributes
+    ----------
+    n_labels_ : int
+        The number of labels.
+    bound_ : float
+        No labelset's score, nor a partial sum of it, is larger in magnitude.
+    exponent_ : int
+        Scores are whole numbers of 2^-exponent_.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelsure.measures import Costs, Measure
+    >>> class AbsoluteError(Measure):
+    ...     def _learn(self, labels, outputs, X):
+    ...         return self.n_labels_
+    ...     def _costs(self, outputs, X):
+    ...         return Costs(off=outputs, on=1 - outputs)
+    >>> AbsoluteError().fit([[1, 0]]).scores([[0.75, 0.5]], [[1, 1]])
+    array([0.75])
     """
 
     n_labels_: int
@@ -31,26 +76,45 @@ class Measure(BaseEstimator, ABC):
     exponent_: int
 
     @property
-    def needs_training_labels(self) -> bool:
-        """Whether the scores depend on the labelsets seen in training."""
-        return False
+    def needs(self) -> Need:
+        """What the measure needs to know of the training part and of objects."""
+        return Need.NOTHING
 
     @property
-    def needs_training_outputs(self) -> bool:
-        """Whether the scores depend on the learner's outputs for its training examples."""
-        return False
+    def form(self) -> Form:
+        """What becomes of the costs of labels.
+
+        "sum": they add up. "root": the square root of their sum counts, so the measure can only be added to those of
+        the form "none". "maximum": the largest counts; beside another measure this is possible for up to 12 labels.
+        "none": there are none, only costs of whole labelsets.
+        """
+        return "sum"
 
     @property
-    def needs_out_of_fold_outputs(self) -> bool:
-        """Whether those have to come from models that were not trained on the example."""
+    def labels_alike(self) -> bool:
+        """Whether costs add up and all labels are treated alike, so that outputs may be sparse."""
         return False
 
-    @property
-    def needs_features(self) -> bool:
-        """Whether the measure looks at the objects themselves, not only at a learner's outputs for them."""
-        return False
+    def check_parameters(self, n_labels: int | None = None) -> None:
+        """Raise ValueError where parameters make no sense, before anything is fitted.
 
-    @abstractmethod
+        Parameters
+        ----------
+        n_labels : int or None
+            The number of labels where it is known.
+        """
+
+    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
+        """Learn from the training part, checked, and return a number that no score exceeds in magnitude.
+
+        Neither may the sum of the magnitudes of a score's costs. ``n_labels_`` is known already.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define _learn(labels, outputs, X): see Measure.")
+
+    def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
+        """Return what the labelsets of the objects with these outputs (n, q) cost."""
+        raise NotImplementedError(f"{type(self).__name__} must define _costs(outputs, X): see Measure.")
+
     def fit(self, Y: LabelMatrixLike, *, outputs: FloatArray | None = None, X: MatrixLike = None) -> Self:
         """Learn from a fold's training part.
 
@@ -63,9 +127,25 @@ class Measure(BaseEstimator, ABC):
         X : array-like of n rows or None
             The objects, where the measure needs them.
         """
+        labels = check_label_matrix(Y)
+        self.check_parameters(labels.shape[1])
+        if Need.TRAINING_LABELS in self.needs and len(labels) == 0:
+            raise ValueError(
+                f"{self!r} learns from training examples, so Y needs at least one row, got none."
+                " Pass the labels of the examples that the learner was trained on."
+            )
+        if Need.TRAINING_OUTPUTS in self.needs:
+            if outputs is None:
+                raise ValueError(f"{self!r} learns from errors: pass outputs, those for the examples of Y, got None.")
+            outputs = check_outputs(outputs, n_labels=labels.shape[1])
+            check_same_length(outputs, labels, names=("outputs", "Y"))
+        self.n_labels_ = labels.shape[1]
+        self.bound_ = float(self._learn(labels, outputs, X))
+        self.exponent_ = choose_exponent(self.bound_, root=self.form == "root")
+        return self
 
     def energy(self, outputs: FloatArray, *, X: MatrixLike = None) -> Energy:
-        """Return the scores of all labelsets of the objects with these outputs.
+        """Return the scores of all labelsets of the objects with these outputs, as integers.
 
         Parameters
         ----------
@@ -77,11 +157,34 @@ class Measure(BaseEstimator, ABC):
         check_is_fitted(self, "exponent_")
         return self._energy(check_outputs(outputs, n_labels=self.n_labels_), X, self.exponent_)
 
-    @abstractmethod
     def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:
         """Return the energy in units of 2^-exponent, which is at most ``exponent_``."""
+        return self._costs(outputs, X).energy(outputs.shape, exponent, form=self.form, bound=self.bound_)
 
-    def restrict(self, labels: IntArray) -> Self:  # noqa: ARG002
+    def scores(self, outputs: FloatArray, Y: LabelMatrixLike, *, X: MatrixLike = None) -> FloatArray:
+        """Return how strange each object's labelset is.
+
+        Parameters
+        ----------
+        outputs : array-like of shape (n, q)
+            Between 0 and 1.
+        Y : array-like of shape (n, q)
+            One labelset per object, zeros and ones.
+        X : array-like of n rows or None
+            The objects, where the measure needs them.
+
+        Returns
+        -------
+        array of shape (n,)
+            Larger is stranger.
+        """
+        energy = self.energy(outputs, X=X)
+        labels = check_label_matrix(Y, n_labels=self.n_labels_)
+        check_same_length(outputs, labels, names=("outputs", "Y"))
+        scores: FloatArray = np.ldexp(energy.scores(labels).astype(np.float64), -self.exponent_)
+        return scores
+
+    def restrict(self, labels: IntArray) -> Self:
         """Return the fitted measure for some of the labels alone, the others being off and their costs left out.
 
         Parameters
@@ -89,13 +192,109 @@ class Measure(BaseEstimator, ABC):
         labels : int64 array of shape (u,)
             Their numbers, ascending.
         """
-        raise ValueError(
-            f"{self!r} looks at all labels together, so it needs dense outputs, got a sparse matrix."
-            " Pass outputs.toarray(), or choose a measure that adds up label by label such as PowerMeasure()."
-        )
+        if not self.labels_alike:
+            raise ValueError(
+                f"{self!r} looks at all labels together, so it needs dense outputs, got a sparse matrix."
+                " Pass outputs.toarray(), or choose a measure that adds up label by label such as PowerMeasure()."
+            )
+        part = copy(self)
+        part.n_labels_ = len(labels)
+        return part
 
     def __add__(self, other: "Measure") -> "MeasureSum":
         """Return the measure whose scores are the sums of both measures' scores."""
-        from labelsure.measures._sum import MeasureSum
+        if not isinstance(other, Measure):
+            return NotImplemented
+        both = MeasureSum(self, other)
+        both.check_form()
+        return both
 
-        return MeasureSum(self, other) if isinstance(other, Measure) else NotImplemented
+
+class MeasureSum(Measure):
+    """The sum of two measures, written ``a + b``.
+
+    Parameters
+    ----------
+    first, second : Measure
+        At most one of them may have a square root (as the Mahalanobis measures do), and then the other has to be a
+        penalty on labelsets alone.
+
+    Examples
+    --------
+    >>> from labelsure.measures import PowerMeasure
+    >>> both = PowerMeasure(d=2) + PowerMeasure(d=4)
+    >>> both.fit([[1, 0]]).scores([[0.5, 0.0]], [[1, 0]])
+    array([0.3125])
+    """
+
+    def __init__(self, first: Measure, second: Measure) -> None:
+        self.first = first
+        self.second = second
+
+    @property
+    def needs(self) -> Need:
+        """What either needs."""
+        return self.first.needs | self.second.needs
+
+    @property
+    def labels_alike(self) -> bool:
+        """Whether both treat labels alike."""
+        return self.first.labels_alike and self.second.labels_alike
+
+    def parts(self) -> list[Measure]:
+        """Return the measures that are added up, those of sums inside too."""
+        return [
+            part
+            for measure in (self.first, self.second)
+            for part in (measure.parts() if isinstance(measure, MeasureSum) else [measure])
+        ]
+
+    def check_form(self, n_labels: int | None = None) -> None:
+        """Raise ValueError where the sum could not be searched."""
+        parts = self.parts()
+        wrong = [part for part in parts if not isinstance(part, Measure)]
+        if wrong:
+            raise ValueError(f"A sum of measures can only have measures as parts, got {wrong[0]!r}.")
+        roots = [part for part in parts if part.form == "root"]
+        others = [part for part in parts if part.form == "sum"]
+        if roots and roots[1:] + others:
+            raise ValueError(
+                f"{roots[0]!r} takes a square root, so it can only be added to penalties on labelsets, got"
+                f" {(roots[1:] + others)[0]!r}: the sum would not be one energy that can be searched. Add"
+                " HammingPenalty(), CardinalityPenalty(), UnseenPenalty() or LabelsetPrior(base='uniform')."
+            )
+        if n_labels is not None and any(part.form == "maximum" for part in parts):
+            check_listed_labels(f"{self!r}, a maximum over labels with another measure beside it,", n_labels)
+
+    def check_parameters(self, n_labels: int | None = None) -> None:
+        """Raise ValueError where the parameters of a part make no sense, or parts do not add up."""
+        self.check_form(n_labels)
+        for part in self.parts():
+            part.check_parameters(n_labels)
+
+    def fit(self, Y: LabelMatrixLike, *, outputs: FloatArray | None = None, X: MatrixLike = None) -> Self:
+        """Fit both measures; see :meth:`Measure.fit`."""
+        labels = check_label_matrix(Y)
+        self.check_form(labels.shape[1])
+        for measure in (self.first, self.second):
+            measure.fit(labels, outputs=outputs, X=X)
+        return self.join()
+
+    def join(self) -> Self:
+        """Learn from two measures that are fitted already, on the same examples."""
+        self.n_labels_ = self.first.n_labels_
+        self.bound_ = self.first.bound_ + self.second.bound_
+        self.exponent_ = min(choose_exponent(self.bound_), self.first.exponent_, self.second.exponent_)
+        return self
+
+    def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:
+        return self.first._energy(outputs, X, exponent) + self.second._energy(outputs, X, exponent)
+
+    def restrict(self, labels: IntArray) -> Self:
+        """Return the sum of both measures for some of the labels alone; see :meth:`Measure.restrict`."""
+        part = super().restrict(labels)
+        part.first, part.second = self.first.restrict(labels), self.second.restrict(labels)
+        return part
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"{self.first!r} + {self.second!r}"

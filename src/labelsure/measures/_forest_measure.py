@@ -1,24 +1,21 @@
 """A joint model of the labels: the labelsets that share the leaves of a forest with the object."""
 
 import math
-from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
-from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import Overrides
-from labelsure._core.fixed_point import choose_exponent, to_fixed_point
+from labelsure._core.fixed_point import Costs, OwnScores, to_fixed_point
 from labelsure._core.randomness import draw_seeds
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_count, check_label_matrix, check_number, check_same_length, n_rows
-from labelsure.measures._base import Measure
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
+from labelsure._core.validation import check_count, check_number, check_same_length, n_rows
+from labelsure.measures._base import Measure, Need
 from labelsure.measures._log_loss import LogLossMeasure
 
 MAX_TARGETS = 32
-"""A node of a tree stores a number per target: with more labels, trees learn so many random mixtures of them."""
+"""A node of a tree stores a number per target: with more labels, trees learn this many random mixtures of them."""
 
 SHARE_EXPONENT = 40
 """Shares of a leaf are whole numbers of 2^-40: sums over up to 2^22 trees are exact, so equal shares are equal."""
@@ -43,6 +40,9 @@ class ListedLabelsets(NamedTuple):
     sizes: IntArray
     numbers: IntArray
     probabilities: FloatArray
+
+
+NOTHING_LISTED = ListedLabelsets(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
 
 
 class ForestMeasure(Measure):
@@ -72,7 +72,7 @@ class ForestMeasure(Measure):
     mix : float, default=0.5
         The share of the learner's own probability, strictly between 0 and 1.
     max_listed : int, default=200
-        At most so many labelsets per object have a share in P, those of highest P (ties by lowest row of
+        At most this many labelsets per object have a share in P, those of highest P (ties by lowest row of
         ``labelsets_``); for others P counts as 0.
     floor : float, default=1e-6
         The least probability that the learner may give to either value of a label, as in
@@ -82,15 +82,11 @@ class ForestMeasure(Measure):
 
     Attributes
     ----------
-    n_labels_ : int
-        The number of labels.
     forest_ : ExtraTreesRegressor
         The forest. Squared error on zeros and ones splits as Gini's index does. With more than 32 labels it learns 32
         random mixtures of them [3]_; labelsets in leaves are whole all the same.
     labelsets_ : int8 array of shape (S, q)
         The labelsets seen in training, each once.
-    exponent_ : int
-        Scores are whole numbers of 2^-exponent_.
 
     Notes
     -----
@@ -115,18 +111,16 @@ class ForestMeasure(Measure):
 
     Examples
     --------
-    >>> import math
+    >>> import numpy as np
     >>> from labelsure.measures import ForestMeasure
     >>> X, Y = [[0], [0], [0], [1], [1], [1]], [[1, 0], [1, 0], [1, 1], [0, 1], [0, 1], [0, 1]]
     >>> measure = ForestMeasure(mix=0.2, min_samples_leaf=3, random_state=0).fit(Y, X=X)
-    >>> energy = measure.energy([[0.5, 0.5]], X=[[0]])
-    >>> scores = [energy.scores([t])[0] * 2.0**-measure.exponent_ for t in ([1, 0], [1, 1], [0, 1])]
-    >>> [round(math.exp(-score), 4) for score in scores]  # 0.8 * 2/3 + 0.2 / 4, 0.8 * 1/3 + 0.2 / 4, 0.2 / 4
-    [0.5833, 0.3167, 0.05]
+    >>> scores = measure.scores([[0.5, 0.5]] * 3, [[1, 0], [1, 1], [0, 1]], X=[[0]] * 3)
+    >>> np.exp(-scores).round(4)  # 0.8 * 2/3 + 0.2 / 4, 0.8 * 1/3 + 0.2 / 4, 0.2 / 4
+    array([0.5833, 0.3167, 0.05  ])
     """
 
-    needs_training_labels = True
-    needs_features = True
+    needs = Need.TRAINING_LABELS | Need.FEATURES
 
     def __init__(
         self,
@@ -147,33 +141,24 @@ class ForestMeasure(Measure):
         self.floor = floor
         self.random_state = random_state
 
-    def fit(self, Y: LabelMatrixLike, *, outputs: FloatArray | None = None, X: MatrixLike = None) -> Self:  # noqa: ARG002
-        """Grow the forest and look up which labelsets are in its leaves; see :meth:`Measure.fit`."""
-        mix = self._check_parameters()
-        labels = check_label_matrix(Y)
-        if len(labels) == 0:
-            raise ValueError("ForestMeasure grows a forest from training examples, so Y needs at least one row.")
-        features = _read_features(X)
-        check_same_length(features, labels)
-        self.product_ = LogLossMeasure(floor=self.floor).fit(labels)
-        self._grow(features, labels)
-        self.n_labels_ = labels.shape[1]
-        self.bound_ = self.product_.bound_ - math.log(mix)
-        self.exponent_ = choose_exponent(self.bound_)
-        return self
-
-    def _check_parameters(self) -> float:
-        """Return ``mix`` where all parameters are as they should be."""
+    def check_parameters(self, n_labels: int | None = None) -> None:
+        """Raise ValueError where counts, the mixture or the floor are out of range."""
         check_count(self.n_estimators, name="n_estimators")
         check_count(self.min_samples_leaf, name="min_samples_leaf")
         check_count(self.max_listed, name="max_listed")
-        mix = check_number(self.mix, name="mix", above=0)
-        if mix >= 1:
+        if check_number(self.mix, name="mix", above=0) >= 1:
             raise ValueError(
                 f"mix must lie strictly between 0 and 1, got {self.mix!r}."
                 " For the learner's probabilities alone choose LogLossMeasure()."
             )
-        return mix
+        LogLossMeasure(floor=self.floor).check_parameters()
+
+    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
+        features = _read_features(X)
+        check_same_length(features, labels)
+        self.product_ = LogLossMeasure(floor=self.floor).fit(labels)
+        self._grow(features, labels)
+        return self.product_.bound_ - math.log(self.mix)
 
     def _grow(self, X: MatrixLike, labels: LabelMatrix) -> None:
         """Fit the forest and write down the shares of training labelsets in its leaves."""
@@ -207,23 +192,21 @@ class ForestMeasure(Measure):
         ones = np.ones(leaves.size, dtype=np.int64)
         return sparse.csr_array((ones, leaves.ravel(), begin), shape=(len(leaves), int(self._first_node[-1])))
 
-    def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:
+    def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
         features = _read_features(X)
         check_same_length(features, outputs, names=("X", "outputs"))
-        product = self.product_._energy(outputs, None, exponent)
-        unlisted = to_fixed_point(np.array(-math.log(self.mix)), exponent)
-        general = replace(product, constant=product.constant + unlisted)
         leaves = self._leaves(features)
-        sizes, numbers, scores = [np.zeros(1, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        for start in range(0, len(outputs), BLOCK_OBJECTS):
-            block = slice(start, start + BLOCK_OBJECTS)
-            listed = self._list_labelsets(leaves[block])
-            sizes.append(listed.sizes)
-            numbers.append(listed.numbers)
-            scores.append(self._joint_scores(general.take(block), listed, exponent))
-        labelsets = self.labelsets_[np.concatenate(numbers)]
-        overrides = Overrides(np.cumsum(np.concatenate(sizes)), labelsets, np.concatenate(scores))
-        return replace(general, overrides=overrides)
+        blocks = range(0, len(outputs), BLOCK_OBJECTS)
+        listed = [self._list_labelsets(leaves[start : start + BLOCK_OBJECTS]) for start in blocks]
+        sizes, numbers, probabilities = (np.concatenate(part) for part in zip(NOTHING_LISTED, *listed, strict=True))
+
+        def joint(general: FloatArray) -> FloatArray:
+            """Return the scores with the forest's share in the probability; none is larger for it."""
+            return np.minimum(-np.logaddexp(np.log((1 - self.mix) * probabilities), -general), general)
+
+        product = self.product_._costs(outputs, None)
+        own = OwnScores(self.labelsets_[numbers], joint, sizes)
+        return Costs(off=product.off, on=product.on, constant=-math.log(self.mix), overrides=own)
 
     def _list_labelsets(self, leaves: Any) -> ListedLabelsets:
         """Return the ``max_listed`` most probable labelsets of the objects in these leaves."""
@@ -236,14 +219,6 @@ class ForestMeasure(Measure):
         n_trees = len(self._first_node) - 1
         probabilities = np.ldexp(sums.data[kept].astype(np.float64), -SHARE_EXPONENT) / n_trees
         return ListedLabelsets(np.minimum(found, self.max_listed), sums.indices[kept], probabilities)
-
-    def _joint_scores(self, general: Energy, listed: ListedLabelsets, exponent: int) -> IntArray:
-        """Return the scores of the listed labelsets, none above what the general form says."""
-        owners = np.repeat(np.arange(general.n_objects), listed.sizes)
-        plain = general.scores(self.labelsets_[listed.numbers], objects=owners)
-        log_product = -np.ldexp(plain.astype(np.float64), -exponent)
-        joint = -np.logaddexp(np.log((1 - self.mix) * listed.probabilities), log_product)
-        return np.minimum(to_fixed_point(joint, exponent), plain)
 
 
 def _mix_targets(labels: LabelMatrix, seed: int) -> LabelMatrix | FloatArray:

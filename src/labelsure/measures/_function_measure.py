@@ -5,16 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import FloatArray, IntArray
+from labelsure._core.fixed_point import Costs, Form, OwnScores
+from labelsure._core.listing import check_list_memory, check_listed_labels, list_labelsets
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_number
-from labelsure.measures._listing import ListingMeasure
+from labelsure.measures._base import Measure
 
 
-class FunctionMeasure(ListingMeasure):
+class FunctionMeasure(Measure):
     """Scores from a function of your own, for up to 12 labels.
 
     All 2^q labelsets of an object are scored one by one and kept, so this is for few labels, and for trying out a
-    measure before it is written as an energy.
+    measure before it is written as a class of its own (see :class:`Measure`), which has no such limit.
 
     Parameters
     ----------
@@ -26,13 +28,6 @@ class FunctionMeasure(ListingMeasure):
     largest : float, default=1000.0
         No score may be larger in magnitude. Scores are rounded to some 15 digits of it, at the finest to 2^-40.
 
-    Attributes
-    ----------
-    n_labels_ : int
-        The number of labels.
-    exponent_ : int
-        Scores are whole numbers of 2^-exponent_.
-
     Examples
     --------
     >>> import numpy as np
@@ -40,26 +35,41 @@ class FunctionMeasure(ListingMeasure):
     >>> def euclidean(outputs, labelset):
     ...     return np.sqrt(((labelset - outputs) ** 2).sum(axis=1))
     >>> measure = FunctionMeasure(euclidean).fit([[1, 0]])
-    >>> float(measure.energy([[0.7, 0.4]]).scores([[1, 0]])[0] * 2.0**-measure.exponent_)
-    0.5
+    >>> measure.scores([[0.7, 0.4]], [[1, 0]])
+    array([0.5])
     """
+
+    form: Form = "none"
 
     def __init__(self, function: Callable[[FloatArray, IntArray], Any], *, largest: float = 1000.0) -> None:
         self.function = function
         self.largest = largest
 
-    def _largest_score(self) -> float:
+    def check_parameters(self, n_labels: int | None = None) -> None:
+        """Raise ValueError where the function cannot be called, or there are too many labels."""
         if not callable(self.function):
             raise ValueError(
                 "function must be a callable that takes the outputs (n_objects, n_labels) and one labelset"
                 f" (n_labels,) and returns n_objects scores, got {self.function!r}."
             )
-        return check_number(self.largest, name="largest", above=0)
+        check_number(self.largest, name="largest", above=0)
+        if n_labels is not None:
+            check_listed_labels(repr(self), n_labels)
 
-    def _scores(self, outputs: FloatArray, labelset: IntArray) -> FloatArray:
+    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
+        return float(self.largest)
+
+    def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
+        n_objects, n_labels = outputs.shape
+        check_list_memory(n_objects, n_labels)
+        labelsets = list_labelsets(n_labels)
         guarded = outputs.view()
         guarded.flags.writeable = False  # the next labelset is scored with the same outputs
-        return self._check_scores(self.function(guarded, labelset), outputs, labelset)
+        scores = np.empty((n_objects, len(labelsets)))
+        for number, labelset in enumerate(labelsets.astype(np.int64)):
+            scores[:, number] = self._check_scores(self.function(guarded, labelset), outputs, labelset)
+        sizes = np.full(n_objects, len(labelsets))
+        return Costs(overrides=OwnScores(np.tile(labelsets, (n_objects, 1)), scores.ravel(), sizes))
 
     def _check_scores(self, returned: Any, outputs: FloatArray, labelset: IntArray) -> FloatArray:
         """Return what the function returned as numbers, or say what is wrong with them."""

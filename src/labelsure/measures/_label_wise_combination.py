@@ -1,15 +1,12 @@
 """The p-values of single labels, combined into one nonconformity score."""
 
 import math
-from typing import Self
 
 import numpy as np
 
-from labelsure._core.energy import Energy
-from labelsure._core.fixed_point import choose_exponent, to_fixed_point
-from labelsure._core.types import FloatArray, IntArray, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_label_matrix, check_outputs, check_same_length
-from labelsure.measures._base import Measure
+from labelsure._core.fixed_point import Costs, to_fixed_point
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
+from labelsure.measures._base import Measure, Need
 
 RESIDUAL_EXPONENT = 40
 """Errors are compared as whole numbers of 2^-40, so that |1 - 0.9| and |0 - 0.1| are the tie that they are on paper."""
@@ -38,12 +35,8 @@ class LabelWiseCombination(Measure):
 
     Attributes
     ----------
-    n_labels_ : int
-        The number of labels.
     errors_ : int64 array of shape (n, q)
         The training errors of each label in ascending order, in units of 2^-40.
-    exponent_ : int
-        Scores are whole numbers of 2^-exponent_.
 
     References
     ----------
@@ -56,45 +49,30 @@ class LabelWiseCombination(Measure):
     >>> from labelsure.measures import LabelWiseCombination
     >>> outputs = [[0.8, 0.1], [0.7, 0.2], [0.4, 0.4]]
     >>> measure = LabelWiseCombination().fit([[1, 0], [1, 1], [1, 0]], outputs=outputs)
-    >>> score = measure.energy([[0.6, 0.5]]).scores([[1, 0]])[0] * 2.0**-measure.exponent_
+    >>> (score,) = measure.scores([[0.6, 0.5]], [[1, 0]])
     >>> round(math.exp(-score), 6)  # errors .2 .3 .6 against .4: 2/4; .1 .8 .4 against .5: 2/4
     0.25
     """
-
-    needs_training_labels = True
-    needs_training_outputs = True
 
     def __init__(self, *, out_of_fold: bool = False) -> None:
         self.out_of_fold = out_of_fold
 
     @property
-    def needs_out_of_fold_outputs(self) -> bool:
-        """Whether ``out_of_fold`` was asked for."""
-        return bool(self.out_of_fold)
+    def needs(self) -> Need:
+        """Labels and outputs of training, out-of-fold ones where that was asked for."""
+        return Need.TRAINING_LABELS | (Need.OUT_OF_FOLD_OUTPUTS if self.out_of_fold else Need.TRAINING_OUTPUTS)
 
-    def fit(self, Y: LabelMatrixLike, *, outputs: FloatArray | None = None, X: MatrixLike = None) -> Self:  # noqa: ARG002
-        """Sort the training errors of each label; see :meth:`Measure.fit`."""
-        labels = check_label_matrix(Y)
-        if outputs is None:
-            raise ValueError(
-                "LabelWiseCombination is fitted on errors: pass outputs, those for the examples of Y, got None."
-            )
-        given = check_outputs(outputs, n_labels=labels.shape[1])
-        check_same_length(given, labels, names=("outputs", "Y"))
-        if len(labels) == 0:
-            raise ValueError("LabelWiseCombination compares errors with those made in training, so Y needs a row.")
-        off, on = _errors(given)
+    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
+        assert outputs is not None
+        off, on = _errors(outputs)
         self.errors_: IntArray = np.sort(np.where(labels == 1, on, off), axis=0)
-        self.n_labels_ = labels.shape[1]
-        self.bound_ = self.n_labels_ * math.log(len(labels) + 1)
-        self.exponent_ = choose_exponent(self.bound_)
-        return self
+        return self.n_labels_ * math.log(len(labels) + 1)
 
-    def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:  # noqa: ARG002
+    def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
         n_training = len(self.errors_)
-        cost_of_count = to_fixed_point(np.log(n_training + 1) - np.log(np.arange(n_training + 1) + 1), exponent)
+        cost_of_count = np.log(n_training + 1) - np.log(np.arange(n_training + 1) + 1)
         off, on = (cost_of_count[self._count_at_least(errors)] for errors in _errors(outputs))
-        return Energy(constant=off.sum(axis=1), unary=on - off)
+        return Costs(off=off, on=on)
 
     def _count_at_least(self, errors: IntArray) -> IntArray:
         """Return how many training errors of its label are as large as each error or larger."""

@@ -1,29 +1,20 @@
 """Mahalanobis distances of the errors: mistakes that usually come together are less strange together."""
 
 import math
-from typing import Self
 
 import numpy as np
 
-from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import SquareRoot
-from labelsure._core.fixed_point import COARSEST_EXPONENT, SCORE_BITS, to_fixed_point
+from labelsure._core.fixed_point import Costs, Form
 from labelsure._core.running import one_thread
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_choice, check_label_matrix, check_number, check_outputs, check_same_length
-from labelsure.measures._base import Measure
-
-LARGEST_SHIFT = 12
-"""What the square root can shift by: its result has half the digits of the sum inside, and these many more."""
+from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
+from labelsure._core.validation import check_choice, check_number
+from labelsure.measures._base import Measure, Need
 
 SMALLEST_RATIO = 1e-10
 """A covariance whose eigenvalues differ by more than this is singular as far as 16 digits can tell."""
 
 SMALLEST_SPREAD = 1e-6
 """Outputs or residuals that differ by less than this do not vary: the rest may be rounding."""
-
-ROUNDING = 1.01
-"""What bounds are raised by: rounding to integers adds far less than a hundredth."""
 
 
 class MahalanobisMeasure(Measure):
@@ -62,16 +53,12 @@ class MahalanobisMeasure(Measure):
 
     Attributes
     ----------
-    n_labels_ : int
-        The number of labels.
     slope_, intercept_ : arrays of shape (q,)
         b and a of the signed residuals; 1 and 0 with absolute ones, which they are not used for.
     shrinkage_ : float
         The w that was used.
     precision_ : array of shape (q, q)
         S^-1, divided by the sum of its absolute values if ``normalised``.
-    exponent_ : int
-        Scores are whole numbers of 2^-exponent_.
 
     Notes
     -----
@@ -93,14 +80,11 @@ class MahalanobisMeasure(Measure):
     >>> from labelsure.measures import MahalanobisMeasure
     >>> Y = np.array([[1, 0], [0, 1], [1, 0], [0, 1], [1, 1]])
     >>> measure = MahalanobisMeasure(shrinkage=0.1).fit(Y, outputs=np.full((5, 2), 0.5))
-    >>> energy = measure.energy([[0.5, 0.5]])
-    >>> scores = [energy.scores([labelset])[0] * 2.0**-measure.exponent_ for labelset in ([0, 1], [1, 1], [0, 0])]
-    >>> [round(float(score), 2) for score in scores]
-    [0.27, 0.4, 0.6]
+    >>> measure.scores([[0.5, 0.5]] * 3, [[0, 1], [1, 1], [0, 0]]).round(2)
+    array([0.27, 0.4 , 0.6 ])
     """
 
-    needs_training_labels = True
-    needs_training_outputs = True
+    form: Form = "root"
 
     def __init__(
         self,
@@ -118,25 +102,31 @@ class MahalanobisMeasure(Measure):
         self.out_of_fold = out_of_fold
 
     @property
-    def needs_out_of_fold_outputs(self) -> bool:
-        """Whether ``out_of_fold`` was asked for."""
-        return bool(self.out_of_fold)
+    def needs(self) -> Need:
+        """Labels and outputs of training, out-of-fold ones where that was asked for."""
+        return Need.TRAINING_LABELS | (Need.OUT_OF_FOLD_OUTPUTS if self.out_of_fold else Need.TRAINING_OUTPUTS)
 
-    def fit(self, Y: LabelMatrixLike, *, outputs: FloatArray | None = None, X: MatrixLike = None) -> Self:  # noqa: ARG002
-        """Learn the covariance of the residuals; see :meth:`Measure.fit`."""
+    def check_parameters(self, n_labels: int | None = None) -> None:
+        """Raise ValueError where residuals or shrinkage are none that there are."""
         check_choice(self.residuals, ("signed", "absolute"), name="residuals")
-        labels = check_label_matrix(Y)
-        given = _check_training_outputs(outputs, labels)
-        self.n_labels_ = labels.shape[1]
-        self.slope_, self.intercept_ = self._fit_lines(labels, given)
-        offset, weight = self._residual_parts(given)
+        if isinstance(self.shrinkage, str):
+            check_choice(self.shrinkage, ("ledoit-wolf",), name="shrinkage, unless a number,")
+        elif check_number(self.shrinkage, name="shrinkage", at_least=0) > 1:
+            raise ValueError(f"shrinkage must lie between 0 and 1, got {self.shrinkage!r}.")
+
+    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
+        assert outputs is not None
+        if len(labels) < 2:
+            raise ValueError(f"A covariance of errors needs at least 2 training examples, got {len(labels)}.")
+        self.slope_, self.intercept_ = self._fit_lines(labels, outputs)
+        offset, weight = self._residual_parts(outputs)
         with one_thread():  # sums in BLAS depend on its number of threads; results must not
             covariance, self.shrinkage_ = _shrink_covariance(offset + weight * labels, self.shrinkage)
             self.precision_ = _invert(covariance)
         if self.normalised:
             self.precision_ = self.precision_ / np.abs(self.precision_).sum()
-        self._choose_exponents()
-        return self
+        reach = 2.0 if self.residuals == "absolute" else 3.0  # no |offset| + |weight| is larger
+        return reach * math.sqrt(np.abs(self.precision_).sum())
 
     def _fit_lines(self, labels: LabelMatrix, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return slopes and intercepts of the labels over the outputs."""
@@ -158,49 +148,17 @@ class MahalanobisMeasure(Measure):
             return outputs, 1 - 2 * outputs  # |t - o| = o + t (1 - 2 o)
         return -np.clip(self.intercept_ + self.slope_ * outputs, -1.0, 2.0), np.ones_like(outputs)
 
-    def _choose_exponents(self) -> None:
-        """Choose the units of the sum under the root and of the scores."""
-        reach = 2.0 if self.residuals == "absolute" else 3.0  # no |offset| + |weight| is larger
-        self.bound_ = reach * math.sqrt(np.abs(self.precision_).sum())
-        self.additive_exponent_ = SCORE_BITS - math.frexp(ROUNDING * self.bound_**2)[1]
-        self.exponent_ = (self.additive_exponent_ + LARGEST_SHIFT) // 2
-        if self.exponent_ < COARSEST_EXPONENT:
-            raise ValueError(
-                f"Distances may be as large as {self.bound_:.3g}, which leaves too few digits for exact integer sums:"
-                " some residuals hardly vary. Pass normalised=True or a larger shrinkage."
-            )
-
-    def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:  # noqa: ARG002
-        """Return the energy of ``(offset + weight t)' precision (offset + weight t)``, multiplied out, under a root."""
-        additive_exponent = min(2 * exponent, self.additive_exponent_)
+    def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
+        """Return the costs of ``(offset + weight t)' precision (offset + weight t)``, multiplied out."""
         offset, weight = self._residual_parts(outputs)
         slant = _times(offset, self.precision_)
-        unary = weight * (2 * slant + weight * np.diag(self.precision_))
-        return Energy(
-            constant=to_fixed_point(offset * slant, additive_exponent).sum(axis=1),
-            unary=to_fixed_point(unary, additive_exponent),
-            pairwise=self._pairwise(weight, additive_exponent),
-            link=SquareRoot(2 * exponent - additive_exponent),
+        return Costs(
+            constant=offset * slant,
+            on=weight * (2 * slant + weight * np.diag(self.precision_)),
+            pairwise=2 * self.precision_
+            if self.residuals == "signed"
+            else (2 * np.outer(row, row) * self.precision_ for row in weight),
         )
-
-    def _pairwise(self, weight: FloatArray, exponent: int) -> IntArray:
-        if self.residuals == "signed":
-            return to_fixed_point(np.triu(2 * self.precision_, 1), exponent)
-        pairs = np.empty((*weight.shape, self.n_labels_), dtype=np.int64)
-        for own, row in zip(pairs, weight, strict=True):  # one by one: as floats, all at once, they take much memory
-            own[:] = to_fixed_point(np.triu(2 * np.outer(row, row) * self.precision_, 1), exponent)
-        return pairs
-
-
-def _check_training_outputs(outputs: FloatArray | None, labels: LabelMatrix) -> FloatArray:
-    """Return the training examples' outputs if there are enough of them."""
-    if outputs is None:
-        raise ValueError("MahalanobisMeasure is fitted on errors: pass outputs, those for the examples of Y, got None.")
-    checked = check_outputs(outputs, n_labels=labels.shape[1])
-    check_same_length(checked, labels, names=("outputs", "Y"))
-    if len(labels) < 2:
-        raise ValueError(f"A covariance of errors needs at least 2 training examples, got {len(labels)}.")
-    return checked
 
 
 def _shrink_covariance(residuals: FloatArray, shrinkage: str | float) -> tuple[FloatArray, float]:
@@ -208,12 +166,9 @@ def _shrink_covariance(residuals: FloatArray, shrinkage: str | float) -> tuple[F
     from sklearn.covariance import empirical_covariance, ledoit_wolf_shrinkage, shrunk_covariance
 
     if isinstance(shrinkage, str):
-        check_choice(shrinkage, ("ledoit-wolf",), name="shrinkage, unless a number,")
         share = max(float(ledoit_wolf_shrinkage(residuals)), 1 / len(residuals))
     else:
-        share = check_number(shrinkage, name="shrinkage", at_least=0)
-        if share > 1:
-            raise ValueError(f"shrinkage must lie between 0 and 1, got {shrinkage!r}.")
+        share = float(shrinkage)
     covariance = empirical_covariance(residuals)
     if share > 0 and np.diag(covariance).max() <= SMALLEST_SPREAD**2:
         return np.eye(len(covariance)), share

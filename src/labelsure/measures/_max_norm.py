@@ -1,14 +1,7 @@
 """The largest error of any label."""
 
-from typing import Self
-
-import numpy as np
-
-from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import Maximum
-from labelsure._core.fixed_point import choose_exponent, to_fixed_point
-from labelsure._core.types import FloatArray, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_label_matrix
+from labelsure._core.fixed_point import Costs, Form
+from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
 from labelsure.measures._base import Measure
 
 
@@ -21,13 +14,6 @@ class MaxNormMeasure(Measure):
 
     This is the limit for d to infinity of the norms (sum_j |t_j - o_j|^d)^(1/d), which order labelsets as
     :class:`PowerMeasure` does and were proposed for multi-label conformal prediction by [1]_. Many labelsets tie.
-
-    Attributes
-    ----------
-    n_labels_ : int
-        The number of labels.
-    exponent_ : int
-        Scores are whole numbers of 2^-exponent_.
 
     Notes
     -----
@@ -45,9 +31,8 @@ class MaxNormMeasure(Measure):
     --------
     >>> from labelsure.measures import MaxNormMeasure
     >>> measure = MaxNormMeasure().fit([[1, 0]])
-    >>> energy = measure.energy([[0.5, 0.75]])
-    >>> [float(energy.scores([labelset])[0] * 2.0**-measure.exponent_) for labelset in ([0, 1], [0, 0])]
-    [0.5, 0.75]
+    >>> measure.scores([[0.5, 0.75], [0.5, 0.75]], [[0, 1], [0, 0]])
+    array([0.5 , 0.75])
 
     With one fold a region holds all labelsets whose labels are all good enough, here 2^n for n undecided labels:
 
@@ -63,16 +48,10 @@ class MaxNormMeasure(Measure):
     (157, True)
     """
 
-    def fit(self, Y: LabelMatrixLike, *, outputs: FloatArray | None = None, X: MatrixLike = None) -> Self:  # noqa: ARG002
-        """Learn the number of labels, there is nothing else to learn; see :meth:`Measure.fit`."""
-        self.n_labels_ = check_label_matrix(Y).shape[1]
-        self.bound_ = 1.0
-        self.exponent_ = choose_exponent(self.bound_)
-        return self
+    form: Form = "maximum"
 
-    def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:  # noqa: ARG002
-        return Energy(
-            constant=np.zeros(len(outputs), dtype=np.int64),
-            unary=np.zeros(outputs.shape, dtype=np.int64),
-            maximum=Maximum(off=to_fixed_point(outputs, exponent), on=to_fixed_point(1 - outputs, exponent)),
-        )
+    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
+        return 1.0
+
+    def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
+        return Costs(off=outputs, on=1 - outputs)

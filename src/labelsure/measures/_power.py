@@ -1,15 +1,13 @@
 """The paper's nonconformity measure."""
 
-from copy import copy
 from typing import Self
 
 import numpy as np
 
-from labelsure._core.energy import Energy
-from labelsure._core.fixed_point import choose_exponent, to_fixed_point
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_label_matrix, check_number
-from labelsure.measures._base import Measure
+from labelsure._core.fixed_point import Costs
+from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
+from labelsure._core.validation import check_number
+from labelsure.measures._base import Measure, Need
 
 
 class PowerMeasure(Measure):
@@ -28,13 +26,9 @@ class PowerMeasure(Measure):
 
     Attributes
     ----------
-    n_labels_ : int
-        The number of labels.
     unseen_pairs_ : bool array of shape (q, q) or None
         Entry (j, r), j < r, tells whether labels j and r never occur together in the training part; None without
         a penalty for that.
-    exponent_ : int
-        Scores are whole numbers of 2^-exponent_.
 
     References
     ----------
@@ -44,51 +38,40 @@ class PowerMeasure(Measure):
     --------
     >>> from labelsure.measures import PowerMeasure
     >>> measure = PowerMeasure(d=2, pair_penalty=1.0).fit([[1, 0], [0, 1]])
-    >>> energy = measure.energy([[0.5, 0.75]])
-    >>> [float(energy.scores([labelset])[0] * 2.0**-measure.exponent_) for labelset in ([0, 1], [1, 1])]
-    [0.3125, 1.3125]
+    >>> measure.scores([[0.5, 0.75], [0.5, 0.75]], [[0, 1], [1, 1]])
+    array([0.3125, 1.3125])
     """
+
+    labels_alike = True
 
     def __init__(self, d: float = 4, *, pair_penalty: float = 0.0) -> None:
         self.d = d
         self.pair_penalty = pair_penalty
 
     @property
-    def needs_training_labels(self) -> bool:
-        """Whether there is a penalty for unseen pairs."""
-        return check_number(self.pair_penalty, name="pair_penalty", at_least=0) > 0
+    def needs(self) -> Need:
+        """The training labels, where there is a penalty for unseen pairs."""
+        return Need.TRAINING_LABELS if self.pair_penalty else Need.NOTHING
 
-    def fit(self, Y: LabelMatrixLike, *, outputs: FloatArray | None = None, X: MatrixLike = None) -> Self:  # noqa: ARG002
-        """Find the pairs of labels that never occur together; see :meth:`Measure.fit`."""
+    def check_parameters(self, n_labels: int | None = None) -> None:
+        """Raise ValueError where the power is not above 0, or the penalty below."""
         check_number(self.d, name="d", above=0)
-        penalty = check_number(self.pair_penalty, name="pair_penalty", at_least=0)
-        labels: LabelMatrix = check_label_matrix(Y)
-        self.n_labels_ = labels.shape[1]
+        check_number(self.pair_penalty, name="pair_penalty", at_least=0)
+
+    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
         self.unseen_pairs_: BoolArray | None = None
-        if penalty > 0:
+        if self.pair_penalty > 0:
             together = labels.T.astype(np.float64) @ labels
             self.unseen_pairs_ = np.triu(together == 0, 1)
-        self.bound_ = self.n_labels_ + penalty * self.n_labels_ * (self.n_labels_ - 1) / 2
-        self.exponent_ = choose_exponent(self.bound_)
-        return self
+        return self.n_labels_ + float(self.pair_penalty) * self.n_labels_ * (self.n_labels_ - 1) / 2
 
     def restrict(self, labels: IntArray) -> Self:
-        """Return the fitted measure for some of the labels alone, the others' costs left out.
-
-        Parameters
-        ----------
-        labels : int64 array of shape (u,)
-            Their numbers, ascending.
-        """
-        part = copy(self)
-        part.n_labels_ = len(labels)
+        """Return the fitted measure for some of the labels alone; see :meth:`Measure.restrict`."""
+        part = super().restrict(labels)
         part.unseen_pairs_ = None if self.unseen_pairs_ is None else self.unseen_pairs_[np.ix_(labels, labels)]
         return part
 
-    def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:  # noqa: ARG002
-        off = to_fixed_point(np.power(outputs, float(self.d)), exponent)
-        on = to_fixed_point(np.power(1 - outputs, float(self.d)), exponent)
-        pairwise = None
-        if self.unseen_pairs_ is not None:
-            pairwise = to_fixed_point(float(self.pair_penalty) * self.unseen_pairs_.astype(np.float64), exponent)
-        return Energy(constant=off.sum(axis=1), unary=on - off, pairwise=pairwise)
+    def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
+        d = float(self.d)
+        pairs = None if self.unseen_pairs_ is None else float(self.pair_penalty) * self.unseen_pairs_.astype(np.float64)
+        return Costs(off=np.power(outputs, d), on=np.power(1 - outputs, d), pairwise=pairs)

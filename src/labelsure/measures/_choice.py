@@ -3,11 +3,17 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, Self, overload
+
+import numpy as np
 
 from labelsure._core.optional import import_optional
 from labelsure._core.types import FloatArray
-from labelsure.measures import Measure
+from labelsure.measures._base import Measure
+
+CLOSE_BITS = 0.1
+"""Losses that differ by less count as equal. A few hundred examples cannot tell them apart, and folds that choose at
+random between close candidates make larger regions together than with any one of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +32,8 @@ class MeasureChoice:
         For each candidate and level the mean size of the regions, or, where ``logarithmic``, the mean of log2 of it;
         NaN for candidates that could not be used.
     losses : array of shape (n_candidates,)
-        The mean over the levels of log2 of the mean size, or of the mean log2 size: the earliest candidate within 0.1
-        of the smallest was chosen.
+        In bits: the mean over the levels of log2 of the mean size, or of the mean log2 size. The earliest candidate
+        within 0.1 of the smallest was chosen.
     logarithmic : bool
         Whether sizes are compared by their logarithms, which is done for more than 20 labels.
     skipped : dict of int to str
@@ -39,15 +45,15 @@ class MeasureChoice:
     --------
     >>> import numpy as np
     >>> from labelsure.measures import LogLossMeasure, PowerMeasure
-    >>> sizes = np.array([[5.1, 3.0], [4.2, 2.6]])
-    >>> losses = np.log2(sizes).mean(axis=1)
-    >>> choice = MeasureChoice((PowerMeasure(), LogLossMeasure()), 1, (0.05, 0.1), sizes, losses, False, {}, 50, 200)
-    >>> print(choice)
-    LogLossMeasure() chosen from 2 candidates by the mean size of the regions
-    of 50 of 200 training examples, at significance:
-    rank 0.05  0.1
-       1 4.20 2.60 LogLossMeasure()
-       2 5.10 3.00 PowerMeasure()
+    >>> sizes = np.array([[4.4, 2.7], [5.1, 3.0], [4.2, 2.6]])
+    >>> candidates = (LogLossMeasure(floor=0.01), PowerMeasure(), LogLossMeasure())
+    >>> print(MeasureChoice.of(candidates, sizes, significance=(0.05, 0.1), n_objects=50, n_examples=200))
+    LogLossMeasure(floor=0.01) chosen from 3 candidates: the earliest within 0.1 bits of the smallest regions.
+    Mean sizes of the regions of 50 of 200 training examples, by significance:
+    rank 0.05  0.1 bits
+       1 4.20 2.60 1.72   LogLossMeasure()
+       2 4.40 2.70 1.79 * LogLossMeasure(floor=0.01)
+       3 5.10 3.00 1.97   PowerMeasure()
     """
 
     candidates: tuple[Measure, ...]
@@ -59,6 +65,28 @@ class MeasureChoice:
     skipped: dict[int, str]
     n_objects: int
     n_examples: int
+
+    @classmethod
+    def of(
+        cls,
+        candidates: Sequence[Measure],
+        sizes: FloatArray,
+        *,
+        significance: Sequence[float],
+        n_objects: int,
+        n_examples: int,
+        logarithmic: bool = False,
+        skipped: dict[int, str] | None = None,
+    ) -> Self:
+        """Choose among candidates by the sizes of their regions, or say why none can be used."""
+        skipped = skipped or {}
+        if len(skipped) == len(candidates):
+            reasons = " ".join(f"{candidates[c]!r}: {why}" for c, why in skipped.items())
+            raise ValueError(f"None of the candidates can be used. {reasons}")
+        losses = (sizes if logarithmic else np.log2(sizes)).mean(axis=1)
+        chosen = int(np.flatnonzero(losses <= np.nanmin(losses) + CLOSE_BITS)[0])
+        levels = tuple(float(level) for level in significance)
+        return cls(tuple(candidates), chosen, levels, sizes, losses, logarithmic, skipped, n_objects, n_examples)
 
     @property
     def measure(self) -> Measure:
@@ -72,20 +100,21 @@ class MeasureChoice:
         return sorted(usable, key=lambda c: float(self.losses[c]))
 
     def __str__(self) -> str:
-        what = "mean log2 size" if self.logarithmic else "mean size"
+        what = "Mean log2 sizes" if self.logarithmic else "Mean sizes"
         head = [
-            f"{self.measure!r} chosen from {len(self.candidates)} candidates by the {what} of the regions",
-            f"of {self.n_objects} of {self.n_examples} training examples, at significance:",
+            f"{self.measure!r} chosen from {len(self.candidates)} candidates: the earliest within"
+            f" {CLOSE_BITS:g} bits of the smallest regions.",
+            f"{what} of the regions of {self.n_objects} of {self.n_examples} training examples, by significance:",
         ]
         return "\n".join([*head, *self._table()])
 
     def _table(self) -> list[str]:
-        """Return the lines of the table: ranks, sizes, candidates, and what could not be used."""
+        """Return the lines of the table: ranks, sizes, losses, candidates, and what could not be used."""
         ranking = self.ranking
-        cells = [["rank", *(f"{level:g}" for level in self.significance)]]
-        cells += [[str(r + 1), *map(_readable, self.sizes[c])] for r, c in enumerate(ranking)]
+        cells = [["rank", *(f"{level:g}" for level in self.significance), "bits"]]
+        cells += [[str(r + 1), *map(_readable, [*self.sizes[c], self.losses[c]])] for r, c in enumerate(ranking)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        names = ["", *(repr(self.candidates[c]) for c in ranking)]
+        names = ["", *(f"{'*' if c == self.chosen else ' '} {self.candidates[c]!r}" for c in ranking)]
         lines = [
             " ".join([*(cell.rjust(width) for cell, width in zip(row, widths, strict=True)), name]).rstrip()
             for row, name in zip(cells, names, strict=True)

@@ -1,23 +1,84 @@
-"""Trying a measure out on a training part alone: how large would the regions be?"""
+"""Choosing a measure by a training part alone: how large would the regions of each candidate be?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import log2
+from numbers import Integral
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from labelsure._core.calibration import Calibration
-from labelsure._core.randomness import set_missing_seeds
+from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.labelsets import Fold, RegionSize, SizeEstimate, make_fold_engine
-from labelsure.measures import Measure, MeasureSum
+from labelsure.measures import MANY_LABELS, AutoMeasure, Measure, MeasureChoice, MeasureSum, Need
 
-MANY_LABELS = 20
-"""With more labels than this, regions are measured roughly and their sizes compared by logarithms: a few giants would
-decide over a mean."""
+N_OBJECTS = 200
+"""Regions that are measured per candidate, unless told otherwise."""
+
+
+def choose_measure(
+    recipe: AutoMeasure, labels: LabelMatrix, outputs: FloatArray, X: MatrixLike = None
+) -> tuple[Measure, MeasureChoice]:
+    """Try all candidates of a recipe out on a training part, and return the one chosen, fitted, and the reasons.
+
+    Parameters
+    ----------
+    recipe : AutoMeasure
+        With a seed as its ``random_state``, where the choice has to repeat.
+    labels, outputs : arrays of shape (n, q)
+        The training part, best with outputs of models that had not seen the example.
+    X : array-like of n rows or None
+        The objects; without them, candidates that need them are left out.
+    """
+    if len(labels) < 2:
+        raise ValueError(f"AutoMeasure needs at least 2 training examples to choose by, got {len(labels)}.")
+    trial = make_trial(recipe, labels, outputs, X)
+    choice = choose(recipe.list_candidates(labels.shape[1]), trial)
+    return trial.fit(choice.measure, np.arange(len(labels))), choice
+
+
+def make_trial(recipe: AutoMeasure, labels: LabelMatrix, outputs: FloatArray, X: MatrixLike) -> "Trial":
+    """Return the trial that a recipe asks for."""
+    from sklearn.model_selection import KFold
+
+    # an int goes to the candidates as it is: then naming the one chosen gives the same result
+    state = recipe.random_state
+    seed = int(state) if isinstance(state, Integral) else draw_seeds(state, 1)[0]
+    n_objects = min(N_OBJECTS if recipe.n_objects is None else recipe.n_objects, len(labels))
+    folds = list(KFold(min(recipe.n_folds, len(labels)), shuffle=True, random_state=seed).split(labels))
+    # as many of each part: its examples have their outputs from one model or two, and favour what suits those
+    rng = np.random.RandomState(seed)
+    spread = np.concatenate([rng.permutation(rows) for _, rows in folds])
+    objects = np.zeros(len(labels), dtype=bool)
+    objects[spread[np.arange(n_objects) * len(labels) // n_objects]] = True
+    return Trial(labels, outputs, X, folds, objects, recipe.levels(), seed)
+
+
+def choose(candidates: Sequence[Measure], trial: "Trial") -> MeasureChoice:
+    """Return which candidate makes the smallest regions in a trial, or say why none can be used."""
+    logarithmic = trial.labels.shape[1] > MANY_LABELS
+    sizes = np.full((len(candidates), len(trial.levels)), np.nan)
+    skipped = {}
+    for c, candidate in enumerate(candidates):
+        try:
+            bits = trial.region_bits(candidate)
+        except (ValueError, TypeError) as error:  # objects that it cannot read, a singular matrix, too large a weight
+            skipped[c] = str(error)
+            continue
+        sizes[c] = bits.mean(axis=0) if logarithmic else np.exp2(bits).mean(axis=0)
+    return MeasureChoice.of(
+        candidates,
+        sizes,
+        significance=[float(level) for level in trial.levels],
+        n_objects=int(trial.objects.sum()),
+        n_examples=len(trial.labels),
+        logarithmic=logarithmic,
+        skipped=skipped,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +157,7 @@ class Trial:
         return fitted
 
     def _objects(self, measure: Measure, rows: IntArray) -> MatrixLike:
-        if not measure.needs_features:
+        if Need.FEATURES not in measure.needs:
             return None
         if self.X is None:
             raise ValueError("it needs the objects themselves, and only outputs are known.")

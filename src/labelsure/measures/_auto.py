@@ -1,0 +1,136 @@
+"""The recipe by which a measure is chosen for the data at hand."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from labelsure._core.validation import check_count, check_significance
+from labelsure.measures._base import Measure, Need
+from labelsure.measures._default import default_candidates
+
+
+class AutoMeasure(BaseEstimator):
+    """A recipe: of some candidates take the measure with the smallest regions on each fold's training part.
+
+    ``measure="auto"`` stands for ``AutoMeasure()``. For every fold the classifier's outputs for its training part are
+    made by five models that had not seen the example. The training part is cut into ``n_folds`` parts; each candidate
+    m is fitted on the others' labels and outputs and scores the part. With all these scores as calibration, the
+    regions of ``n_objects`` training examples x_i are measured, and the candidate with the smallest ::
+
+        loss(m) = mean over eps of log2(mean over i of max(|region_eps(x_i)|, 1))
+
+    is fitted on the whole training part; of losses within 0.1 of the smallest, which are as good as equal, the
+    earliest candidate's counts, so that folds agree more often. With more than 20 labels sizes are compared
+    by their logarithms, ``mean over eps and i of log2(max(|region_eps(x_i)|, 1))``, because a few giant regions would
+    decide over a mean; they are then estimated where they cannot be counted soon.
+
+    Nothing of the calibration part is looked at, so a chosen measure is as valid as one named beforehand [2]_. Folds
+    may choose differently.
+
+    Parameters
+    ----------
+    candidates : list of Measure or None, default=None
+        What to choose from, in order of preference; all are fitted on the out-of-fold outputs. Those that cannot be
+        used, because they need objects and only outputs are known or because their ``fit`` fails, are left out, and
+        the report says why. None: power, up to 100 labels with pairs too, and log loss (floor 0.01), both with
+        penalties for unseen labelsets and with labelset priors, and, up to 20 labels, signed Mahalanobis distances and
+        forests with penalties; :func:`default_candidates` lists them.
+    significance : float or sequence of float, default=(0.05, 0.1, 0.2)
+        The levels at which regions should be small. Several make the choice steadier than one: where few examples lie
+        above a threshold, it is a matter of luck.
+    n_folds : int, default=10
+        The parts that candidates are tried out on; at least 2.
+    n_objects : int or None, default=None
+        How many training examples' regions are measured, drawn at random, as many from each part, the same for all
+        candidates; None: 200.
+    random_state : int, RandomState or None, default=None
+        For the parts, the draw of the examples, and every ``random_state`` in the candidates that is None. Where it is
+        None, conformal classifiers derive it from their own.
+
+    Notes
+    -----
+    This is no measure itself: pass it to a predictor, alone, as ``measure=``. The predictor keeps the measures chosen
+    and its ``measure_choices_`` says why; ``print`` them.
+
+    Five more fits of the classifier per fold, as for every measure with out-of-fold outputs, and ``n_folds`` fits of
+    each candidate. Ready-made outputs (:func:`~labelsure.calibrate_outputs`, ``prefit=True``) work where
+    ``training_labels`` and ``training_outputs`` are given. Outputs for examples that the model knows by heart are
+    allowed, but lead to a poor choice.
+
+    References
+    ----------
+    .. [1] Stone, M. (1974). Cross-validatory choice and assessment of statistical predictions. Journal of the Royal
+       Statistical Society B 36(2), 111-147.
+    .. [2] Yang, Y., Kuchibhotla, A. K. (2025). Selection and aggregation of conformal prediction sets. Journal of the
+       American Statistical Association 120, 435-447.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from labelsure import CrossConformalClassifier, MLkNNClassifier
+    >>> from labelsure.measures import AutoMeasure, LogLossMeasure, PowerMeasure
+    >>> X, Y = make_multilabel_classification(n_samples=120, n_classes=3, random_state=0)
+    >>> auto = AutoMeasure([LogLossMeasure(), PowerMeasure()], significance=0.1)
+    >>> model = CrossConformalClassifier(MLkNNClassifier(), measure=auto, cv=3, random_state=0).fit(X, Y)
+    >>> print(model.measure_choices_[0])
+    LogLossMeasure() chosen from 2 candidates: the earliest within 0.1 bits of the smallest regions.
+    Mean sizes of the regions of 80 of 80 training examples, by significance:
+    rank  0.1 bits
+       1 5.64 2.49 * LogLossMeasure()
+       2 5.89 2.56   PowerMeasure()
+    """
+
+    needs = Need.TRAINING_LABELS | Need.OUT_OF_FOLD_OUTPUTS
+    """On examples that a model has seen, all measures look better than they are, some more than others. Candidates
+    that need objects are left out where there are none."""
+
+    def __init__(
+        self,
+        candidates: Sequence[Measure] | None = None,
+        *,
+        significance: float | Sequence[float] = (0.05, 0.1, 0.2),
+        n_folds: int = 10,
+        n_objects: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.candidates = candidates
+        self.significance = significance
+        self.n_folds = n_folds
+        self.n_objects = n_objects
+        self.random_state = random_state
+
+    def check_parameters(self, n_labels: int | None = None) -> None:
+        """Raise ValueError where parameters make no sense, before anything is fitted."""
+        self.list_candidates(1)
+        self.levels()
+        check_count(self.n_folds, name="n_folds", at_least=2)
+        if self.n_objects is not None:
+            check_count(self.n_objects, name="n_objects")
+
+    def list_candidates(self, n_labels: int) -> tuple[Measure, ...]:
+        """Return what there is to choose from."""
+        if self.candidates is None:
+            return tuple(default_candidates(n_labels))
+        listed = tuple(self.candidates) if isinstance(self.candidates, Sequence) else ()
+        wrong = [one for one in listed if not isinstance(one, Measure)]
+        if not listed or wrong:
+            got = wrong[0] if wrong else self.candidates
+            raise ValueError(
+                "candidates must be a list of at least one measure such as labelsure.measures.PowerMeasure(),"
+                f" or None for the usual ones, got {got!r}."
+            )
+        return listed
+
+    def levels(self) -> list[Fraction]:
+        """Return the significance levels at which regions are measured."""
+        if isinstance(self.significance, Real):
+            return [check_significance(self.significance)]
+        if not isinstance(self.significance, Sequence | np.ndarray) or not len(self.significance):
+            raise ValueError(
+                f"significance must be a level such as 0.1 or a list of levels, got {self.significance!r}."
+            )
+        return [check_significance(level) for level in self.significance]

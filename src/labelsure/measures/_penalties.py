@@ -1,0 +1,268 @@
+"""Penalties on labelsets: rare numbers of labels, labelsets far from those of training, new ones, improbable ones."""
+
+import math
+
+import numpy as np
+
+from labelsure._core.fixed_point import Costs, Form, OwnScores
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
+from labelsure._core.validation import check_choice, check_number
+from labelsure.measures._base import Measure, Need
+
+BASES = ("marginals", "uniform")
+
+
+class LabelsetPenalty(Measure):
+    """A measure that looks at the labelset alone and at those seen in training, not at a learner's outputs."""
+
+    weight: float
+    needs = Need.TRAINING_LABELS
+
+    @property
+    def form(self) -> Form:
+        """No costs of labels, so the penalty can be added to any measure, one with a square root too."""
+        return "none"
+
+    def check_parameters(self, n_labels: int | None = None) -> None:
+        """Raise ValueError where the weight is negative."""
+        check_number(self.weight, name="weight", at_least=0)
+
+
+class HammingPenalty(LabelsetPenalty):
+    """The Hamming distance of a labelset to the nearest one seen in training.
+
+    For the labelset psi with indicator t, among q labels::
+
+        weight * Hp(psi),    Hp(psi) = min over training labelsets u of #{j: t_j != u_j} / q
+
+    It is meant to be added to a measure of the outputs: ``PowerMeasure() + HammingPenalty(2.0)``.
+
+    Parameters
+    ----------
+    weight : float, default=2.0
+        What the largest distance possible, q labels, costs; at least 0.
+
+    Attributes
+    ----------
+    labelsets_ : int8 array of shape (A, q)
+        The labelsets seen in training, each once.
+
+    Notes
+    -----
+    A search bounds this penalty by the distance on the labels decided so far, with a pass over ``labelsets_`` at every
+    step. With 14 labels (yeast) sizes of regions took 3 times as long as without the penalty, with 53 (enron) 150
+    times; :class:`UnseenPenalty` 3 to 4 times on both.
+
+    References
+    ----------
+    Katsios, K., Papadopoulos, H. (2025). Incorporating structural penalties in multi-label conformal prediction.
+    Proceedings of Machine Learning Research 266.
+
+    Examples
+    --------
+    >>> from labelsure.measures import HammingPenalty
+    >>> measure = HammingPenalty(weight=2.0).fit([[1, 0, 0, 0], [1, 1, 1, 0]])
+    >>> measure.scores([[0.5] * 4] * 2, [[1, 1, 1, 0], [0, 1, 1, 1]])
+    array([0., 1.])
+    """
+
+    def __init__(self, weight: float = 2.0) -> None:
+        self.weight = weight
+
+    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
+        self.labelsets_: LabelMatrix = np.unique(labels, axis=0)
+        return self.weight
+
+    def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
+        return Costs(anchors=self.labelsets_, per_distance=float(self.weight) / self.n_labels_)
+
+
+class CardinalityPenalty(LabelsetPenalty):
+    """How rare it was in training to have as many labels as the labelset.
+
+    For the labelset psi::
+
+        weight * Cp(psi),    Cp(psi) = 1 - (share of the training examples with exactly |psi| labels)
+
+    It is meant to be added to a measure of the outputs: ``PowerMeasure() + CardinalityPenalty(1.0)``.
+
+    Parameters
+    ----------
+    weight : float, default=1.0
+        What a number of labels never seen in training costs; at least 0.
+
+    Attributes
+    ----------
+    frequencies_ : array of shape (q + 1,)
+        The share of the training examples with 0, 1, ..., q labels.
+
+    Notes
+    -----
+    A search bounds this penalty by the lowest that the labels not yet decided can lead to. With 14 labels (yeast)
+    sizes of regions took twice as long as without the penalty, with 53 (enron) 70 times.
+
+    References
+    ----------
+    Katsios, K., Papadopoulos, H. (2025). Incorporating structural penalties in multi-label conformal prediction.
+    Proceedings of Machine Learning Research 266.
+
+    Examples
+    --------
+    >>> from labelsure.measures import CardinalityPenalty
+    >>> measure = CardinalityPenalty(weight=1.0).fit([[1, 0], [0, 1], [1, 0], [1, 1]])
+    >>> measure.scores([[0.5, 0.5]] * 3, [[0, 0], [0, 1], [1, 1]])
+    array([1.  , 0.25, 0.75])
+    """
+
+    def __init__(self, weight: float = 1.0) -> None:
+        self.weight = weight
+
+    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
+        counts = np.bincount(labels.sum(axis=1), minlength=self.n_labels_ + 1)
+        self.frequencies_: FloatArray = counts / len(labels)
+        return self.weight
+
+    def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
+        return Costs(by_cardinality=float(self.weight) * (1 - self.frequencies_))
+
+
+class UnseenPenalty(LabelsetPenalty):
+    """The same cost for every labelset that no training example has.
+
+    For the labelset psi::
+
+        weight * [psi is not the labelset of any training example]
+
+    It is meant to be added to a measure of the outputs: ``PowerMeasure() + UnseenPenalty(1.0)``.
+
+    Parameters
+    ----------
+    weight : float, default=3.0
+        What an unseen labelset costs; at least 0. The default suits a measure in the units of log loss.
+
+    Attributes
+    ----------
+    labelsets_ : int8 array of shape (S, q)
+        The labelsets seen in training, each once.
+
+    Notes
+    -----
+    A new labelset costs the same whichever it is, so an object whose true labelset is new to training needs a region
+    with many of them: the penalty makes regions smaller where new labelsets are rarer than the significance level.
+
+    To a search this is a cost that all labelsets pay, which leaves its bounds as they are, and a list of labelsets
+    that are spared it, which are looked at one by one.
+
+    Examples
+    --------
+    >>> from labelsure.measures import UnseenPenalty
+    >>> measure = UnseenPenalty(weight=3.0).fit([[1, 0], [0, 1], [1, 0]])
+    >>> measure.scores([[0.5, 0.5]] * 2, [[0, 1], [1, 1]])
+    array([0., 3.])
+    """
+
+    def __init__(self, weight: float = 3.0) -> None:
+        self.weight = weight
+
+    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
+        self.labelsets_: LabelMatrix = np.unique(labels, axis=0)
+        return self.weight
+
+    def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
+        seen = OwnScores(self.labelsets_, np.zeros(len(self.labelsets_)))
+        return Costs(constant=float(self.weight), overrides=seen)
+
+
+class LabelsetPrior(LabelsetPenalty):
+    """Minus the logarithm of a smoothed frequency of the labelset in training.
+
+    With n training examples, of which n(psi) have the labelset psi with indicator t::
+
+        weight * -log P(psi),    P(psi) = (n(psi) + smoothing * B(psi)) / (n + smoothing)
+
+    where B is a distribution over all 2^q labelsets that stands in for those never seen, so that P is one too: the
+    posterior mean under a Dirichlet process prior with base B and concentration ``smoothing`` [1]_. B is a product
+    over the labels::
+
+        B(psi) = prod_j m_j^t_j (1 - m_j)^(1 - t_j)
+
+    with m_j = (n_j + 1/2) / (n + 1), n_j the number of training examples with label j, or with all m_j = 1/2.
+
+    Added to ``LogLossMeasure()`` this weighs what a learner says of the object against how common labelsets are.
+
+    Parameters
+    ----------
+    weight : float, default=1.0
+        The factor of the logarithm; at least 0.
+    smoothing : float, default=1.0
+        How many examples B counts for; above 0.
+    base : {"marginals", "uniform"}, default="marginals"
+        B: labels independent, as often on as in training; or all labelsets equally probable, which can be added to a
+        measure with a square root too, because then all unseen labelsets cost the same.
+
+    Attributes
+    ----------
+    labelsets_ : int8 array of shape (S, q)
+        The labelsets seen in training, each once.
+    counts_ : int64 array of shape (S,)
+        How many training examples have each.
+    n_training_ : int
+        The number of training examples.
+    marginals_ : array of shape (q,)
+        The m_j.
+
+    References
+    ----------
+    .. [1] Ferguson, T. S. (1973). A Bayesian analysis of some nonparametric problems. Annals of Statistics 1(2),
+       209-230.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelsure.measures import LabelsetPrior
+    >>> measure = LabelsetPrior(smoothing=4.0, base="uniform").fit([[1, 0], [1, 0], [1, 0], [0, 1]])
+    >>> np.exp(-measure.scores([[0.5, 0.5]] * 3, [[0, 0], [0, 1], [1, 0]])).round(6)
+    array([0.125, 0.25 , 0.5  ])
+    """
+
+    def __init__(self, weight: float = 1.0, *, smoothing: float = 1.0, base: str = "marginals") -> None:
+        self.weight = weight
+        self.smoothing = smoothing
+        self.base = base
+
+    @property
+    def form(self) -> Form:
+        """A sum over labels, or, with the uniform base, none."""
+        return "none" if self.base == "uniform" else "sum"
+
+    def check_parameters(self, n_labels: int | None = None) -> None:
+        """Raise ValueError where weight or smoothing are out of range, or the base is unknown."""
+        super().check_parameters(n_labels)
+        check_number(self.smoothing, name="smoothing", above=0)
+        check_choice(self.base, BASES, name="base")
+
+    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
+        self.n_training_ = len(labels)
+        self.labelsets_: LabelMatrix
+        self.counts_: IntArray
+        self.labelsets_, self.counts_ = np.unique(labels, axis=0, return_counts=True)
+        self.marginals_: FloatArray = np.full(self.n_labels_, 0.5)
+        if self.base == "marginals":
+            self.marginals_ = (labels.sum(axis=0, dtype=np.float64) + 0.5) / (len(labels) + 1)
+        largest = -np.log(np.minimum(self.marginals_, 1 - self.marginals_)).sum()
+        return float(self.weight * (largest + self._cost_of_smoothing()))
+
+    def _cost_of_smoothing(self) -> float:
+        """Return -log of the share of the probability that B has."""
+        return math.log(self.n_training_ + self.smoothing) - math.log(self.smoothing)
+
+    def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
+        weight, log_on, log_off = float(self.weight), np.log(self.marginals_), np.log1p(-self.marginals_)
+        on = self.labelsets_.astype(np.float64)
+        log_base = on @ log_on + (1 - on) @ log_off
+        log_share = np.logaddexp(np.log(self.counts_), math.log(self.smoothing) + log_base)
+        own = weight * (math.log(self.n_training_ + self.smoothing) - log_share)
+        seen, smoothing = OwnScores(self.labelsets_, own), weight * self._cost_of_smoothing()
+        if self.base == "uniform":  # all unseen labelsets cost the same: smoothing and a term for each label
+            return Costs(constant=np.append(smoothing, -weight * log_off)[None], overrides=seen)
+        return Costs(off=-weight * log_off, on=-weight * log_on, constant=smoothing, overrides=seen)

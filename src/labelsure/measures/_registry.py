@@ -1,0 +1,245 @@
+"""Measures by name: the words that the command line, AutoMeasure and the documentation share, read without numpy."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import reduce
+from math import isfinite
+from operator import add
+from pkgutil import resolve_name
+from typing import Any, NamedTuple
+
+MANY_LABELS = 20
+"""With more labels, many labelsets are new, joint models of the labels take long, and a few giant regions would decide
+over a mean size."""
+
+PAIR_LABELS = 100
+"""With more labels penalties for pairs are not tried: on bibtex, with 159, the best labelset of some objects takes
+minutes to find, and whoever predicts with what was chosen would wait for it."""
+
+
+@dataclass(frozen=True)
+class MeasureWord:
+    """What a word stands for in the name of a measure.
+
+    Attributes
+    ----------
+    makes : str
+        The class, as ``"package.module:Class"``; imported when it is first used.
+    description : str
+        One line.
+    parameters : mapping of str to anything
+        What the class is called with.
+    number : str or None
+        The parameter that a number after a colon sets; None: no number may follow.
+    number_means : str
+        What that is.
+    role : {"measure", "penalty", "option", "recipe"}
+        A name begins with a measure or a recipe, which stands alone; penalties are added to it. An option sets a
+        parameter of the word that the name begins with, where that makes the same class.
+    up_to : int or None
+        ``AutoMeasure`` tries it with up to this many labels unless told otherwise; None: with any number.
+    """
+
+    makes: str
+    description: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    number: str | None = None
+    number_means: str = ""
+    role: str = "measure"
+    up_to: int | None = None
+
+
+def _penalty(makes: str, description: str, **parameters: Any) -> MeasureWord:
+    return MeasureWord(f"labelsure.measures:{makes}", description, parameters, "weight", "the weight", "penalty")
+
+
+def _measure(makes: str, description: str, **parameters: Any) -> MeasureWord:
+    return MeasureWord(f"labelsure.measures:{makes}", description, parameters)
+
+
+MEASURES: dict[str, MeasureWord] = {
+    "power": MeasureWord(
+        "labelsure.measures:PowerMeasure",
+        "the paper's sum of powers of errors",
+        number="d",
+        number_means="the power d",
+    ),
+    "log-loss": MeasureWord(
+        "labelsure.measures:LogLossMeasure",
+        "minus the log-likelihood",
+        number="floor",
+        number_means="the least probability",
+    ),
+    "mahalanobis": _measure("MahalanobisMeasure", "Mahalanobis distance of absolute errors", residuals="absolute"),
+    "signed": _measure("MahalanobisMeasure", "Mahalanobis distance of signed errors"),
+    "label-wise": _measure("LabelWiseCombination", "p-values of the labels, combined"),
+    "mahalanobis-oof": _measure(
+        "MahalanobisMeasure",
+        "mahalanobis, learned from out-of-fold outputs",
+        residuals="absolute",
+        out_of_fold=True,
+    ),
+    "signed-oof": MeasureWord(
+        "labelsure.measures:MahalanobisMeasure",
+        "signed, learned from out-of-fold outputs",
+        {"out_of_fold": True},
+        up_to=MANY_LABELS,
+    ),
+    "label-wise-oof": _measure(
+        "LabelWiseCombination", "label-wise, learned from out-of-fold outputs", out_of_fold=True
+    ),
+    "forest": _measure("ForestMeasure", "log loss, mixed with the labelsets in the leaves of a forest"),
+    "small-forest": MeasureWord(
+        "labelsure.measures:ForestMeasure",
+        "forest with 100 trees, and 0.01 as the least probability",
+        {"n_estimators": 100, "floor": 0.01},
+        up_to=MANY_LABELS,
+    ),
+    "max-norm": _measure("MaxNormMeasure", "the largest error"),
+    "auto": MeasureWord(
+        "labelsure.measures:AutoMeasure", "chosen from several on the training part, stands alone", role="recipe"
+    ),
+    "pairs": MeasureWord(
+        "labelsure.measures:PowerMeasure",
+        "the paper's penalty for unseen pairs, with power only",
+        {"pair_penalty": 1.0},
+        number="pair_penalty",
+        number_means="the weight",
+        role="option",
+        up_to=PAIR_LABELS,
+    ),
+    "hp": _penalty("HammingPenalty", "Hamming distance to the nearest training labelset"),
+    "cp": _penalty("CardinalityPenalty", "rare numbers of labels"),
+    "unseen": _penalty("UnseenPenalty", "labelsets not seen in training"),
+    "prior": _penalty("LabelsetPrior", "minus the log of the labelset's frequency"),
+    "uniform-prior": _penalty(
+        "LabelsetPrior", "prior with new labelsets all alike, which goes with distances too", base="uniform"
+    ),
+}
+"""What the name of a measure can be made of, see :func:`make_measure`. Own words may be added."""
+
+
+class Term(NamedTuple):
+    """A word in the name of a measure, with its number where one was given."""
+
+    name: str
+    number: float | None
+
+    def __str__(self) -> str:
+        return self.name if self.number is None else f"{self.name}:{self.number:g}"
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what the word's class is called with, the number included."""
+        word = MEASURES[self.name]
+        numbered = {} if self.number is None or word.number is None else {word.number: self.number}
+        return {**word.parameters, **numbered}
+
+
+def make_measure(name: str) -> Any:
+    """Return the unfitted measure with this name: words with ``+`` between them, numbers after colons.
+
+    Parameters
+    ----------
+    name : str
+        Such as "power:2+pairs" or "log-loss:0.01+unseen:3"; :data:`MEASURES` lists the words.
+
+    Returns
+    -------
+    Measure or AutoMeasure
+
+    Examples
+    --------
+    >>> from labelsure.measures import make_measure
+    >>> make_measure("log-loss:0.01+prior:0.5")
+    LogLossMeasure(floor=0.01) + LabelsetPrior(weight=0.5)
+    >>> make_measure("power:2+pairs")
+    PowerMeasure(d=2.0, pair_penalty=1.0)
+    """
+    return make_measures([name])[0]
+
+
+def make_measures(names: Iterable[str]) -> list[Any]:
+    """Return the measures with these names; parts that they have in common are the same objects."""
+    made: dict[str, Any] = {}
+    return [reduce(add, [_make(*part, made) for part in _parts(name)]) for name in names]
+
+
+def _parts(name: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return the classes that are added up, as paths, and what each is called with."""
+    terms = read_measure(name)
+    options = [term for term in terms if MEASURES[term.name].role == "option"]
+    parts = [(MEASURES[term.name].makes, term.parameters()) for term in terms if term not in options]
+    for term in options:
+        parts[0][1].update(term.parameters())
+    return parts
+
+
+def _make(path: str, parameters: dict[str, Any], made: dict[str, Any]) -> Any:
+    key = f"{path} {parameters}"
+    if key not in made:
+        made[key] = resolve_name(path)(**parameters)
+    return made[key]
+
+
+def spell_measure(name: str) -> str:
+    """Return the name of a measure in its shortest spelling, or say what is wrong with it.
+
+    Examples
+    --------
+    >>> from labelsure.measures import spell_measure
+    >>> spell_measure("log-loss + unseen:3.0")
+    'log-loss+unseen:3'
+    """
+    return "+".join(map(str, read_measure(name)))
+
+
+def read_measure(name: str) -> list[Term]:
+    """Return the words of a name: what it begins with, and what is added.
+
+    Examples
+    --------
+    >>> read_measure("power:2+pairs")
+    [Term(name='power', number=2.0), Term(name='pairs', number=None)]
+    """
+    base, *added = (_read_term(part) for part in name.split("+"))
+    _check_word(base.name, ("measure", "recipe"), "measures", name)
+    for term in added:
+        _check_word(term.name, ("option", "penalty"), "parts that can be added to a measure", name)
+    first = MEASURES[base.name]
+    for term in (base, *added):
+        if term.number is not None and MEASURES[term.name].number is None:
+            raise ValueError(f"{term.name} takes no number, got {name!r}.")
+    if first.role == "recipe" and added:
+        raise ValueError(f"{base.name} stands alone, it chooses penalties too, got {name!r}.")
+    if len({term.name for term in added}) < len(added):
+        raise ValueError(f"Each part of a measure must be there once, got {name!r}.")
+    for term in added:
+        if MEASURES[term.name].role == "option" and MEASURES[term.name].makes != first.makes:
+            owners = [other for other, word in MEASURES.items() if word.makes == MEASURES[term.name].makes]
+            raise ValueError(f"{term.name} is a part of {owners[0]}, {owners[0]}+{term.name}, got {name!r}.")
+    return [base, *added]
+
+
+def _read_term(text: str) -> Term:
+    name, colon, number = text.strip().partition(":")
+    if not colon:
+        return Term(name, None)
+    try:
+        value = float(number)
+        valid = value >= 0 and isfinite(value)
+    except ValueError:
+        valid = False
+    if not valid:
+        raise ValueError(f"A number of at least 0 must follow {name}:, got {number!r}.")
+    return Term(name, value)
+
+
+def _check_word(name: str, roles: tuple[str, ...], kind: str, whole: str) -> None:
+    """Raise ValueError unless the name is a word with one of these roles."""
+    names = [word for word, entry in MEASURES.items() if entry.role in roles]
+    if name not in names:
+        place = "" if whole == name else f" in {whole!r}"
+        near = get_close_matches(name, names, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise ValueError(f"The {kind} are {', '.join(names)}, got {name!r}{place}{hint}")
