@@ -240,6 +240,6 @@ def assert_region(pred, level, everyone):
         labelsets = labelsets_of(members.codes, n_labels)
         assert region.inner[i].tolist() == (labelsets.all(axis=0) & (len(labelsets) > 0)).tolist()
         assert region.outer[i].tolist() == labelsets.any(axis=0).tolist()
-        assert region[i].labelsets().tolist() == labelsets.tolist()
+        assert region[i].members().labelsets.tolist() == labelsets.tolist()
         iterated = np.array(list(region[i])).reshape(-1, n_labels)
         assert sorted(codes_of(iterated)) == sorted(members.codes.tolist())

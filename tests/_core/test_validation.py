@@ -7,18 +7,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from labelsure._core.validation import (
     check_choice,
     check_count,
     check_label_matrix,
+    check_label_names,
     check_number,
     check_outputs,
     check_same_length,
     check_significance,
     label_names_of,
     n_rows,
+    row_index_of,
 )
 
 EXPECTED = [[1, 0, 1], [0, 0, 1]]
@@ -105,10 +108,16 @@ def test_check_label_matrix_accepts_no_rows():
         ([["beach", "sea"]], "got 'beach' in row 0, column 0"),
         (np.array([["1", 0]], dtype=object), "got '1' in row 0, column 0"),
         (np.array([[b"1"]]), "got b'1' in row 0, column 0"),
-        (np.array([["2020-01-01"]], dtype="datetime64[D]"), r"got datetime.date\(2020, 1, 1\) in row 0, column 0"),
-        (np.array([[1]], dtype="timedelta64[D]"), r"got datetime.timedelta\(days=1\) in row 0, column 0"),
+        (np.array([["2020-01-01"]], dtype="datetime64[D]"), r"got np.datetime64\('2020-01-01'\) in row 0"),
+        (np.array([[1]], dtype="timedelta64[D]"), r"got np.timedelta64\(1,'D'\) in row 0, column 0"),
+        (np.array([[1]], dtype="timedelta64[ns]"), r"got np.timedelta64\(1,'ns'\) in row 0, column 0"),
+        (np.array([[np.timedelta64(1, "D")]], dtype=object), r"got np.timedelta64\(1,'D'\) in row 0, column 0"),
         (np.zeros((1, 1), dtype="i4,i4"), r"got \(0, 0\) in row 0, column 0"),
-        (np.array([[0, 1j]]), "got 1j in row 0, column 1"),
+        (np.array([[0, 1j]]), r"got 0j in row 0, column 0"),
+        (np.array([[1 + 0j]], dtype=object), r"got \(1\+0j\) in row 0, column 0"),
+        (np.ma.array([[0, 1], [1, 0]], mask=[[0, 0], [1, 0]]), "got a masked entry in row 1, column 0"),
+        ([np.ma.array([0, 1]), np.ma.array([1, 0], mask=[0, 1])], "got a masked entry in row 1, column 1"),
+        (np.empty((0, 2), dtype="U1"), "got an array of type <U1"),
         (sparse.csr_matrix([[0, 3]]), "got 3 in row 0, column 1"),
     ],
     ids=repr,
@@ -136,6 +145,128 @@ def test_label_names_are_those_of_a_frame():
     assert label_names_of(pandas.DataFrame([[0, 1]], columns=["sea", 7])) == ("sea", "7")
     for without in (np.zeros((1, 2)), [[0, 1]], sparse.csr_array([[0, 1]]), None):
         assert label_names_of(without) is None
+
+
+NAMES = ("beach", "sea", "city")
+
+
+class PolarsLike:
+    """A table with what polars' DataFrame has: a list of columns, columns by a list of names, an array."""
+
+    def __init__(self, columns):
+        self._columns = columns
+        self.columns = list(columns)
+
+    def __getitem__(self, names):
+        return PolarsLike({name: self._columns[name] for name in names})
+
+    def __array__(self, dtype=None, copy=None):
+        return np.column_stack(list(self._columns.values())).astype(dtype)
+
+
+def test_check_label_matrix_takes_the_columns_of_a_table_by_name():
+    pandas = pytest.importorskip("pandas")
+    order = ["city", "beach", "sea"]
+    frame = pandas.DataFrame(EXPECTED, columns=NAMES)[order]
+    table = PolarsLike({name: frame[name].to_numpy() for name in order})
+    for Y in (frame, table):
+        assert check_label_matrix(Y, label_names=NAMES).tolist() == EXPECTED
+        assert check_label_matrix(Y).tolist() == frame.to_numpy().tolist()
+
+
+def test_check_label_matrix_takes_what_has_no_names_by_position():
+    pandas = pytest.importorskip("pandas")
+    for Y in (EXPECTED, sparse.csr_array(EXPECTED), pandas.DataFrame(EXPECTED)):
+        assert check_label_matrix(Y, label_names=NAMES).tolist() == EXPECTED
+    named = pandas.DataFrame(EXPECTED, columns=NAMES)
+    assert check_label_matrix(named, label_names=["0", "1", "2"]).tolist() == EXPECTED
+    turned = pandas.DataFrame(EXPECTED)[[2, 0, 1]]
+    assert check_label_matrix(turned, label_names=["0", "1", "2"]).tolist() == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (["beach", "sea", "town"], "must have the 3 labels as columns, in any order, got 3 columns without 'city'"),
+        (["beach", "sea"], "got 2 columns without 'city'.*The labels are 'beach', 'sea', 'city'"),
+        (["beach", "sea", "city", "town"], "got 4 columns with 'town'.*array without names"),
+        (["beach", "sea", "sea"], "got 3 columns without 'city'"),
+        (["beach", "sea", "city", "sea"], "got 4 columns"),
+    ],
+    ids=str,
+)
+def test_check_label_matrix_refuses_other_names(columns, message):
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match=message):
+        check_label_matrix(pandas.DataFrame(0, index=[0], columns=columns), label_names=NAMES)
+
+
+def test_check_label_names_takes_those_given_then_those_of_a_frame():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([[0, 1]], columns=["sea", 7])
+    assert check_label_names(None, frame, 2) == ("sea", "7")
+    assert check_label_names(np.array(["a", "b"]), frame, 2) == ("a", "b")
+    assert check_label_names(None, [[0, 1]], 2) is None
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["sea", "city", "sea"], "Label names must differ, got 'sea' for the labels 0 and 2. Rename"),
+        ([7, "7", "city"], "Label names must differ, got '7' for the labels 0 and 1"),
+        (["sea", "city"], "label_names must name the 3 labels, got 2 names"),
+        ("sea", "label_names must be a sequence of 3 names, got the string 'sea'"),
+    ],
+    ids=str,
+)
+def test_check_label_names_refuses(names, message):
+    with pytest.raises(ValueError, match=message):
+        check_label_names(names, EXPECTED, 3)
+
+
+def test_check_label_names_refuses_a_frame_with_a_column_twice():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="Label names must differ, got 'sea' for the labels 0 and 1"):
+        check_label_names(None, pandas.DataFrame([[0, 1]], columns=["sea", "sea"]), 2)
+
+
+def test_row_index_is_that_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([[0], [1]], index=["x", "y"])
+    assert row_index_of(frame).tolist() == row_index_of(frame[0]).tolist() == ["x", "y"]
+    for without in ([[0]], np.zeros((1, 2)), sparse.csr_array([[0]]), None):
+        assert row_index_of(without) is None
+
+
+PLAIN = [bool, np.int8, np.uint8, np.int64, np.uint64, np.float16, np.float32, np.float64, object]
+ODD = [np.complex64, "datetime64[ns]", "datetime64[D]", "timedelta64[ns]", "timedelta64[s]", "U3", "S3"]
+ZEROS_AND_ONES = arrays(np.int8, st.tuples(st.integers(1, 3), st.integers(1, 4)), elements=st.integers(0, 1))
+
+
+@given(ZEROS_AND_ONES, st.sampled_from(PLAIN), st.booleans())
+def test_checks_give_the_same_for_every_type_of_numbers(Y, dtype, as_list):
+    given_as = Y.astype(dtype).tolist() if as_list else Y.astype(dtype)
+    assert np.array_equal(check_label_matrix(given_as), Y)
+    assert np.array_equal(check_outputs(given_as), Y)
+    unmasked = np.ma.array(Y.astype(dtype), mask=np.zeros(Y.shape, dtype=bool))
+    assert np.array_equal(check_label_matrix(unmasked), Y)
+    assert np.array_equal(check_outputs(unmasked), Y)
+
+
+@given(ZEROS_AND_ONES, st.sampled_from(ODD), st.booleans(), st.data())
+def test_checks_refuse_every_type_that_is_no_number(Y, dtype, one_by_one, data):
+    odd = Y.astype(np.int64).astype(dtype)
+    if one_by_one:
+        places = np.ndindex(Y.shape)
+        which = data.draw(st.sampled_from(list(places)))
+        mixed = Y.astype(object)
+        mixed[which] = odd[which]
+        odd = mixed
+    masked = np.ma.array(Y, mask=data.draw(arrays(bool, Y.shape).filter(np.any)))
+    for check in (check_label_matrix, check_outputs):
+        for refused in (odd, masked):
+            with pytest.raises(ValueError, match=r"(must hold only 0 and 1|must be a dense array of numbers).* got"):
+                check(refused)
 
 
 def test_n_rows_of_anything_with_rows():
@@ -181,13 +312,21 @@ def test_check_outputs_accepts():
     [
         ([0.5], r"outputs must have shape \(n_objects, n_labels\), got \(1,\)"),
         (0.5, r"outputs must have shape \(n_objects, n_labels\), got \(\)"),
-        (None, r"outputs must have shape \(n_objects, n_labels\), got \(\)"),
+        (None, r"outputs must be a dense array of numbers .* got a NoneType with None"),
         ([[0.5, 2.0]], "outputs must lie between 0 and 1, got 2.0 in row 0, column 1. .*scipy.special.expit"),
         ([[-1e-9]], "got -1e-09 in row 0, column 0"),
         ([[0.5], [np.nan]], "got nan in row 1, column 0"),
         ([[np.inf]], "got inf in row 0, column 0"),
-        ([[None]], "got nan in row 0, column 0"),
-        ([["high"]], "outputs must be a dense array of numbers .* got a list that numpy cannot read .*'high'"),
+        ([[None]], "got a list with None in row 0, column 0"),
+        ([["high"]], "outputs must be a dense array of numbers .* got a list with 'high' in row 0, column 0"),
+        ([[0.5, "0.5"]], "got a list with '0.5' in row 0, column 0"),
+        (np.array([[0.5, "0.5"]], dtype=object), "got a ndarray with '0.5' in row 0, column 1"),
+        ([[b"1"]], "got a list with b'1' in row 0, column 0"),
+        ([[0.5 + 0j]], r"got a list with \(0.5\+0j\) in row 0, column 0"),
+        (np.array([[1]], dtype="datetime64[ns]"), "got a ndarray with np.datetime64"),
+        (np.ma.array([[0.5, 0.2]], mask=[[0, 1]]), "got a MaskedArray with a masked entry in row 0, column 1"),
+        ([[10**400]], "outputs must be a dense array of numbers .* got a list that numpy cannot read"),
+        ([[1e300]], "outputs must lie between 0 and 1, got 1e\\+300"),
         ([[0.5], [0.5, 0.5]], "outputs must be a dense array of numbers .* got a list .*inhomogeneous"),
         (sparse.csr_array([[0.5, 0.0]]), "outputs must be a dense array of numbers .* got a csr_array"),
         ({"a": 1}, "outputs must be a dense array of numbers .* got a dict"),

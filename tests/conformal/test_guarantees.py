@@ -142,10 +142,10 @@ def test_regions_of_every_guarantee_agree_in_all_their_answers(data, guarantee):
         assert region.sizes.tolist() == members.sum(axis=1).tolist()
         for i, own in enumerate(members):
             listed = candidates[own]
-            assert sorted(map(tuple, region[i].labelsets())) == sorted(map(tuple, listed))
+            assert sorted(map(tuple, region[i].members().labelsets)) == sorted(map(tuple, listed))
             assert region.inner[i].tolist() == (listed.all(axis=0) & own.any()).tolist()
             assert region.outer[i].tolist() == listed.any(axis=0).tolist()
-            assert len(region[i].p_values()) == own.sum()
+            assert len(region[i].members().p_values) == own.sum()
         assert pred[3:5].region(significance).sizes.tolist() == region.sizes[3:5].tolist()
 
 
@@ -174,7 +174,7 @@ def test_cross_error_bound_is_the_smaller_of_two(data):
     assert cross_error_bound(0.1, 100, 50) == pytest.approx(0.2 + min(2 * 0.9 * 0.98 / 3, 0.5 / 51))
     X, Y = data
     model = CrossConformalClassifier(DecisionTreeClassifier(), cv=9, random_state=0).fit(X[:81], Y[:81])
-    sentence = model.predict_labelsets(X).region(0.05).guarantee
+    sentence = model.predict_labelsets(X).region(0.05).statement
     bound = cross_error_bound(0.05, 81, 9)
     for part in (f"at most {bound:.3g}", "81 exchangeable examples in 9 folds", "Barber", "Papadopoulos 2014"):
         assert part in sentence
@@ -184,7 +184,7 @@ def test_cross_error_bound_is_the_smaller_of_two(data):
 def test_sentences_promise_the_level_itself_and_name_who_proved_it(data, guarantee):
     X, Y = data
     model = CrossConformalClassifier(DecisionTreeClassifier(), cv=3, guarantee=guarantee, random_state=0).fit(X, Y)
-    sentence = model.predict_labelsets(X[:2]).region(0.05).guarantee
+    sentence = model.predict_labelsets(X[:2]).region(0.05).statement
     assert "at most 0.05" in sentence
     assert GUARANTEES[guarantee].proved_by in sentence
 
@@ -192,15 +192,15 @@ def test_sentences_promise_the_level_itself_and_name_who_proved_it(data, guarant
 def test_inductive_and_full_regions_state_their_guarantee(data):
     X, Y = data
     inductive = InductiveConformalClassifier(DecisionTreeClassifier(), random_state=0).fit(X, Y)
-    assert "at most 0.1, for exchangeable examples" in inductive.predict_labelsets(X[:2]).region(0.1).guarantee
+    assert "at most 0.1, for exchangeable examples" in inductive.predict_labelsets(X[:2]).region(0.1).statement
     one_fold = calibrate_outputs(np.full((5, 2), 0.4), np.eye(5, 2, dtype=int))
-    assert "at most 0.1, for exchangeable examples" in one_fold.predict_labelsets([[0.1, 0.2]]).region(0.1).guarantee
+    assert "at most 0.1, for exchangeable examples" in one_fold.predict_labelsets([[0.1, 0.2]]).region(0.1).statement
 
 
 def test_smoothed_cross_conformal_regions_promise_nothing(data):
     X, Y = data
     model = CrossConformalClassifier(DecisionTreeClassifier(), cv=3, smoothed=True, random_state=0).fit(X, Y)
-    assert model.predict_labelsets(X[:2]).region(0.1).guarantee.startswith("Nothing is proven")
+    assert model.predict_labelsets(X[:2]).region(0.1).statement.startswith("Nothing is proven")
 
 
 @pytest.mark.parametrize("guarantee", GUARANTEES)
@@ -210,7 +210,7 @@ def test_predictions_of_every_guarantee_can_be_pickled(data, guarantee):
     pred = model.predict_labelsets(X[:4])[1:]
     again = pickle.loads(pickle.dumps(pred))
     assert np.array_equal(again.region(0.2).sizes, pred.region(0.2).sizes)
-    assert again.region(0.2).guarantee == pred.region(0.2).guarantee
+    assert again.region(0.2).statement == pred.region(0.2).statement
 
 
 def test_bad_guarantees_are_refused(data):

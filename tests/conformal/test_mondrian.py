@@ -105,7 +105,7 @@ def test_answers_agree_with_the_table(data, name):
             assert np.array_equal(top.p_values, -np.sort(-table, axis=1)[:, :5])
             for i, row in enumerate(table):
                 members = candidates[row > 0.3]
-                assert sorted(codes_of(region[i].labelsets())) == sorted(codes_of(members))
+                assert sorted(codes_of(region[i].members().labelsets)) == sorted(codes_of(members))
                 assert sorted(codes_of(list(region[i]) or np.empty((0, 4)))) == sorted(codes_of(members))
                 assert region.inner[i].tolist() == (members.all(axis=0) & (len(members) > 0)).tolist()
                 assert region.outer[i].tolist() == members.any(axis=0).tolist()
@@ -165,11 +165,11 @@ def test_bad_taxonomies_and_weights_are_refused(data):
 def test_guarantees_of_mondrian_and_weighted_predictors_say_what_is_proven(data):
     X, Y = data
     inductive = InductiveConformalClassifier(BASE, mondrian=0, random_state=0).fit(X, Y)
-    assert "within each category" in inductive.predict_labelsets(X).region(0.1).guarantee
+    assert "within each category" in inductive.predict_labelsets(X).region(0.1).statement
     cross = CrossConformalClassifier(BASE, cv=3, mondrian=0, random_state=0).fit(X, Y)
-    assert cross.predict_labelsets(X).region(0.1).guarantee.startswith("Nothing is proven")
+    assert cross.predict_labelsets(X).region(0.1).statement.startswith("Nothing is proven")
     weighted = InductiveConformalClassifier(BASE, weight=lambda X: np.exp(X[:, 0]), random_state=0).fit(X, Y)
-    assert "Tibshirani" in weighted.predict_labelsets(X).region(0.1).guarantee
+    assert "Tibshirani" in weighted.predict_labelsets(X).region(0.1).statement
 
 
 def test_weighted_p_values_equal_their_definition(data):

@@ -69,8 +69,8 @@ def test_sparse_outputs_answer_like_dense_ones(seed, smoothed, empty, pair_penal
         assert np.array_equal(region.inner, wanted.inner)
         assert np.array_equal(region.outer, wanted.outer)
         for i in range(3):
-            assert np.array_equal(region[i].labelsets(), wanted[i].labelsets())
-            assert np.array_equal(region[i].labelsets(limit=2), wanted[i].labelsets(limit=2))
+            assert np.array_equal(region[i].members().labelsets, wanted[i].members().labelsets)
+            assert np.array_equal(region[i].members(limit=2).labelsets, wanted[i].members(limit=2).labelsets)
             assert sorted(map(tuple, region[i])) == sorted(map(tuple, wanted[i]))
 
 

@@ -123,8 +123,8 @@ def test_a_region_of_everything_is_counted_exactly(n_labels, allow_empty):
     energy = Energy(np.zeros(2, dtype=np.int64), np.full((2, n_labels), 9))
     engine = FoldEngine([Fold(Calibration.of(np.arange(9)), energy)], allow_empty=allow_empty)
     region = LabelsetPredictions(engine).region(0.09)  # below 1 / (l + 1)
-    assert region.sizes.dtype == object
-    assert region.sizes.tolist() == [2**n_labels - (not allow_empty)] * 2
+    assert region.sizes.dtype == np.float64
+    assert [size.value for size in region.size_estimates] == [2**n_labels - (not allow_empty)] * 2
     assert region[0].size == 2**n_labels - (not allow_empty)
     assert region.outer.all()
     assert not region.inner.any()

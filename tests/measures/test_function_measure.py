@@ -83,7 +83,7 @@ def test_a_function_with_the_power_formula_is_the_power_measure(n_labels):
                 list(region.sizes),
                 region.inner.tolist(),
                 region.outer.tolist(),
-                [region[i].labelsets().tolist() for i in range(3)],
+                [region[i].members().labelsets.tolist() for i in range(3)],
                 top.labelsets.tolist(),
                 top.p_values.tolist(),
             ]

@@ -109,9 +109,9 @@ def test_answers_are_those_of_listing_to_the_bit(options, n_labels):
         lambda pred: pred.region(0.1).inner,
         lambda pred: pred.region(0.1).outer,
         lambda pred: pred.region(0.1).contains(Y[:4]),
-        lambda pred: pred.region(0.2)[1].labelsets(),
-        lambda pred: pred.region(0.2)[1].labelsets(limit=3),
-        lambda pred: pred[[2, 0]].region(0.2)[0].labelsets(),
+        lambda pred: pred.region(0.2)[1].members().labelsets,
+        lambda pred: pred.region(0.2)[1].members(limit=3).labelsets,
+        lambda pred: pred[[2, 0]].region(0.2)[0].members().labelsets,
     ):
         assert np.array_equal(question(searched), question(listed))
 

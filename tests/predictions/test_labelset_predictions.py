@@ -80,7 +80,7 @@ def test_top_holds_the_first_of_all_members(data, folds, allow_empty, k):
     for i, table in enumerate(pred.p_values()):
         everything = pred.region(min(0.5, table.min() / 2))[i]
         n_there = min(k, len(table))
-        assert top.labelsets[i, :n_there].tolist() == everything.labelsets()[:k].tolist()
+        assert top.labelsets[i, :n_there].tolist() == everything.members().labelsets[:k].tolist()
         assert top.p_values[i].tolist() == sorted(table, reverse=True)[:k] + [0.0] * (k - n_there)
         assert top.labelsets[i, 0].tolist() == pred.labelsets[i].tolist()
 
@@ -219,7 +219,8 @@ def test_p_value_accepts_what_users_hold():
         (np.zeros((5, 3)), "the predictions and Y must have the same number of rows, got 6 and 5"),
         (np.zeros((1, 3)), "the predictions and Y must have the same number of rows, got 6 and 1"),
         (np.zeros((6, 2)), "Y must have 3 columns, one per label, got 2"),
-        (np.zeros(3), r"Y must be a label matrix of shape \(n_objects, n_labels\), got an array of shape \(3,\)"),
+        (np.zeros(6), "Y must have 3 columns, one per label, got 6"),
+        (np.zeros((6, 3, 1)), r"Y must be a label matrix of shape \(n_objects, n_labels\), got an array of shape"),
         (np.full((6, 3), 0.5), "Y must hold only 0 and 1, got 0.5 in row 0, column 0"),
         (None, "Y is required"),
     ],
@@ -320,18 +321,66 @@ def test_label_names_are_kept_or_made_up():
 
 def test_to_frame_holds_prediction_confidence_and_credibility():
     pandas = pytest.importorskip("pandas")
-    pred = LabelsetPredictions(random_predictions()._engine, label_names=["sea", "confidence", "city"])
+    pred = LabelsetPredictions(random_predictions()._engine, label_names=["sea", "beach", "city"])
     frame = pred.to_frame()
     assert isinstance(frame, pandas.DataFrame)
-    assert list(frame.columns) == ["sea", "confidence", "city", "confidence", "credibility"]
+    assert list(frame.columns) == ["sea", "beach", "city", "confidence", "credibility"]
     assert np.array_equal(frame.iloc[:, :3].to_numpy(), pred.labelsets)
     assert np.array_equal(frame.iloc[:, 3].to_numpy(), pred.confidence)
     assert np.array_equal(frame["credibility"].to_numpy(), pred.credibility)
+    assert list(pred.to_frame(prefix="is_").columns[:3]) == ["is_sea", "is_beach", "is_city"]
+
+
+@pytest.mark.parametrize("name", ["confidence", "credibility", "size"])
+def test_to_frame_refuses_a_label_called_like_a_column(name):
+    pytest.importorskip("pandas")
+    pred = LabelsetPredictions(random_predictions()._engine, label_names=["sea", name, "city"])
+    ask = pred.region(0.1).to_frame if name == "size" else pred.to_frame
+    with pytest.raises(ValueError, match=f'to_frame has a column {name!r} of its own.*Pass prefix="label_"'):
+        ask()
+    assert f"label_{name}" in ask(prefix="label_").columns
+
+
+def test_frames_keep_the_index_of_the_objects():
+    """After a shuffled split, a join on the index puts every prediction beside its own object."""
+    pandas = pytest.importorskip("pandas")
+    engine = random_predictions()._engine
+    index = pandas.Index([17, 4, 0, 21, 3, 8])
+    truth = pandas.DataFrame({"object": range(6)}, index=index).sort_index()
+    pred = LabelsetPredictions(engine, index=index)
+    for frame in (pred.to_frame(), pred.region(0.2).to_frame()):
+        assert truth.join(frame).sort_values("object").drop(columns="object").equals(frame)
+    for chosen in (slice(2, 5), [5, 0], np.array([True, False, False, False, False, True])):
+        assert pred[chosen].index.equals(index[chosen])
+        assert pred[chosen].to_frame().equals(pred.to_frame().iloc[np.arange(6)[chosen]])
+        assert pred.region(0.2)[chosen].to_frame().equals(pred.region(0.2).to_frame().iloc[np.arange(6)[chosen]])
+    assert random_predictions().to_frame().index.tolist() == list(range(6))
+    with pytest.raises(ValueError, match="the predictions and index must have the same number of rows, got 6 and 2"):
+        LabelsetPredictions(engine, index=index[:2])
+
+
+def test_label_names_that_are_no_names_are_refused():
+    engine = random_predictions()._engine
+    with pytest.raises(ValueError, match="Label names must differ, got 'sea' for the labels 0 and 2"):
+        LabelsetPredictions(engine, label_names=["sea", "city", "sea"])
+    with pytest.raises(ValueError, match="label_names must name the 3 labels, got 2 names"):
+        LabelsetPredictions(engine, label_names=["sea", "city"])
+
+
+def test_best_labelsets_are_certain_unless_the_engine_says_otherwise():
+    pred = random_predictions()
+    assert pred.certain.tolist() == [True] * 6
+    found = pred._engine.top(2)
+    object.__setattr__(found, "certain", np.array([True, False, True, True, False, True]))
+    pred._batch.best = found
+    assert pred.certain.tolist() == [True, False, True, True, False, True]
+    assert repr(pred) == "LabelsetPredictions(6 objects, 3 labels, 2 best labelsets not certain)"
 
 
 def test_repr_and_pickle():
     pred = random_predictions()
     assert repr(pred) == "LabelsetPredictions(6 objects, 3 labels)"
+    assert repr(pred[0]) == "LabelsetPredictions(1 object, 3 labels)"
     copy = pickle.loads(pickle.dumps(pred))
     assert np.array_equal(copy.p_values(), pred.p_values())
     assert np.array_equal(pickle.loads(pickle.dumps(pred)).labelsets, pred.labelsets)

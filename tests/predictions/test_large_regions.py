@@ -11,6 +11,7 @@ from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure.labelsets import Fold, FoldEngine, _fold_engine, _listed_members, _search
 from labelsure.predictions import LabelsetPredictions, SizeEstimate
+from labelsure.predictions._region import _at_least_one
 
 
 def predictions_by_distance(n_labels, n_objects=2, *, n_folds=1, allow_empty=True, **options):
@@ -58,7 +59,7 @@ def test_iteration_gives_every_member_once():
     assert len({labelset.tobytes() for labelset in members}) == len(members) == n_members
     assert (members != best[0]).sum(axis=1).max() == 3
     assert region[0].size == region.sizes[0] == n_members
-    assert np.array_equal(np.unique(members, axis=0), np.unique(region[0].labelsets(), axis=0))
+    assert np.array_equal(np.unique(members, axis=0), np.unique(region[0].members().labelsets, axis=0))
 
 
 def test_lists_too_long_for_memory_are_refused(monkeypatch):
@@ -66,26 +67,24 @@ def test_lists_too_long_for_memory_are_refused(monkeypatch):
     monkeypatch.setattr(_listed_members, "LIST_BYTES", 124 * 1000)
     for region in (pred.region(0.05), pred.region(1 - 2.5 / 101)):  # 2^100 members, and 5051
         with pytest.raises(ValueError, match=r"more than 1000 labelsets, too many.*limit=.*iterate over the region"):
-            region[0].labelsets()
-        with pytest.raises(ValueError, match="more than 1000 labelsets"):
-            region[0].p_values()
-        listed = region[0].labelsets(limit=5)
+            region[0].members()
+        listed = region[0].members(limit=5).labelsets
         assert listed[0].tolist() == best[0].tolist()
         assert (listed != best[0]).sum(axis=1).tolist() == [0, 1, 1, 1, 1]
-        assert region[0].p_values(limit=5).tolist() == pytest.approx([1.0] + [100 / 101] * 4)
-    assert len(pred.region(1 - 1.5 / 101)[0].labelsets()) == 101
+        assert region[0].members(limit=5).p_values.tolist() == pytest.approx([1.0] + [100 / 101] * 4)
+    assert len(pred.region(1 - 1.5 / 101)[0].members().labelsets) == 101
 
 
 def test_limits_far_above_the_size_of_a_region_cost_nothing(monkeypatch):
     pred, _ = predictions_by_distance(100)
     region = pred.region(1 - 1.5 / 101)[0]  # 101 members
-    assert np.array_equal(region.labelsets(limit=10**15), region.labelsets())
-    assert np.array_equal(region.p_values(limit=10**15), region.p_values())
+    assert np.array_equal(region.members(limit=10**15).labelsets, region.members().labelsets)
+    assert np.array_equal(region.members(limit=10**15).p_values, region.members().p_values)
     large = pred.region(1 - 3.5 / 101)[0]  # 166 751 members
-    assert np.array_equal(large.labelsets(limit=5000), large.labelsets()[:5000])
+    assert np.array_equal(large.members(limit=5000).labelsets, large.members().labelsets[:5000])
     monkeypatch.setattr(_listed_members, "LIST_BYTES", 124 * 10_000)
     with pytest.raises(ValueError, match="more than 10000 labelsets"):
-        large.labelsets(limit=10**15)
+        large.members(limit=10**15)
 
 
 def test_sizes_are_whole_numbers_or_estimates(monkeypatch):
@@ -94,27 +93,30 @@ def test_sizes_are_whole_numbers_or_estimates(monkeypatch):
     assert counted.sizes.dtype == np.int64
     assert counted.sizes.tolist() == [1 + 100 + 100 * 99 // 2] * 2
     assert type(counted[0].size) is int
+    for size in counted.size_estimates:
+        assert size.value == size.low == size.high == size.at_least == size.at_most == 5051
     monkeypatch.setattr(_fold_engine, "SEARCH_BUDGET", 1000)
     estimated = pred.region(0.5)
-    assert estimated.sizes.dtype == object
-    assert estimated.sizes.shape == (2,)
-    for size in (*estimated.sizes, estimated[1].size):
-        assert isinstance(size, SizeEstimate)
+    assert estimated.sizes.dtype == np.float64
+    assert estimated.sizes.tolist() == [float(size.value) for size in estimated.size_estimates]
+    assert type(estimated[1].size) is int
+    assert estimated[1].size == pred.region(0.5)[1].size == estimated.size_estimates[1].value
+    for size in estimated.size_estimates:
         assert size.at_least <= size.low <= 2**99 * 1.1
         assert size.high >= 2**99 * 0.9
         assert str(size) == "2^99.1 (+-0.1)"  # half of all labelsets and those with 50 flips
     forced = pred.region(0.5, force_nonempty=True)
-    assert [str(size) for size in forced.sizes] == ["2^99.1 (+-0.1)"] * 2
+    assert forced.size_estimates == estimated.size_estimates
 
 
 def test_estimates_do_not_depend_on_threads_or_other_objects(monkeypatch):
     monkeypatch.setattr(_fold_engine, "SEARCH_BUDGET", 1000)
     monkeypatch.setattr(_search, "BLOCK_OBJECTS", 2)
     one, two, all_cores = (predictions_by_distance(60, 5, n_folds=2, n_jobs=jobs)[0] for jobs in (1, 2, -1))
-    sizes = one.region(0.3).sizes
-    assert isinstance(sizes[0], SizeEstimate)
-    assert sizes.tolist() == two.region(0.3).sizes.tolist() == all_cores.region(0.3).sizes.tolist()
-    assert one[[3]].region(0.3).sizes.tolist() == sizes[[3]].tolist()
+    sizes = one.region(0.3).size_estimates
+    assert sizes[0].at_least < sizes[0].at_most
+    assert sizes == two.region(0.3).size_estimates == all_cores.region(0.3).size_estimates
+    assert one[[3]].region(0.3).size_estimates == one.region(0.3)[[3]].size_estimates == sizes[3:4]
 
 
 @pytest.mark.parametrize("n_labels", [40, 64, 159])
@@ -133,7 +135,8 @@ def test_answers_do_not_depend_on_threads_for_many_labels(n_labels, monkeypatch)
 def test_levels_below_the_lowest_p_value_hold_everything():
     pred, _ = predictions_by_distance(100, allow_empty=False)
     region = pred.region(0.009)  # 1 / 101 is the lowest p-value
-    assert region.sizes.tolist() == [2**100 - 1] * 2
+    assert [size.value for size in region.size_estimates] == [2**100 - 1] * 2
+    assert region.sizes.tolist() == [2.0**100] * 2
     assert region.contains(np.zeros((2, 100))).tolist() == [False, False]
     assert region.contains(np.ones((2, 100))).tolist() == [True, True]
     assert next(iter(region[0])).shape == (100,)
@@ -148,16 +151,16 @@ def test_empty_regions_of_any_number_of_labels(n_labels):
     region = pred.region(0.5)
     assert region.sizes.tolist() == [0, 0]
     assert list(region[0]) == []
-    assert region[0].labelsets().shape == region[0].labelsets(limit=3).shape == (0, n_labels)
-    assert region[0].p_values().shape == (0,)
+    assert region[0].members().labelsets.shape == region[0].members(limit=3).labelsets.shape == (0, n_labels)
+    assert region[0].members().p_values.shape == (0,)
     assert not region.inner.any()
     assert not region.outer.any()
     forced = pred.region(0.5, force_nonempty=True)
     assert forced.sizes.tolist() == [1, 1]
     assert [labelset.tolist() for labelset in forced[1]] == [best[1].tolist()]
-    assert forced[1].labelsets().tolist() == forced[1].labelsets(limit=3).tolist() == [best[1].tolist()]
-    assert forced[1].labelsets(limit=0).shape == (0, n_labels)
-    assert forced[1].p_values().tolist() == [0.1]
+    assert forced[1].members().labelsets.tolist() == forced[1].members(limit=3).labelsets.tolist() == [best[1].tolist()]
+    assert forced[1].members(limit=0).labelsets.shape == (0, n_labels)
+    assert forced[1].members().p_values.tolist() == [0.1]
     assert np.array_equal(forced.inner, best == 1)
     assert np.array_equal(forced.outer, best == 1)
     assert forced.contains(best).all()
@@ -177,5 +180,54 @@ def test_constant_outputs_of_many_labels():
     assert pred.top(3).labelsets.sum(axis=2).tolist() == [[0, 1, 1]] * 2
     for level in (0.05, 0.001):
         sizes = pred.region(level).sizes
-        assert [float(size) for size in sizes] == pytest.approx([2.0**159] * 2, rel=1e-6)
-    assert pred.region(0.001).sizes.tolist() == [2**159] * 2  # below the lowest p-value: counted
+        assert sizes.tolist() == pytest.approx([2.0**159] * 2, rel=1e-6)
+    assert pred.region(0.001)[1].size == 2**159  # below the lowest p-value: counted
+
+
+@pytest.mark.parametrize("n_labels", [14, 159, 2000])
+def test_sizes_are_numbers_for_any_number_of_labels(n_labels):
+    """Two objects with all labelsets, an empty region and one labelset: averages, order, comparison, logarithms."""
+    start = np.array([0, 0, 10 * n_labels, 0])
+    unary = np.ones((4, n_labels), dtype=np.int64)
+    unary[3] = 10 * n_labels
+    fold = Fold(Calibration.of(np.full(9, n_labels)), Energy(start, unary))
+    region = LabelsetPredictions(FoldEngine([fold], allow_empty=True)).region(0.5)
+    everything = 2.0**n_labels if n_labels < 1024 else np.inf
+    assert region.sizes.dtype == (np.int64 if n_labels == 14 else np.float64)
+    assert region.sizes.tolist() == [everything, everything, 0, 1]
+    assert region.sizes.mean() == (2 * everything + 1) / 4
+    assert (region.sizes > 10).tolist() == [True, True, False, False]
+    assert np.sort(region.sizes).tolist() == [0, 1, everything, everything]
+    assert region.sizes.max() == everything
+    with np.errstate(divide="ignore"):
+        assert np.log2(region.sizes)[:2].tolist() == [np.log2(everything)] * 2
+    assert region.log2_sizes.tolist() == [n_labels, n_labels, -np.inf, 0]
+    assert [size.value for size in region.size_estimates] == [2**n_labels, 2**n_labels, 0, 1]
+    assert [one.size for one in region] == [2**n_labels, 2**n_labels, 0, 1]
+    forced = LabelsetPredictions(FoldEngine([fold], allow_empty=True)).region(0.5, force_nonempty=True)
+    assert forced.sizes.tolist() == [everything, everything, 1, 1]
+    assert forced.log2_sizes.tolist() == [n_labels, n_labels, 0, 0]
+    assert [forced[2].size, forced[:3][2].size, forced.size_estimates[2].at_least] == [1, 1, 1]
+
+
+def test_estimates_of_regions_that_are_never_empty_are_at_least_one():
+    nothing = SizeEstimate(0, 0, 9, confidence=0.99, at_least=0, at_most=0)
+    assert _at_least_one(nothing) == SizeEstimate(1, 1, 9, confidence=0.99, at_least=1, at_most=1)
+
+
+def test_one_object_is_sized_without_the_others(monkeypatch):
+    """And once the sizes of all are known, nothing is counted again."""
+    pred, _ = predictions_by_distance(40, 6)
+    asked = []
+    whole = FoldEngine.region_sizes
+
+    def count(engine, smallest, **options):
+        asked.append(engine.n_objects)
+        return whole(engine, smallest, **options)
+
+    monkeypatch.setattr(FoldEngine, "region_sizes", count)
+    region = pred.region(1 - 2.5 / 41)
+    assert region[3].size == 1 + 40 + 40 * 39 // 2
+    assert asked == [1]
+    assert region.sizes.tolist() == [one.size for one in region]
+    assert asked == [1, 6]

@@ -1,5 +1,6 @@
 """Regions, against brute force over all labelsets."""
 
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,7 @@ from fold_strategies import fold_lists, smoothing
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure.labelsets import Fold, FoldEngine, StoredEngine, _reference
-from labelsure.predictions import LabelsetPredictions
+from labelsure.predictions import Guarantee, LabelsetPredictions, as_promised
 
 LEVELS = st.sampled_from([0.1, 0.2, 0.25, 0.5, 0.75]) | st.integers(1, 999).map(lambda k: k / 1000)
 """Multiples of 1/1000: on these, floats compare with p-values of small denominators as fractions do."""
@@ -39,8 +40,8 @@ def test_region_equals_brute_force(force_nonempty, data, folds, allow_empty, lev
         totals = [sum(_reference.score(fold, i, labelset) for fold in folds) for labelset in candidates]
         members = np.flatnonzero(inside[i]).tolist()
         members.sort(key=lambda c, i=i, totals=totals: (-table[i, c], totals[c], c))
-        assert one.labelsets().tolist() == candidates[members].tolist()
-        assert one.p_values().tolist() == table[i, members].tolist()
+        assert one.members().labelsets.tolist() == candidates[members].tolist()
+        assert one.members().p_values.tolist() == table[i, members].tolist()
         assert one.size == region.sizes[i] == len(members)
         assert [labelset.tolist() in one for labelset in candidates] == inside[i].tolist()
         assert sorted(labelset.tolist() for labelset in one) == sorted(candidates[members].tolist())
@@ -102,13 +103,13 @@ def two_labels():
 def test_region_members_come_in_order_up_to_a_limit():
     one = two_labels().region(0.1)[0]
     ordered = [[1, 0], [1, 1], [0, 1], [0, 0]]
-    assert one.labelsets().tolist() == ordered
+    assert one.members().labelsets.tolist() == ordered
     for limit in (0, 1, 3, 4, 99):
-        assert one.labelsets(limit=limit).tolist() == ordered[:limit]
-        assert one.p_values(limit=limit).tolist() == [0.8, 0.8, 0.6, 0.2][:limit]
+        assert one.members(limit=limit).labelsets.tolist() == ordered[:limit]
+        assert one.members(limit=limit).p_values.tolist() == [0.8, 0.8, 0.6, 0.2][:limit]
     for bad in (-1, 1.5, "3", True):
         with pytest.raises(ValueError, match="limit must be a whole number of at least 0"):
-            one.labelsets(limit=bad)
+            one.members(limit=bad)
 
 
 def test_force_nonempty_adds_exactly_the_top_labelset_to_empty_regions():
@@ -116,8 +117,8 @@ def test_force_nonempty_adds_exactly_the_top_labelset_to_empty_regions():
     assert pred.region(0.2).sizes.tolist() == [3, 0]
     forced = pred.region(0.2, force_nonempty=True)
     assert forced.sizes.tolist() == [3, 1]
-    assert forced[1].labelsets().tolist() == pred.labelsets[[1]].tolist() == [[0, 0]]
-    assert forced[1].p_values().tolist() == [0.2]
+    assert forced[1].members().labelsets.tolist() == pred.labelsets[[1]].tolist() == [[0, 0]]
+    assert forced[1].members().p_values.tolist() == [0.2]
     assert forced.contains([[0, 0], [0, 0]]).tolist() == [False, True]
     assert forced.contains([[0, 1], [0, 1]]).tolist() == [True, False]
     assert [0, 0] in forced[1]
@@ -127,9 +128,9 @@ def test_force_nonempty_adds_exactly_the_top_labelset_to_empty_regions():
 def test_force_nonempty_never_adds_an_excluded_empty_labelset():
     pred = predictions_with_counts([[4, 1, 1, 0]], n_calibration=4, allow_empty=False)
     region = pred.region(0.5, force_nonempty=True)
-    assert region[0].labelsets().tolist() == [[1, 0]]
+    assert region[0].members().labelsets.tolist() == [[1, 0]]
     assert region.contains([[0, 0]]).tolist() == [False]
-    assert pred.region(0.01)[0].labelsets().tolist() == [[1, 0], [0, 1], [1, 1]]
+    assert pred.region(0.01)[0].members().labelsets.tolist() == [[1, 0], [0, 1], [1, 1]]
 
 
 def test_region_is_indexed_like_a_sequence():
@@ -140,15 +141,79 @@ def test_region_is_indexed_like_a_sequence():
     for bad in (2, -3):
         with pytest.raises(IndexError, match=f"There are 2 objects, got index {bad}"):
             region[bad]
-    for bad in (0.5, "0", slice(0, 1)):
+    for bad in (0.5, "0", None):
         with pytest.raises(TypeError):
             region[bad]
 
 
-@pytest.mark.parametrize("labelset", [[1], [1, 0, 0], [2, 0], "10", None, 1])
+@pytest.mark.parametrize("labelset", [[1], [1, 0, 0], [2, 0], "10", None, 1, {"sea"}, [[1, 0], [0, 1]]])
 def test_membership_refuses_what_is_no_labelset(labelset):
-    with pytest.raises(ValueError, match="labelset must"):
+    with pytest.raises(ValueError, match=r"labelset (must|is required)"):
         labelset in two_labels().region(0.2)[0]  # noqa: B015
+
+
+CHOICES = [slice(1, None), [1, 0, 0], np.array([False, True]), np.array([0]), [], slice(None, None, -1)]
+
+
+@pytest.mark.parametrize("objects", CHOICES, ids=repr)
+@pytest.mark.parametrize("force_nonempty", [False, True])
+def test_region_of_some_objects_is_a_region(objects, force_nonempty):
+    region = two_labels().region(0.2, force_nonempty=force_nonempty)
+    some, chosen = region[objects], np.arange(2)[objects]
+    assert repr(some).startswith("LabelsetRegion(significance=0.2")
+    assert some.sizes.tolist() == region.sizes[chosen].tolist()
+    assert np.array_equal(some.inner, region.inner[chosen])
+    assert np.array_equal(some.outer, region.outer[chosen])
+    assert np.array_equal(some.contains([1, 0]), region.contains([1, 0])[chosen])
+
+
+def test_membership_rebuilds_no_engine(monkeypatch):
+    region = two_labels().region(0.2)
+    monkeypatch.setattr(StoredEngine, "take", None)
+    assert [1, 0] in region[0]
+    assert [0, 0] not in region[0]
+    assert {"label_0", "label_1"} in region[0]
+
+
+def test_undecided_labels_are_possible_and_not_sure():
+    """{0}, {1}, {0, 1} and {0}, {0, 1}: of the second, label 0 is sure."""
+    pred = predictions_with_counts([[0, 3, 2, 3], [0, 3, 0, 3], [0, 0, 0, 0]], n_calibration=4)
+    region = pred.region(0.2)
+    assert region.undecided.tolist() == [[True, True], [False, True], [False, False]]
+    assert np.array_equal(region.undecided, region.outer & ~region.inner)
+    assert not pred.region(0.2, force_nonempty=True).undecided[2].any()
+
+
+def test_region_frame_names_what_is_sure_possible_and_ruled_out():
+    pytest.importorskip("pandas")
+    pred = predictions_with_counts([[0, 3, 2, 3], [0, 3, 0, 3], [0, 0, 3, 0], [0, 0, 0, 0]], n_calibration=4)
+    frame = pred.region(0.2).to_frame()
+    assert frame.columns.tolist() == ["label_0", "label_1", "size"]
+    assert frame["label_0"].tolist() == ["possible", "sure", "ruled out", "empty"]
+    assert frame["label_1"].tolist() == ["possible", "possible", "sure", "empty"]
+    assert frame["size"].tolist() == [3, 2, 1, 0]
+    forced = pred.region(0.2, force_nonempty=True).to_frame()
+    assert forced.loc[3].tolist() == ["ruled out", "ruled out", 1]
+
+
+def test_region_statement_is_the_guarantee_at_its_level():
+    pred = LabelsetPredictions(two_labels()._engine, guarantee=Guarantee("x", as_promised, "luck", "somebody"))
+    assert pred.region(0.25).statement == pred.guarantee.sentence(0.25)
+    assert "at most 0.25, for luck (somebody)." in pred.region(0.25).statement
+    assert pred.region(0.25)[1:].statement == pred.region(0.25).statement
+
+
+def test_region_at_a_level_that_cannot_be_reached_warns():
+    """Four calibration examples: no p-value is below 1/5, so below that level nothing can be ruled out."""
+    few = Guarantee("x", as_promised, "luck", "somebody", vacuous_below=Fraction(1, 5), n_calibration=4)
+    pred = LabelsetPredictions(two_labels()._engine, guarantee=few)
+    with pytest.warns(UserWarning, match="With 4 calibration examples every labelset .* below significance 0.2: the"):
+        region = pred.region(0.1)
+    assert region.sizes.tolist() == [4, 4]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert pred.region(0.2).sizes.tolist() == [3, 0]
+        assert region[:1].sizes.tolist() == [4]  # said once is enough
 
 
 def test_region_reprs_say_what_it_is():
@@ -163,5 +228,5 @@ def test_total_scores_break_ties_between_members():
     energy = Energy(np.array([3]), np.array([[-2, 1]]))
     pred = LabelsetPredictions(FoldEngine([Fold(Calibration.of(np.array([0])), energy)], allow_empty=True))
     assert pred.p_values().tolist() == [[0.5] * 4]
-    assert pred.region(0.1)[0].labelsets().tolist() == [[1, 0], [1, 1], [0, 0], [0, 1]]
+    assert pred.region(0.1)[0].members().labelsets.tolist() == [[1, 0], [1, 1], [0, 0], [0, 1]]
     assert pred.labelsets.tolist() == [[1, 0]]

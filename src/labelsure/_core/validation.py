@@ -40,9 +40,8 @@ def check_label_matrix(
     ...
     ValueError: Y must hold only 0 and 1, got 2 in row 0, column 1. ...
     """
-    own_names = label_names_of(Y)
-    if own_names is not None and label_names is not None:
-        Y = _take_by_name(Y, own_names, tuple(label_names), name)
+    if label_names is not None:
+        Y = take_by_name(Y, label_names, name=name)
     array = _dense(Y, name)
     if array.ndim != 2:
         raise ValueError(
@@ -54,7 +53,12 @@ def check_label_matrix(
         raise ValueError(f"{name} must have at least one label (column), got shape {array.shape}.")
     if n_labels is not None and array.shape[1] != n_labels:
         raise ValueError(f"{name} must have {n_labels} columns, one per label, got {array.shape[1]}.")
-    _check_zeros_and_ones(array, name)
+    wrong = find_no_number(Y, array) or _find((array != 0) & (array != 1), array)
+    if wrong:
+        raise ValueError(
+            f"{name} must hold only 0 and 1, got {wrong}."
+            " Encode each label as one 0/1 column, for instance with sklearn.preprocessing.MultiLabelBinarizer."
+        )
     return np.ascontiguousarray(array.astype(np.int8))
 
 
@@ -70,24 +74,53 @@ def _dense(Y: LabelMatrixLike, name: str) -> np.ndarray[Any, Any]:
         ) from error
 
 
-def _check_zeros_and_ones(array: np.ndarray[Any, Any], name: str) -> None:
-    if array.dtype.kind in "biufc":
-        right = (array == 0) | (array == 1)
-    else:  # one by one: pandas' NA, dates or nested arrays do not survive a comparison with numbers
-        right = np.array([_is_zero_or_one(value) for value in array.astype(object).flat], dtype=bool)
-    wrong = ~right.reshape(array.shape)
-    if np.any(wrong):
-        row, column = np.argwhere(wrong)[0]
-        value = array[row, column]
-        shown = value.item() if isinstance(value, np.generic) else value
-        raise ValueError(
-            f"{name} must hold only 0 and 1, got {shown!r} in row {row}, column {column}."
-            " Encode each label as one 0/1 column, for instance with sklearn.preprocessing.MultiLabelBinarizer."
-        )
+def find_no_number(values: Any, array: np.ndarray[Any, Any]) -> str | None:
+    """Return the first entry that is no real number, and where it is, or None where there is no such entry.
+
+    Strings that look like numbers, dates, durations, complex numbers and masked entries are none; NaN is one.
+
+    Parameters
+    ----------
+    values : array-like
+        What the user passed.
+    array : array
+        What numpy made of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> find_no_number([["1"]], np.array([["1"]]))
+    "'1' in row 0, column 0"
+    """
+    rows = values if isinstance(values, list | tuple) else (values,)
+    if any(isinstance(row, np.ma.MaskedArray) and np.ma.is_masked(row) for row in rows):
+        return f"a masked entry{_place(np.argwhere(np.ma.getmaskarray(np.ma.array(values)))[0])}"
+    if array.dtype.kind in "biuf":
+        return None
+    if array.dtype.kind != "O":  # .astype(object) would make whole numbers of dates and durations in nanoseconds
+        return _find(np.ones(array.shape, dtype=bool), array) or f"an array of type {array.dtype}"
+    wrong = [not is_number(value) for value in array.flat]
+    return _find(np.array(wrong, dtype=bool).reshape(array.shape), array)
 
 
-def _is_zero_or_one(value: Any) -> bool:
-    return isinstance(value, Number | np.bool_) and value in (0, 1)
+def is_number(value: Any) -> bool:
+    """Tell whether a value is a real number or a boolean, of Python or of numpy; for numpy a duration is a number."""
+    return isinstance(value, Number | np.bool_) and not isinstance(value, complex | np.complexfloating | np.timedelta64)
+
+
+def _find(wrong: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> str | None:
+    if not np.any(wrong):
+        return None
+    place = np.argwhere(wrong)[0]
+    value = array[tuple(place)]
+    plain = isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64)
+    return f"{value.item() if plain else value!r}{_place(place)}"
+
+
+def _place(place: np.ndarray[Any, Any]) -> str:
+    """Write where an entry of an array of up to two dimensions is."""
+    words = {1: " at position {}", 2: " in row {}, column {}"}
+    return words.get(len(place), "").format(*place)
 
 
 def label_names_of(Y: LabelMatrixLike) -> tuple[str, ...] | None:
@@ -102,20 +135,61 @@ def label_names_of(Y: LabelMatrixLike) -> tuple[str, ...] | None:
     return None if columns is None else tuple(str(column) for column in columns)
 
 
-def _take_by_name(Y: Any, own: tuple[str, ...], wanted: tuple[str, ...], name: str) -> Any:
-    """Return the table with its columns in the order of the names wanted, or say which are missing or unknown."""
-    if own == wanted:
-        return Y
+def check_label_names(label_names: Sequence[str] | None, Y: LabelMatrixLike, n_labels: int) -> tuple[str, ...] | None:
+    """Return the names given, or those of a DataFrame, or None; refuse a wrong number of them and a name twice.
+
+    Examples
+    --------
+    >>> check_label_names(["sea", "sea"], [[0, 1]], 2)
+    Traceback (most recent call last):
+    ...
+    ValueError: Label names must differ, got 'sea' for the labels 0 and 1. Rename one of them.
+    """
+    if isinstance(label_names, str):
+        raise ValueError(f"label_names must be a sequence of {n_labels} names, got the string {label_names!r}.")
+    names = label_names_of(Y) if label_names is None else tuple(str(name) for name in label_names)
+    if names is None:
+        return None
+    if len(names) != n_labels:
+        raise ValueError(f"label_names must name the {n_labels} labels, got {len(names)} names.")
+    for j, name in enumerate(names):
+        if (first := names.index(name)) < j:
+            raise ValueError(
+                f"Label names must differ, got {name!r} for the labels {first} and {j}. Rename one of them."
+            )
+    return names
+
+
+def take_by_name(table: Any, label_names: Sequence[str], *, name: str) -> Any:
+    """Return a table with its columns in the order of the names, or say which are missing or unknown.
+
+    Arrays have no names, and neither has a DataFrame whose columns are 0, 1, 2, ...: they are taken by position.
+    """
+    own, wanted = label_names_of(table), tuple(label_names)
+    if own is None or own == wanted:
+        return table
     missing = [label for label in wanted if label not in own]
     unknown = [label for label in own if label not in wanted]
-    if missing or unknown or len(own) != len(wanted):
-        listed = f" without {missing[0]!r}" if missing else f" with {unknown[0]!r}" if unknown else ""
-        raise ValueError(
-            f"{name} must have the {len(wanted)} labels that were learned as columns, in any order, got {len(own)}"
-            f" columns{listed}. The labels are {', '.join(map(repr, wanted[:5]))}{', ...' if len(wanted) > 5 else ''};"
-            f" pass an array without names to have columns taken by position."
-        )
-    return Y[[list(Y.columns)[own.index(label)] for label in wanted]]
+    if not missing and len(own) == len(wanted):
+        columns = list(table.columns)
+        return table[[columns[own.index(label)] for label in wanted]]
+    if any(names == tuple(map(str, range(len(names)))) for names in (own, wanted)):
+        return table
+    listed = f" without {missing[0]!r}" if missing else f" with {unknown[0]!r}" if unknown else ""
+    raise ValueError(
+        f"{name} must have the {len(wanted)} labels as columns, in any order, got {len(own)} columns{listed}."
+        f" {list_labels(wanted)} Pass an array without names to have columns taken by position."
+    )
+
+
+def list_labels(label_names: Sequence[str]) -> str:
+    """Return a sentence with the first few names, for error messages."""
+    return f"The labels are {', '.join(map(repr, label_names[:5]))}{', ...' if len(label_names) > 5 else ''}."
+
+
+def row_index_of(X: Any) -> Any:
+    """Return the index of a pandas DataFrame or Series, or None where the rows of ``X`` have none."""
+    return X.index if hasattr(X, "iloc") else None
 
 
 def check_same_length(X: Any, Y: Any, *, names: tuple[str, str] = ("X", "Y")) -> None:
@@ -144,12 +218,19 @@ def check_outputs(outputs: Any, *, name: str = "outputs", n_labels: int | None =
     """
     columns = "n_labels" if n_labels is None else n_labels
     try:
-        array = np.asarray(outputs, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
+        given = np.asarray(outputs)
+        odd = find_no_number(outputs, given)
+        array: FloatArray = given.astype(np.float64, order="C", copy=False) if odd is None else np.empty(given.shape)
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"{name} must be a dense array of numbers of shape (n_objects, {columns}),"
             f" got a {type(outputs).__name__} that numpy cannot read as one ({error})."
         ) from error
+    if odd is not None:
+        raise ValueError(
+            f"{name} must be a dense array of numbers of shape (n_objects, {columns}),"
+            f" got a {type(outputs).__name__} with {odd}."
+        )
     if array.ndim != 2 or (n_labels is not None and array.shape[1] != n_labels):
         raise ValueError(f"{name} must have shape (n_objects, {columns}), got {array.shape}.")
     wrong = ~((array >= 0) & (array <= 1))

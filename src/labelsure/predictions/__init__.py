@@ -4,7 +4,8 @@ from labelsure.labelsets import SizeEstimate
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee, as_promised
 from labelsure.predictions._label_wise import LabelWisePredictions
 from labelsure.predictions._label_wise_region import LabelWiseRegion
-from labelsure.predictions._labelset_predictions import LabelsetPredictions, TopLabelsets
+from labelsure.predictions._labelset_predictions import LabelsetPredictions
+from labelsure.predictions._ranked import RankedLabelsets
 from labelsure.predictions._region import LabelsetRegion, ObjectRegion
 
 __all__ = [
@@ -15,7 +16,7 @@ __all__ = [
     "LabelsetRegion",
     "NoGuarantee",
     "ObjectRegion",
+    "RankedLabelsets",
     "SizeEstimate",
-    "TopLabelsets",
     "as_promised",
 ]

@@ -2,6 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from labelsure._core.validation import check_significance
 
 
 def as_promised(significance: float) -> float:
@@ -25,6 +29,10 @@ class Guarantee:
         Where it was proven.
     remark : str
         A sentence on what else is known, or nothing.
+    vacuous_below : fractions.Fraction or None
+        The significance below which there are too few calibration examples to rule out anything, if there is one.
+    n_calibration : int or None
+        The number of calibration examples, where it is known.
 
     Examples
     --------
@@ -39,14 +47,46 @@ class Guarantee:
     conditions: str
     proved_by: str
     remark: str = ""
+    vacuous_below: Fraction | None = None
+    n_calibration: int | None = None
+
+    def reaches(self, significance: float) -> bool:
+        """Tell whether regions at this significance can leave out anything.
+
+        Examples
+        --------
+        >>> few = Guarantee("inductive", as_promised, "", "", vacuous_below=Fraction(1, 16), n_calibration=15)
+        >>> few.reaches(0.05), few.reaches(0.1)
+        (False, True)
+        """
+        return self.vacuous_below is None or check_significance(significance) >= self.vacuous_below
+
+    @property
+    def limit(self) -> str:
+        """What to say of a level that cannot be reached; nothing where all can.
+
+        Examples
+        --------
+        >>> print(Guarantee("inductive", as_promised, "", "", vacuous_below=Fraction(1, 16), n_calibration=15).limit)
+        With 15 calibration examples every labelset is in every region below significance 0.0625: the level asked for
+        cannot be reached.
+        """
+        if self.vacuous_below is None:
+            return ""
+        few = "so few" if self.n_calibration is None else str(self.n_calibration)
+        return (
+            f"With {few} calibration examples every labelset is in every region below significance"
+            f" {float(self.vacuous_below):g}: the level asked for cannot be reached."
+        )
 
     def sentence(self, significance: float) -> str:
         """Return what is guaranteed at a significance, under which conditions, and by whom it was proved."""
         bound = min(self.error_bound(float(significance)), 1.0)
-        return (
+        proven = (
             f"A region at significance {float(significance):g} misses the true labelset with probability at most"
-            f" {bound:.3g}, for {self.conditions} ({self.proved_by}).{' ' if self.remark else ''}{self.remark}"
+            f" {bound:.3g}, for {self.conditions} ({self.proved_by})."
         )
+        return " ".join(filter(None, [proven, self.remark, "" if self.reaches(significance) else self.limit]))
 
 
 @dataclass(frozen=True)
@@ -60,11 +100,13 @@ class NoGuarantee:
 
     Examples
     --------
-    >>> print(NoGuarantee("cross-conformal p-values within categories").sentence(0.05))
-    Nothing is proven about cross-conformal p-values within categories.
+    >>> print(NoGuarantee("p-values of unknown origin").sentence(0.05))
+    Nothing is proven about p-values of unknown origin.
     """
 
     what: str
+    vacuous_below: ClassVar[None] = None
+    limit: ClassVar[str] = ""
 
     def sentence(self, significance: float) -> str:  # noqa: ARG002
         """Return that nothing is proven."""

@@ -1,34 +1,26 @@
 """What a user holds after predicting."""
 
+import warnings
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from labelsure._core.optional import import_optional
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_choice, check_count, check_label_matrix, check_same_length
-from labelsure.labelsets import BestLabelsets, LabelsetEngine, decode
+from labelsure._core.types import BoolArray, FloatArray, LabelMatrix
+from labelsure._core.validation import (
+    check_choice,
+    check_count,
+    check_label_names,
+    check_same_length,
+    check_significance,
+)
+from labelsure.labelsets import LabelsetEngine, decode
+from labelsure.predictions._batch import Batch
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee
+from labelsure.predictions._ranked import RankedLabelsets
 from labelsure.predictions._region import LabelsetRegion
 
 GIBIBYTE = 2**30
-
-
-class TopLabelsets(NamedTuple):
-    """The most plausible labelsets of each object, made by :meth:`LabelsetPredictions.top`.
-
-    Attributes
-    ----------
-    labelsets : array of shape (n, k, q)
-        In order.
-    p_values : array of shape (n, k)
-        Their p-values.
-    """
-
-    labelsets: LabelMatrix
-    p_values: FloatArray
 
 
 class LabelsetPredictions:
@@ -41,7 +33,9 @@ class LabelsetPredictions:
     label_names : tuple of str
         The labels, in the order of the columns of every labelset.
     guarantee : Guarantee or NoGuarantee
-        What is proven about regions; ``region(0.05).guarantee`` says it in a sentence.
+        What is proven about regions; ``region(0.05).statement`` says it in a sentence.
+    index : pandas Index, array or None
+        What the objects are called, where they came in a DataFrame.
 
     Examples
     --------
@@ -62,64 +56,82 @@ class LabelsetPredictions:
         *,
         label_names: Sequence[str] | None = None,
         guarantee: Guarantee | NoGuarantee | None = None,
+        index: Any = None,
     ) -> None:
-        self._engine = engine
+        given = check_label_names(label_names, None, engine.n_labels)
+        if index is not None:
+            check_same_length(range(engine.n_objects), index, names=("the predictions", "index"))
+        self.label_names = given or tuple(f"label_{j}" for j in range(engine.n_labels))
         self.guarantee = guarantee or NoGuarantee("these p-values: how they were made is not known")
-        names = (f"label_{j}" for j in range(engine.n_labels)) if label_names is None else label_names
-        self.label_names = tuple(str(name) for name in names)
+        self.index = index
+        self._engine = engine
+        self._batch = Batch(engine, self.guarantee, self.label_names, given is not None, index)
 
     def __len__(self) -> int:
         return self._engine.n_objects
 
     def __getitem__(self, objects: Any) -> "LabelsetPredictions":
         """Return the predictions of some of the objects: a slice, indices, a boolean mask or a single index."""
-        chosen = np.atleast_1d(np.arange(len(self))[objects])
-        if chosen.ndim != 1:
-            raise IndexError(f"Objects are chosen along one axis, got an index of {chosen.ndim} dimensions.")
-        return LabelsetPredictions(self._engine.take(chosen), label_names=self.label_names, guarantee=self.guarantee)
+        part = self._batch.take(objects)
+        names = self.label_names if part.named else None
+        return LabelsetPredictions(part.engine, label_names=names, guarantee=self.guarantee, index=part.index)
 
     def __repr__(self) -> str:
-        return f"LabelsetPredictions({len(self)} objects, {len(self.label_names)} labels)"
-
-    @cached_property
-    def _best(self) -> BestLabelsets:
-        return self._engine.top(2)
-
-    @cached_property
-    def _label_numerators(self) -> IntArray:
-        return self._engine.label_numerators()
+        n_unsure = int(np.sum(~self.certain)) if "best" in vars(self._batch) else 0
+        unsure = f", {n_unsure} best labelsets not certain" if n_unsure else ""
+        objects = "1 object" if len(self) == 1 else f"{len(self)} objects"
+        return f"LabelsetPredictions({objects}, {len(self.label_names)} labels{unsure})"
 
     @property
     def labelsets(self) -> LabelMatrix:
-        """The labelset with the highest p-value of each object, ties by lowest total score; shape (n, q)."""
-        return self._best.labelsets[:, 0]
+        """The labelset with the highest p-value of each object, ties by lowest total score; shape (n, q).
+
+        Where :attr:`certain` is False it is the best one found.
+        """
+        return self._batch.best.labelsets[:, 0]
 
     @property
     def credibility(self) -> FloatArray:
         """The highest p-value of each object, shape (n,); low values say that no labelset fits the object."""
-        return self._engine.to_p_values(self._best.numerators)[:, 0]
+        return self._engine.to_p_values(self._batch.best.numerators)[:, 0]
 
     @property
     def confidence(self) -> FloatArray:
         """One minus the second highest p-value of each object, shape (n,); 1 where there is only one candidate."""
-        return 1 - self._engine.to_p_values(self._best.numerators)[:, 1]
+        return 1 - self._engine.to_p_values(self._batch.best.numerators)[:, 1]
 
-    def p_value(self, Y: LabelMatrixLike) -> FloatArray:
-        """Return the p-value of one labelset per object, for any number of labels.
+    @property
+    def certain(self) -> BoolArray:
+        """Whether each object's best labelset is proven to be the best, shape (n,).
+
+        False only where, with very many labels, a search was stopped before it had ruled out all others.
+        """
+        certain: BoolArray | None = getattr(self._batch.best, "certain", None)
+        return np.ones(len(self), dtype=bool) if certain is None else certain
+
+    def p_value(self, Y: Any) -> FloatArray:
+        """Return the p-value of one labelset per object, or of one labelset for all of them.
 
         Parameters
         ----------
-        Y : array-like of shape (n, q)
-            Zeros and ones.
+        Y : label matrix of shape (n, q), labelset of shape (q,), or set or list of label names
+            Zeros and ones, one row per object; or one labelset for all objects, as zeros and ones or by the names of
+            its labels. The columns of a DataFrame are taken by name. For any number of labels.
 
         Returns
         -------
         array of shape (n,)
             0 for an empty labelset that is not a candidate.
+
+        Examples
+        --------
+        >>> from labelsure import calibrate_outputs
+        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
+        >>> pred = predictor.predict_labelsets([[0.8, 0.3], [0.2, 0.9]])
+        >>> pred.p_value([[1, 0], [0, 1]]).round(3).tolist(), pred.p_value({"sea"}).round(3).tolist()
+        ([0.667, 1.0], [0.667, 0.333])
         """
-        Y = check_label_matrix(Y, n_labels=self._engine.n_labels)
-        check_same_length(range(len(self)), Y, names=("the predictions", "Y"))
-        return self._engine.to_p_values(self._engine.numerators_of(Y))
+        return self._engine.to_p_values(self._engine.numerators_of(self._batch.check(Y)))
 
     def p_values(self, *, max_memory: int = 4 * GIBIBYTE) -> FloatArray:
         """Return the p-values of all candidate labelsets, columns as in :meth:`candidates`.
@@ -147,7 +159,7 @@ class LabelsetPredictions:
         return decode(np.arange(engine.first_code, engine.first_code + engine.n_candidates), engine.n_labels)
 
     def region(self, significance: float, *, force_nonempty: bool = False) -> LabelsetRegion:
-        """Return the regions of labelsets with a p-value above ``significance``.
+        """Return the regions of labelsets that cannot be ruled out at a level, see :class:`LabelsetRegion`.
 
         Parameters
         ----------
@@ -155,10 +167,18 @@ class LabelsetPredictions:
             Strictly between 0 and 1; 0.05 for 95 % confidence.
         force_nonempty : bool, default=False
             Whether the most plausible labelset belongs to the region in any case, as in the paper's tables.
-        """
-        return LabelsetRegion(self, significance, force_nonempty=force_nonempty)
 
-    def top(self, k: int) -> TopLabelsets:
+        Warns
+        -----
+        UserWarning
+            Where there are too few calibration examples for this level, so that regions hold every labelset.
+        """
+        least = self.guarantee.vacuous_below
+        if least is not None and check_significance(significance) < least:
+            warnings.warn(self.guarantee.limit, stacklevel=2)
+        return LabelsetRegion(self._batch, significance, force_nonempty=force_nonempty)
+
+    def top(self, k: int) -> RankedLabelsets:
         """Return the k most plausible labelsets of each object with their p-values, for any number of labels.
 
         Parameters
@@ -168,10 +188,10 @@ class LabelsetPredictions:
 
         Returns
         -------
-        TopLabelsets
+        RankedLabelsets
             ``labelsets`` of shape (n, k, q) and ``p_values`` of shape (n, k), the most plausible first: by p-value,
             then by lowest total score, then by lowest code. Where there are fewer than k candidates the rest has
-            the p-value 0.
+            the p-value 0. ``to_frame()`` makes a table.
 
         Examples
         --------
@@ -182,7 +202,10 @@ class LabelsetPredictions:
         ([[[1, 0], [1, 1]]], [[0.75, 0.25]])
         """
         best = self._engine.top(check_count(k, name="k"))
-        return TopLabelsets(best.labelsets, self._engine.to_p_values(best.numerators))
+        objects = range(len(self)) if self.index is None else self.index
+        return RankedLabelsets(
+            best.labelsets, self._engine.to_p_values(best.numerators), self.label_names, objects=objects
+        )
 
     @property
     def label_p_values(self) -> FloatArray:
@@ -199,7 +222,7 @@ class LabelsetPredictions:
         >>> predictor.predict_labelsets([[0.8, 0.3]]).label_p_values.tolist()
         [[[0.25, 0.75], [0.75, 0.25]]]
         """
-        return self._engine.to_p_values(self._label_numerators)
+        return self._engine.to_p_values(self._batch.label_numerators)
 
     def rank_labels(self, *, method: str = "difference") -> FloatArray:
         """Return a number per object and label by which labels can be ranked: the higher, the more plausible.
@@ -227,8 +250,18 @@ class LabelsetPredictions:
             return self._engine.label_masses()
         return self.label_p_values[:, :, 1] - self.label_p_values[:, :, 0]
 
-    def to_frame(self) -> Any:
+    def to_frame(self, *, prefix: str = "") -> Any:
         """Return a pandas DataFrame: the labels of the best labelset as 0/1 columns, confidence, credibility.
+
+        Parameters
+        ----------
+        prefix : str, default=""
+            Put before the names of the labels, for labels called "confidence" or to join the frame with others.
+
+        Returns
+        -------
+        DataFrame of n rows
+            Its index is that of the objects, where they came in a DataFrame, so that it can be joined with theirs.
 
         Examples
         --------
@@ -238,10 +271,8 @@ class LabelsetPredictions:
            sea  city  confidence  credibility
         0    1     0    0.666667     0.666667
         """
-        pandas = import_optional("pandas", extra="pandas", purpose="to_frame")
-        labels = pandas.DataFrame(self.labelsets, columns=list(self.label_names))
-        figures = pandas.DataFrame({"confidence": self.confidence, "credibility": self.credibility})
-        return pandas.concat([labels, figures], axis=1)  # keeps a label that is itself called "confidence"
+        figures = {"confidence": self.confidence, "credibility": self.credibility}
+        return self._batch.to_frame(self.labelsets, figures, prefix)
 
     def _check_memory(self, n_bytes: int, max_memory: int, what: str) -> None:
         if n_bytes > check_count(max_memory, name="max_memory", at_least=0):

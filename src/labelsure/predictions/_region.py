@@ -1,31 +1,40 @@
 """Regions: the labelsets that cannot be ruled out at a chosen significance."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
+from math import inf, log2
 from operator import index
-from typing import TYPE_CHECKING
+from typing import Any, overload
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_count, check_label_matrix, check_same_length, check_significance
+from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
+from labelsure._core.validation import check_count, check_significance
 from labelsure.labelsets import RegionSize, SizeEstimate
-
-if TYPE_CHECKING:
-    from labelsure.predictions._labelset_predictions import LabelsetPredictions
+from labelsure.predictions._batch import Batch
+from labelsure.predictions._ranked import RankedLabelsets
 
 
 class LabelsetRegion:
-    """The prediction regions of a batch of objects: ``{labelsets: p-value > significance}``.
+    """The prediction regions of a batch of objects: the labelsets that cannot be ruled out at a level.
 
-    Made by :meth:`LabelsetPredictions.region`; nothing is computed before it is asked for.
+    Made by :meth:`LabelsetPredictions.region`; nothing is computed before it is asked for. A region is ``{labelsets:
+    p-value > significance}``, but for ``guarantee="exact"`` and its relatives, which merge the folds anew for each
+    level: there the rule at that level decides who is a member, and the p-values shown beside members are the plain
+    cross-conformal ones, some of which may lie on the other side of the significance.
+
+    An empty region says that no labelset fits the object at this level: it is unlike what was calibrated with, or the
+    level is high for an accurate learner. ``force_nonempty=True`` keeps the most plausible labelset.
+
+    ``region[i]`` is the region of one object, ``region[:3]`` or any other choice of objects is again a LabelsetRegion.
 
     Attributes
     ----------
     significance : float
         The level asked for.
     force_nonempty : bool
-        Whether the most plausible labelset is a member even where its p-value is not above the significance.
+        Whether the most plausible labelset is a member even where it can be ruled out.
 
     Examples
     --------
@@ -34,66 +43,81 @@ class LabelsetRegion:
     >>> region = predictor.predict_labelsets([[0.8, 0.3], [0.5, 0.5]]).region(significance=0.3)
     >>> region.sizes.tolist()
     [1, 0]
-    >>> region[0].labelsets().tolist()
+    >>> region[0].members().labelsets.tolist()
     [[1, 0]]
     >>> region.contains([[1, 0], [0, 1]]).tolist()
     [True, False]
     """
 
-    def __init__(self, predictions: "LabelsetPredictions", significance: float, *, force_nonempty: bool) -> None:
+    def __init__(self, batch: Batch, significance: float, *, force_nonempty: bool) -> None:
         self.significance = significance
         self.force_nonempty = force_nonempty
-        self._predictions = predictions
-        self._engine, self._smallest = predictions._engine.at_level(check_significance(significance))
+        self._batch = batch
+        self._engine, self._smallest = batch.engine.at_level(check_significance(significance))
 
     def __len__(self) -> int:
         return self._engine.n_objects
 
-    def __getitem__(self, i: int) -> "ObjectRegion":
-        """Return the region of one object."""
-        if not -len(self) <= index(i) < len(self):
-            raise IndexError(f"There are {len(self)} objects, got index {i}.")
-        return ObjectRegion(self, index(i) % len(self))
+    @overload
+    def __getitem__(self, objects: int | np.integer[Any]) -> "ObjectRegion": ...
+    @overload
+    def __getitem__(self, objects: slice | Sequence[int] | IntArray | BoolArray) -> "LabelsetRegion": ...
+    def __getitem__(self, objects: Any) -> Any:
+        """Return the region of one object, or those of a slice, indices or a boolean mask."""
+        if np.ndim(objects) == 0 and not isinstance(objects, slice):
+            if not -len(self) <= index(objects) < len(self):
+                raise IndexError(f"There are {len(self)} objects, got index {objects}.")
+            return ObjectRegion(self, index(objects) % len(self))
+        return LabelsetRegion(self._batch.take(objects), self.significance, force_nonempty=self.force_nonempty)
 
     def __iter__(self) -> Iterator["ObjectRegion"]:
         return (ObjectRegion(self, i) for i in range(len(self)))
 
     def __repr__(self) -> str:
         forced = ", force_nonempty=True" if self.force_nonempty else ""
-        return f"LabelsetRegion(significance={self.significance}{forced}, {len(self)} objects)"
+        objects = "1 object" if len(self) == 1 else f"{len(self)} objects"
+        return f"LabelsetRegion(significance={self.significance}{forced}, {objects})"
 
     @property
-    def guarantee(self) -> str:
+    def statement(self) -> str:
         """What is guaranteed about these regions, under which conditions, and by whom it was proved."""
-        return self._predictions.guarantee.sentence(self.significance)
+        return self._batch.guarantee.sentence(self.significance)
 
     @cached_property
-    def sizes(self) -> IntArray:
+    def sizes(self) -> IntArray | FloatArray:
         """The number of labelsets in each object's region, shape (n,).
 
-        Whole numbers where they were counted. Regions too large for that are estimated: then the array holds Python
-        objects, ints and :class:`SizeEstimate`, which print like ``2^41.3 (+-0.1)``.
+        Whole numbers of 64 bits where all sizes fit, else floats, infinite beyond 2^1023; see :attr:`log2_sizes`.
+        Regions too large to be counted are estimated; :attr:`size_estimates` says which, and how well.
         """
-        sizes = self._engine.region_sizes(self._smallest)
-        if self.force_nonempty:
-            sizes = [size if isinstance(size, SizeEstimate) else max(size, 1) for size in sizes]
-        counted = all(isinstance(size, int) and size < 2**63 for size in sizes)
-        return np.array(sizes, dtype=np.int64 if counted else object)
+        values = [size.value for size in self.size_estimates]
+        if all(value < 2**63 for value in values):
+            return np.array(values, dtype=np.int64)
+        return np.array([float(value) if value <= 2**1023 else inf for value in values])
 
-    def contains(self, Y: LabelMatrixLike) -> BoolArray:
-        """Tell for one labelset per object whether it is a member, for any number of labels.
+    @property
+    def log2_sizes(self) -> FloatArray:
+        """The logarithm of the sizes to base 2, shape (n,): for any number of labels; -inf for empty regions."""
+        return np.array([log2(size.value) if size.value else -inf for size in self.size_estimates], dtype=np.float64)
+
+    @cached_property
+    def size_estimates(self) -> tuple[SizeEstimate, ...]:
+        """The sizes with what is known about them: an interval, and bounds that are certain.
+
+        Where a size was counted all of them are that number.
+        """
+        sizes = map(_with_bounds, self._engine.region_sizes(self._smallest))
+        return tuple(_at_least_one(size) if self.force_nonempty else size for size in sizes)
+
+    def contains(self, Y: Any) -> BoolArray:
+        """Tell for one labelset per object, or for one labelset for all of them, whether it is a member.
 
         Parameters
         ----------
-        Y : array-like of shape (n, q)
-            Zeros and ones; with the true labelsets, the share of False is the error rate.
+        Y : label matrix of shape (n, q), labelset of shape (q,), or set or list of label names
+            As in :meth:`LabelsetPredictions.p_value`; with the true labelsets, the share of False is the error rate.
         """
-        Y = check_label_matrix(Y, n_labels=self._engine.n_labels)
-        check_same_length(range(len(self)), Y, names=("the predictions", "Y"))
-        members: BoolArray = self._engine.numerators_of(Y) >= self._smallest
-        if self.force_nonempty:
-            members |= (self._predictions.labelsets == Y).all(axis=1)
-        return members
+        return self._hold(self._batch.check(Y), np.arange(len(self)))
 
     @property
     def inner(self) -> BoolArray:
@@ -103,31 +127,61 @@ class LabelsetRegion:
         labels are among :attr:`outer`: one guarantee for all labels at once.
         """
         off, on = self._possible
-        return self._forced_labels(on & ~off)
+        return on & ~off
 
     @property
     def outer(self) -> BoolArray:
         """The labels in at least one labelset of each object's region, shape (n, q); see :attr:`inner`."""
-        return self._forced_labels(self._possible[1])
+        return self._possible[1]
 
     @property
-    def _possible(self) -> tuple[BoolArray, BoolArray]:
-        """Whether some member has each label off, and whether some member has it on."""
-        own = self._engine is self._predictions._engine
-        numerators = self._predictions._label_numerators if own else self._label_numerators
-        possible = numerators >= self._smallest[:, None, None]
-        return possible[:, :, 0], possible[:, :, 1]
+    def undecided(self) -> BoolArray:
+        """The labels in some, but not all labelsets of each object's region, shape (n, q)."""
+        off, on = self._possible
+        return on & off
+
+    def to_frame(self, *, prefix: str = "") -> Any:
+        """Return a pandas DataFrame that says for each object which labels are sure, and the size of its region.
+
+        Each label is "sure" (in every labelset of the region), "possible" (in some of them) or "ruled out" (in none).
+        Where the region is empty each is "empty": no labelset fits the object, so nothing is said about its labels.
+
+        Parameters
+        ----------
+        prefix : str, default=""
+            Put before the names of the labels.
+
+        Examples
+        --------
+        >>> from labelsure import calibrate_outputs
+        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
+        >>> print(predictor.predict_labelsets([[0.8, 0.3], [0.9, 0.1]]).region(0.5).to_frame())
+            sea       city  size
+        0  sure  ruled out     1
+        1  sure  ruled out     1
+        """
+        off, on = self._possible
+        words = np.array([["empty", "sure"], ["ruled out", "possible"]], dtype=object)
+        return self._batch.to_frame(words[off.astype(int), on.astype(int)], {"size": self.sizes}, prefix)
 
     @cached_property
-    def _label_numerators(self) -> IntArray:
-        return self._engine.label_numerators()
+    def _possible(self) -> tuple[BoolArray, BoolArray]:
+        """Whether some member has each label off, and whether some member has it on."""
+        own = self._engine is self._batch.engine
+        numerators = self._batch.label_numerators if own else self._engine.label_numerators()
+        possible = numerators >= self._smallest[:, None, None]
+        if self.force_nonempty:
+            best = self._batch.best.labelsets[:, 0].astype(bool)
+            empty = ~possible.any(axis=(1, 2))
+            possible[empty] = np.stack([~best, best], axis=2)[empty]
+        return possible[:, :, 0], possible[:, :, 1]
 
-    def _forced_labels(self, labels: BoolArray) -> BoolArray:
-        if not self.force_nonempty:
-            return labels
-        off, on = self._possible
-        nonempty = np.any(off | on, axis=1)
-        return np.where(nonempty[:, None], labels, self._predictions.labelsets.astype(bool))
+    def _hold(self, Y: LabelMatrix, objects: IntArray) -> BoolArray:
+        """Tell whether ``Y[r]`` is a member of the region of object ``objects[r]``."""
+        members: BoolArray = self._engine.numerators_of(Y, objects) >= self._smallest[objects]
+        if self.force_nonempty:
+            members |= (self._batch.best.labelsets[objects, 0] == Y).all(axis=1)
+        return members
 
 
 class ObjectRegion:
@@ -138,11 +192,11 @@ class ObjectRegion:
     >>> from labelsure import calibrate_outputs
     >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
     >>> region = predictor.predict_labelsets([[0.8, 0.3]]).region(significance=0.2)
-    >>> for labelset, p_value in zip(region[0].labelsets(), region[0].p_values()):
-    ...     print(labelset, p_value)
-    [1 0] 0.75
-    [1 1] 0.25
-    [0 1] 0.25
+    >>> region[0].size, [1, 0] in region[0], [0, 0] in region[0]
+    (3, True, False)
+    >>> members = region[0].members(limit=2)
+    >>> members.labelsets.tolist(), members.p_values.tolist()
+    ([[1, 0], [1, 1]], [0.75, 0.25])
     """
 
     def __init__(self, region: LabelsetRegion, i: int) -> None:
@@ -150,15 +204,14 @@ class ObjectRegion:
         self._i = i
 
     def __contains__(self, labelset: object) -> bool:
+        """Tell whether a labelset, as zeros and ones or as a set of label names, is a member."""
         region = self._region
-        wanted = check_label_matrix([labelset], name="labelset", n_labels=region._engine.n_labels)
-        alone = region._predictions[[self._i]].region(region.significance, force_nonempty=region.force_nonempty)
-        return bool(alone.contains(wanted)[0])
+        return bool(region._hold(region._batch.check(labelset, "labelset", 1), np.array([self._i]))[0])
 
     def __iter__(self) -> Iterator[LabelMatrix]:
         """Yield the members one by one in the order in which a search finds them, in bounded memory.
 
-        :meth:`labelsets` returns them with the most plausible first.
+        :meth:`members` returns them with the most plausible first.
         """
         region = self._region
         chunks = region._engine.iterate_members(self._i, int(region._smallest[self._i]))
@@ -167,37 +220,52 @@ class ObjectRegion:
             n_members += len(labelsets)
             yield from labelsets
         if n_members == 0 and region.force_nonempty:
-            yield region._predictions.labelsets[self._i]
+            yield region._batch.best.labelsets[self._i, 0]
 
     def __repr__(self) -> str:
         return f"ObjectRegion(object {self._i}, significance={self._region.significance})"
 
-    @property
-    def size(self) -> RegionSize:
-        """The number of members: an int where they were counted, else a :class:`SizeEstimate`."""
+    @cached_property
+    def size(self) -> int:
+        """The number of members; estimated where there are too many to count, see ``size_estimates`` of the region."""
         region = self._region
-        alone = region._predictions[[self._i]].region(region.significance, force_nonempty=region.force_nonempty)
-        size: RegionSize = alone.sizes.tolist()[0]
-        return size
+        if "size_estimates" in vars(region):
+            return region.size_estimates[self._i].value
+        # this object alone: with very many labels those of all the others may take hours
+        return region[[self._i]].size_estimates[0].value
 
-    def labelsets(self, *, limit: int | None = None) -> LabelMatrix:
-        """Return the members, the most plausible first (by p-value, then by lowest total score).
+    def members(self, *, limit: int | None = None) -> RankedLabelsets:
+        """Return the members with their p-values, the most plausible first (by p-value, then by lowest total score).
 
         Parameters
         ----------
         limit : int or None
-            At most so many; needed for regions too large to be listed.
+            At most this many; needed for regions too large to be listed.
+
+        Returns
+        -------
+        RankedLabelsets
+            ``labelsets`` of shape (m, q) and ``p_values`` of shape (m,); ``to_frame()`` makes a table.
         """
-        region = self._region
+        region, batch = self._region, self._region._batch
         limit = None if limit is None else check_count(limit, name="limit", at_least=0)
         labelsets, _ = region._engine.region_members(self._i, int(region._smallest[self._i]), limit)
         if region.force_nonempty and not len(labelsets) and limit != 0:
-            return region._predictions.labelsets[[self._i]]
-        return labelsets
-
-    def p_values(self, *, limit: int | None = None) -> FloatArray:
-        """Return the members' p-values, in the order of :meth:`labelsets`."""
-        engine = self._region._predictions._engine
-        labelsets = self.labelsets(limit=limit)
+            labelsets = batch.best.labelsets[[self._i], 0]
         objects = np.full(len(labelsets), self._i)
-        return engine.to_p_values(engine.numerators_of(labelsets, objects), objects)
+        p_values = batch.engine.to_p_values(batch.engine.numerators_of(labelsets, objects), objects)
+        name = self._i if batch.index is None else batch.index[self._i]
+        return RankedLabelsets(labelsets, p_values, batch.label_names, objects=[name])
+
+
+def _with_bounds(size: RegionSize) -> SizeEstimate:
+    """Return what is known about a size, also where it was counted."""
+    if isinstance(size, SizeEstimate):
+        return size
+    return SizeEstimate(size, size, size, confidence=1.0, at_least=size, at_most=size)
+
+
+def _at_least_one(size: SizeEstimate) -> SizeEstimate:
+    """Return the size of a region that holds at least the most plausible labelset."""
+    names = ("value", "low", "high", "at_least", "at_most")
+    return replace(size, **{name: max(getattr(size, name), 1) for name in names})

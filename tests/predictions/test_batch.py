@@ -1,0 +1,136 @@
+"""Labelsets as users give them: a row per object, one for all, by names; and label names wherever labels enter."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from labelsure import calibrate_outputs
+from labelsure.predictions import LabelsetPredictions
+from labelsure.predictions._batch import check_labelsets
+
+NAMES = ("sea", "beach", "city", "field")
+
+
+def predict(n_objects=300, *, names=NAMES):
+    """Predictions of objects whose outputs are the true probabilities, with their labels; label 0 is the commonest."""
+    rng = np.random.default_rng(0)
+    outputs = rng.random((100 + n_objects, 4)) ** np.array([0.2, 1.0, 2.0, 5.0])
+    Y = (rng.random(outputs.shape) < outputs).astype(int)
+    predictor = calibrate_outputs(outputs[:100], Y[:100], label_names=names)
+    return predictor.predict_labelsets(outputs[100:]), Y[100:]
+
+
+@given(st.permutations(NAMES))
+def test_labels_in_another_column_order_are_taken_by_name(order):
+    pandas = pytest.importorskip("pandas")
+    pred, Y = predict(20)
+    region = pred.region(0.2)
+    frame = pandas.DataFrame(Y, columns=NAMES)
+    assert np.array_equal(pred.p_value(frame[order]), pred.p_value(Y))
+    assert np.array_equal(region.contains(frame[order]), region.contains(Y))
+    for i in range(3):
+        assert (frame[order].iloc[i] in region[i]) == (Y[i] in region[i])
+        assert np.array_equal(pred.p_value(frame[order].iloc[i]), pred.p_value(Y[i]))
+
+
+def test_coverage_does_not_fall_for_permuted_columns():
+    """By position it would be wrong without a word."""
+    pandas = pytest.importorskip("pandas")
+    pred, Y = predict()
+    region, turned = pred.region(0.1), pandas.DataFrame(Y, columns=NAMES)[list(NAMES[::-1])]
+    assert region.contains(turned).mean() == region.contains(Y).mean() > 0.85
+    assert region.contains(turned.to_numpy()).mean() < 0.7
+
+
+@pytest.mark.parametrize("ask", ["p_value", "contains", "in"])
+def test_tables_with_other_labels_are_refused(ask):
+    pandas = pytest.importorskip("pandas")
+    pred, Y = predict(5)
+    frame = pandas.DataFrame(Y, columns=["sea", "beach", "city", "wood"])
+    with pytest.raises(ValueError, match=r"in any order, got 4 columns without 'field'.*The labels are 'sea', 'beach'"):
+        if ask == "in":
+            frame.iloc[0] in pred.region(0.1)[0]  # noqa: B015
+        else:
+            (pred.p_value if ask == "p_value" else pred.region(0.1).contains)(frame)
+
+
+def test_tables_are_taken_by_position_where_only_one_side_has_names():
+    pandas = pytest.importorskip("pandas")
+    pred, Y = predict(5)
+    nameless, _ = predict(5, names=None)
+    expected = pred.p_value(Y).tolist()
+    assert pred.p_value(pandas.DataFrame(Y)).tolist() == expected
+    assert nameless.p_value(pandas.DataFrame(Y, columns=NAMES)).tolist() == expected
+    assert nameless[:5].p_value(pandas.DataFrame(Y, columns=NAMES)).tolist() == expected
+    made_up = pandas.DataFrame(Y, columns=nameless.label_names)
+    assert nameless.p_value(made_up[made_up.columns[::-1]]).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "labelset",
+    [
+        [1, 0, 1, 0],
+        (True, False, True, False),
+        np.array([1.0, 0, 1, 0]),
+        np.array([1, 0, 1, 0], dtype=object),
+        {"sea", "city"},
+        frozenset({"sea", "city"}),
+        ["city", "sea"],
+        ("sea", "city"),
+        np.array(["sea", "city"]),
+    ],
+    ids=repr,
+)
+def test_one_labelset_is_asked_for_all_objects(labelset):
+    pred, _ = predict(6)
+    rows = np.tile([1, 0, 1, 0], (6, 1))
+    assert np.array_equal(pred.p_value(labelset), pred.p_value(rows))
+    assert np.array_equal(pred.region(0.3).contains(labelset), pred.region(0.3).contains(rows))
+    assert [labelset in one for one in pred.region(0.3)] == pred.region(0.3).contains(rows).tolist()
+    assert pred[:0].p_value(labelset).shape == (0,)
+
+
+def test_no_names_are_the_empty_labelset():
+    for nothing in (set(), [], ()):
+        assert check_labelsets(nothing, n_objects=2, label_names=NAMES).tolist() == [[0] * 4] * 2
+
+
+@pytest.mark.parametrize(
+    ("labelset", "message"),
+    [
+        ({"see"}, "Y must name labels, got 'see'. The labels are 'sea', 'beach', 'city', 'field'."),
+        (["sea", "see"], "Y must name labels, got 'see'"),
+        ({0, 1}, "Y must name labels, got 0"),
+        ("sea", r"Y must be zeros and ones or a set of label names, got 'sea'. Pass \['sea'\]"),
+        ([1, 0, 1], "Y must have 4 columns, one per label, got 3"),
+        ([1, 0, 2, 0], "Y must hold only 0 and 1, got 2 in row 0, column 2"),
+        ([1, 0, np.nan, 0], "got nan"),
+        (np.ma.array([1, 0, 1, 0], mask=[0, 0, 1, 0]), "got a masked entry in row 0, column 2"),
+        (np.array([], dtype=float), "Y must have at least one label"),
+        (["sea", 1], "Y must be a label matrix"),
+        ([{"sea"}, {"city"}], "Y must be a label matrix"),
+        ([[1, 0], [1]], "got rows of different length"),
+        (None, "Y is required"),
+        (sparse.csr_array([[1, 0, 1, 0]]), "the predictions and Y must have the same number of rows, got 2 and 1"),
+    ],
+    ids=repr,
+)
+def test_labelsets_that_are_none_are_refused(labelset, message):
+    with pytest.raises(ValueError, match=message):
+        check_labelsets(labelset, n_objects=2, label_names=NAMES)
+
+
+def test_index_of_labels_of_a_series_is_read():
+    pandas = pytest.importorskip("pandas")
+    row = pandas.Series([1, 0, 0, 1], index=["field", "sea", "beach", "city"])
+    assert check_labelsets(row, n_objects=1, label_names=NAMES).tolist() == [[0, 0, 1, 1]]
+    unnamed = pandas.Series([1, 0, 0, 1])
+    assert check_labelsets(unnamed, n_objects=1, label_names=NAMES).tolist() == [[1, 0, 0, 1]]
+
+
+def test_predictions_take_names_from_their_predictor():
+    pred, _ = predict(3)
+    assert pred.label_names == pred[1:].label_names == NAMES
+    assert LabelsetPredictions(pred._engine).label_names == ("label_0", "label_1", "label_2", "label_3")
