@@ -8,6 +8,9 @@ from sklearn.utils import check_random_state
 
 MAX_SEED = np.iinfo(np.int32).max
 
+DRAW_UNIT = 2**31
+"""A draw u is a whole number of these; u = 1 .. 2^31, never 0, so that P(p <= eps) <= eps holds exactly."""
+
 
 def draw_seeds(random_state: Any, n_seeds: int) -> list[int]:
     """Draw ``n_seeds`` seeds from an int, a RandomState or None, as scikit-learn reads it.
