@@ -20,10 +20,9 @@ if TYPE_CHECKING:
         LabelWiseConformalClassifier,
         calibrate_labels,
         calibrate_outputs,
-        control_precision,
-        control_recall,
     )
     from labelsure.datasets import load_dataset
+    from labelsure.decisions import control_precision, control_recall
     from labelsure.estimators import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
     from labelsure.measures import AutoMeasure, PowerMeasure
     from labelsure.predictions import LabelsetPredictions, LabelsetRegion, LabelWisePredictions, LabelWiseRegion
@@ -48,11 +47,11 @@ _HOME = {
     "PowerMeasure": "measures",
     "calibrate_labels": "conformal",
     "calibrate_outputs": "conformal",
-    "control_precision": "conformal",
-    "control_recall": "conformal",
+    "control_precision": "decisions",
+    "control_recall": "decisions",
     "load_dataset": "datasets",
 }
-_ROOMS = ("conformal", "datasets", "estimators", "labelsets", "measures", "metrics", "predictions")
+_ROOMS = ("conformal", "datasets", "decisions", "estimators", "labelsets", "measures", "metrics", "predictions")
 
 __all__ = [
     "AutoMeasure",

@@ -208,14 +208,21 @@ def n_rows(X: Any) -> int:
     return int(shape[0]) if shape else len(X)
 
 
-def check_outputs(outputs: Any, *, name: str = "outputs", n_labels: int | None = None) -> FloatArray:
+def check_outputs(
+    outputs: Any, *, name: str = "outputs", n_labels: int | None = None, label_names: Sequence[str] | None = None
+) -> FloatArray:
     """Return a learner's outputs as an (n, q) array of finite numbers between 0 and 1, or say what is wrong.
+
+    The columns of a DataFrame are taken by name where ``label_names`` are given, as in :func:`check_label_matrix`.
 
     Examples
     --------
     >>> check_outputs([[0.25, 1]]).tolist()
     [[0.25, 1.0]]
     """
+    own_names = label_names_of(outputs)
+    if own_names is not None and label_names is not None:
+        outputs = _take_by_name(outputs, own_names, tuple(label_names), name)
     columns = "n_labels" if n_labels is None else n_labels
     try:
         given = np.asarray(outputs)
@@ -290,3 +297,16 @@ def check_count(value: Any, *, name: str, at_least: int = 1) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < at_least:
         raise ValueError(f"{name} must be a whole number of at least {at_least}, got {value!r}.")
     return int(value)
+
+
+def check_examples(outputs: Any, Y: LabelMatrixLike) -> tuple[FloatArray, LabelMatrix, tuple[str, ...] | None]:
+    """Return the outputs, labels and label names of at least one calibration example, or say what is wrong with them.
+
+    Where both are DataFrames, the columns of ``outputs`` are taken in the order of those of ``Y``.
+    """
+    labels, names = check_label_matrix(Y), label_names_of(Y)
+    checked = check_outputs(outputs, n_labels=labels.shape[1], label_names=names)
+    check_same_length(checked, labels, names=("outputs", "Y"))
+    if len(labels) == 0:
+        raise ValueError("outputs and Y must hold at least one calibration example, got none.")
+    return checked, labels, label_names_of(outputs) if names is None else names

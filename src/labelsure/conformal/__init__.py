@@ -6,9 +6,6 @@ from labelsure.conformal._inductive import InductiveConformalClassifier
 from labelsure.conformal._label_wise import LabelWiseConformalClassifier
 from labelsure.conformal._label_wise_outputs import LabelWiseOutputsPredictor, calibrate_labels
 from labelsure.conformal._outputs import OutputsPredictor, calibrate_outputs
-from labelsure.conformal._risk_control import ThresholdPredictor
-from labelsure.conformal._risk_control_precision import control_precision
-from labelsure.conformal._risk_control_recall import control_recall
 from labelsure.conformal._taxonomy import ByCardinality, ByLabel, ByObject, Taxonomy
 
 __all__ = [
@@ -22,9 +19,6 @@ __all__ = [
     "LabelWiseOutputsPredictor",
     "OutputsPredictor",
     "Taxonomy",
-    "ThresholdPredictor",
     "calibrate_labels",
     "calibrate_outputs",
-    "control_precision",
-    "control_recall",
 ]

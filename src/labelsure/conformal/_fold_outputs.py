@@ -5,18 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_label_matrix, check_outputs, check_same_length, label_names_of
-
-
-def check_examples(outputs: Any, Y: LabelMatrixLike) -> tuple[FloatArray, LabelMatrix]:
-    """Return the outputs and labels of at least one calibration example, or say what is wrong with them."""
-    labels = check_label_matrix(Y)
-    checked = check_outputs(outputs, n_labels=labels.shape[1])
-    check_same_length(checked, labels, names=("outputs", "Y"))
-    if len(labels) == 0:
-        raise ValueError("outputs and Y must hold at least one calibration example, got none.")
-    return checked, labels
+from labelsure._core.types import IntArray, LabelMatrixLike
+from labelsure._core.validation import label_names_of
 
 
 def check_folds(folds: Any, n_examples: int) -> tuple[IntArray, IntArray]:

@@ -159,7 +159,11 @@ class LabelWiseConformalClassifier(WrappingClassifier):
         with one_thread():
             outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.n_jobs)
             return predict_values(
-                self.calibrated_, outputs, draws=self._draws(n_rows(X)), label_names=self.label_names_
+                self.calibrated_,
+                outputs,
+                draws=self._draws(n_rows(X)),
+                label_names=self.label_names_,
+                index=X.index if hasattr(X, "iloc") else None,
             )
 
     def predict(self, X: MatrixLike) -> IntArray:

@@ -2,18 +2,25 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from labelsure._core.calibration import Calibration
 from labelsure._core.fixed_point import choose_exponent, to_fixed_point
+from labelsure._core.p_values import weigh_scores
+from labelsure._core.randomness import DRAW_UNIT
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
 from labelsure.conformal._guarantees import state_guarantee
-from labelsure.labelsets import DRAW_UNIT
-from labelsure.predictions import LabelWisePredictions
+from labelsure.predictions import JointScores, LabelWiseGuarantee, LabelWisePredictions
 
 EXPONENT = choose_exponent(1.0)
 """Scores |c - o| lie between 0 and 1."""
+
+UNIT = 2**EXPONENT
+
+BY_SIZE = "Vovk, Wang 2020; Barber, Candes, Ramdas, Tibshirani 2021"
+"""Who proved that twice a mean of the folds' p-values is a p-value, and what follows for cross-conformal ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,11 +29,11 @@ class LabelCalibration:
 
     Attributes
     ----------
+    scores : int64 array of shape (m, q)
+        Those of each example, in descending order.
     groups : sequence of q pairs of Calibration
         The scores that "off" and "on" are compared with: label-conditional, those of the examples with that value of
         the label; else those of all examples, twice.
-    n_examples : int
-        The number of calibration examples.
     conditional : bool
         Whether the scores are those of the examples with the same value.
 
@@ -34,14 +41,14 @@ class LabelCalibration:
     --------
     >>> import numpy as np
     >>> outputs, Y = np.array([[0.75], [0.5], [0.25]]), np.array([[1], [0], [0]])
-    >>> LabelCalibration.of(outputs, Y, conditional=False).count_at_least(score_values(np.array([[0.5]]))).tolist()
+    >>> LabelCalibration.of(outputs, Y, conditional=False).weigh(score_values(np.array([[0.5]])), None).tolist()
     [[[1, 1]]]
-    >>> LabelCalibration.of(outputs, Y, conditional=True).count_at_least(score_values(np.array([[0.5]]))).tolist()
+    >>> LabelCalibration.of(outputs, Y, conditional=True).weigh(score_values(np.array([[0.5]])), None).tolist()
     [[[1, 0]]]
     """
 
+    scores: IntArray
     groups: Sequence[tuple[Calibration, Calibration]]
-    n_examples: int
     conditional: bool
 
     @classmethod
@@ -55,7 +62,7 @@ class LabelCalibration:
             else:
                 off = on = Calibration.of(scores[:, j])
             groups.append((off, on))
-        return cls(groups, len(Y), conditional)
+        return cls(-np.sort(-scores, axis=1), groups, conditional)
 
     @property
     def n_labels(self) -> int:
@@ -67,19 +74,19 @@ class LabelCalibration:
         """The number of examples that "off" and "on" of each label are compared with, shape (q, 2)."""
         return np.array([[len(off), len(on)] for off, on in self.groups], dtype=np.int64)
 
-    def count_at_least(self, scores: IntArray) -> IntArray:
-        """Return how many calibration scores are at least as large as the scores of each value, (n, q, 2)."""
-        counts = np.empty_like(scores)
+    def weigh(self, scores: IntArray, draws: IntArray | None) -> IntArray:
+        """Return how much the calibration scores that are at least those of each value count, (n, q, 2)."""
+        weights = np.empty_like(scores)
         for j, group in enumerate(self.groups):
             for c, calibration in enumerate(group):
-                counts[:, j, c] = calibration.count_at_least(scores[:, j, c])
-        return counts
+                weights[:, j, c] = weigh_scores(calibration.count_at_least, scores[:, j, c], draws)
+        return weights
 
 
 def score_values(outputs: FloatArray) -> IntArray:
     """Return |c - o_j| for c = 0 and c = 1 in units of 2^-EXPONENT, shape (n, q, 2)."""
     off = to_fixed_point(outputs, EXPONENT)
-    return np.stack([off, 2**EXPONENT - off], axis=2)
+    return np.stack([off, UNIT - off], axis=2)
 
 
 def predict_values(
@@ -88,6 +95,7 @@ def predict_values(
     *,
     draws: IntArray | None,
     label_names: Sequence[str] | None,
+    index: Any = None,
 ) -> LabelWisePredictions:
     """Return the p-values of each label's values for new objects.
 
@@ -101,35 +109,47 @@ def predict_values(
         For smoothed p-values, one number from 1 to ``DRAW_UNIT`` per object.
     label_names : sequence of str or None
         The labels' names.
+    index : pandas index or None
+        That of the objects.
     """
-    nothing: IntArray = np.zeros(1, dtype=np.int64)
-    at_least, above, totals, sizes = nothing, nothing, nothing, nothing
-    for fold, fold_outputs in zip(folds, outputs, strict=True):
-        scores = score_values(fold_outputs)
-        sizes = sizes + fold.group_sizes
-        totals = totals + scores
-        at_least = at_least + fold.count_at_least(scores)
-        if draws is not None:
-            above = above + fold.count_at_least(scores + 1)  # scores are integers: above is at least one more
-    numerators, denominators = _as_fractions(at_least, above, sizes, draws)
-    conditional = folds[0].conditional
-    proved = len(folds) == 1 or (draws is None and not conditional)
+    scores = [score_values(fold_outputs) for fold_outputs in outputs]
+    weights = [fold.weigh(of_values, draws) for fold, of_values in zip(folds, scores, strict=True)]
+    sizes = sum_up([fold.group_sizes for fold in folds])
+    unit, own = (1, np.int64(1)) if draws is None else (DRAW_UNIT, draws[:, None, None])
+    totals, denominators = sum_up(scores), (sizes + 1) * unit
     return LabelWisePredictions(
-        numerators,
+        np.where(sizes == 0, denominators, sum_up(weights) + own),  # 1 where there is nothing to compare with
         denominators,
         nearer_on=totals[:, :, 1] < totals[:, :, 0],
-        conditional=conditional,
-        guarantee=state_guarantee("cross", [fold.n_examples for fold in folds]) if proved else None,
+        joint=None if folds[0].conditional else _join(folds, scores, draws),
+        guarantee=state_guarantee_of_labels(folds, smoothed=draws is not None),
         label_names=label_names,
+        index=index,
     )
 
 
-def _as_fractions(
-    at_least: IntArray, above: IntArray, sizes: IntArray, draws: IntArray | None
-) -> tuple[IntArray, IntArray]:
-    """Return the numerators (n, q, 2) and denominators (q, 2) of the p-values; 1 where there is nothing to compare."""
-    if draws is None:
-        return at_least + 1, sizes + 1
-    numerators = above * DRAW_UNIT + draws[:, None, None] * (at_least - above + 1)
-    denominators = (sizes + 1) * DRAW_UNIT
-    return np.where(sizes == 0, denominators, numerators), denominators
+def _join(folds: Sequence[LabelCalibration], scores: Sequence[IntArray], draws: IntArray | None) -> JointScores:
+    off = np.stack([of_values[:, :, 0] for of_values in scores])
+    return JointScores(off, UNIT, [fold.scores for fold in folds], draws)
+
+
+def state_guarantee_of_labels(folds: Sequence[LabelCalibration], *, smoothed: bool) -> LabelWiseGuarantee:
+    """Return what is proven about p-values of labels from these folds."""
+    of_all = state_guarantee("cross", [len(fold.scores) for fold in folds])
+    conditional, by_size_only = folds[0].conditional, len(folds) > 1 and (smoothed or folds[0].conditional)
+    in_folds = f"{sum(len(fold.scores) for fold in folds)} exchangeable examples in {len(folds)} folds"
+    return LabelWiseGuarantee(
+        sum_up([fold.group_sizes for fold in folds]),
+        sum_up([(fold.group_sizes > 0).astype(np.int64) for fold in folds]),
+        conditional,
+        conditions=in_folds if by_size_only else of_all.conditions,
+        proved_by=BY_SIZE if by_size_only else of_all.proved_by,
+        remark=of_all.remark,
+        of_labelsets=None if conditional or by_size_only else of_all,
+    )
+
+
+def sum_up(arrays: Sequence[IntArray]) -> IntArray:
+    """Return the sum of whole numbers over the folds."""
+    total: IntArray = np.sum(arrays, axis=0, dtype=np.int64)
+    return total

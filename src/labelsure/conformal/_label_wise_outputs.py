@@ -4,15 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from labelsure._core.types import IntArray, LabelMatrixLike
-from labelsure._core.validation import check_outputs
+from labelsure._core.validation import check_examples, check_outputs
 from labelsure.conformal._base import draw_smoothing
-from labelsure.conformal._fold_outputs import (
-    check_examples,
-    check_folds,
-    check_label_names,
-    check_same_objects,
-    one_per_fold,
-)
+from labelsure.conformal._fold_outputs import check_folds, check_label_names, check_same_objects, one_per_fold
 from labelsure.conformal._label_wise_calibration import LabelCalibration, predict_values
 from labelsure.predictions import LabelWisePredictions
 
@@ -62,10 +56,12 @@ class LabelWiseOutputsPredictor:
             Between 0 and 1: of the one model, or of each fold's model in the order of ``fold_numbers``.
         """
         per_fold = one_per_fold(outputs, None if self.fold_numbers is None else len(self.calibrated), self.n_labels)
-        checked = [check_outputs(part, n_labels=self.n_labels) for part in per_fold]
+        names = self.label_names
+        checked = [check_outputs(part, n_labels=self.n_labels, label_names=names) for part in per_fold]
         check_same_objects(checked)
         draws = draw_smoothing(len(checked[0]), self.random_state) if self.smoothed else None
-        return predict_values(self.calibrated, checked, draws=draws, label_names=self.label_names)
+        index = per_fold[0].index if hasattr(per_fold[0], "iloc") else None
+        return predict_values(self.calibrated, checked, draws=draws, label_names=names, index=index)
 
 
 def calibrate_labels(
@@ -116,8 +112,8 @@ def calibrate_labels(
     >>> predictor.predict_labels([[0.8, 0.3]]).p_values.round(2).tolist()
     [[[0.33, 0.67], [0.25, 0.5]]]
     """
-    checked, labels = check_examples(outputs, Y)
-    names = check_label_names(label_names, Y, labels.shape[1])
+    checked, labels, own_names = check_examples(outputs, Y)
+    names = own_names if label_names is None else check_label_names(label_names, Y, labels.shape[1])
     if folds is None:
         parts, fold_numbers = [slice(None)], None
     else:

@@ -3,6 +3,8 @@
 from labelsure.labelsets import SizeEstimate
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee, as_promised
 from labelsure.predictions._label_wise import LabelWisePredictions
+from labelsure.predictions._label_wise_guarantee import LabelWiseGuarantee
+from labelsure.predictions._label_wise_joint import JointScores
 from labelsure.predictions._label_wise_region import LabelWiseRegion
 from labelsure.predictions._labelset_predictions import LabelsetPredictions
 from labelsure.predictions._ranked import RankedLabelsets
@@ -10,6 +12,8 @@ from labelsure.predictions._region import LabelsetRegion, ObjectRegion
 
 __all__ = [
     "Guarantee",
+    "JointScores",
+    "LabelWiseGuarantee",
     "LabelWisePredictions",
     "LabelWiseRegion",
     "LabelsetPredictions",

@@ -1,14 +1,17 @@
 """What a user holds after asking about labels one by one."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_label_matrix, check_same_length
-from labelsure.predictions._guarantee import Guarantee
-from labelsure.predictions._label_wise_region import LabelWiseRegion
+from labelsure._core.validation import check_count, check_label_matrix, check_same_length, check_significance
+from labelsure.predictions._label_wise_guarantee import LabelWiseGuarantee
+from labelsure.predictions._label_wise_joint import JointScores
+from labelsure.predictions._label_wise_region import LabelWiseRegion, choose_objects, frame_of_labels
 
 
 class LabelWisePredictions:
@@ -28,8 +31,10 @@ class LabelWisePredictions:
         The labels, in the order of the columns.
     conditional : bool
         Whether the p-values are label-conditional.
-    guarantee : Guarantee or None
-        What is proved about the p-value of one label; None where nothing is.
+    guarantee : LabelWiseGuarantee
+        What is proven about the p-values; ``region(0.1).statement`` says it in a sentence.
+    index : pandas index or None
+        That of the objects, where they came as a DataFrame.
 
     References
     ----------
@@ -53,17 +58,20 @@ class LabelWisePredictions:
         denominators: IntArray,
         *,
         nearer_on: BoolArray,
-        conditional: bool,
-        guarantee: Guarantee | None,
+        joint: JointScores | None,
+        guarantee: LabelWiseGuarantee,
         label_names: Sequence[str] | None = None,
+        index: Any = None,
     ) -> None:
         self._numerators = numerators  # (n, q, 2), of the p-values of off and on
         self._denominators = denominators  # (q, 2)
         self._nearer_on = nearer_on  # (n, q), whether on has the lower score
-        self.conditional = conditional
+        self._joint = joint  # None where the scores of different values are not compared with each other
+        self.conditional = joint is None
         self.guarantee = guarantee
         names = (f"label_{j}" for j in range(self.n_labels)) if label_names is None else label_names
         self.label_names = tuple(str(name) for name in names)
+        self.index = index
 
     @property
     def n_labels(self) -> int:
@@ -75,16 +83,15 @@ class LabelWisePredictions:
 
     def __getitem__(self, objects: Any) -> "LabelWisePredictions":
         """Return the predictions of some of the objects: a slice, indices, a boolean mask or a single index."""
-        chosen = np.atleast_1d(np.arange(len(self))[objects])
-        if chosen.ndim != 1:
-            raise IndexError(f"Objects are chosen along one axis, got an index of {chosen.ndim} dimensions.")
+        chosen = choose_objects(len(self), objects)
         return LabelWisePredictions(
             self._numerators[chosen],
             self._denominators,
             nearer_on=self._nearer_on[chosen],
-            conditional=self.conditional,
+            joint=None if self._joint is None else self._joint.take(chosen),
             guarantee=self.guarantee,
             label_names=self.label_names,
+            index=None if self.index is None else self.index[chosen],
         )
 
     def __repr__(self) -> str:
@@ -104,42 +111,79 @@ class LabelWisePredictions:
         labels: LabelMatrix = ((on > off) | ((on == off) & self._nearer_on)).astype(np.int8)
         return labels
 
-    def region(self, significance: float, *, at_most_wrong: int = 0) -> LabelWiseRegion:
-        """Return for each label the values that cannot be ruled out, so that few labels are wrong at once.
+    def region(self, significance: float, *, at_most_wrong: int = 0, per_label: bool = False) -> LabelWiseRegion:
+        r"""Return for each label the values that cannot be ruled out.
+
+        So that more than h labels of an object are wrong with probability at most the significance
+        :math:`\varepsilon`, the score of an example is the (h + 1)-th largest of its :math:`\alpha_{ij}`, and a label
+        keeps the values c whose :math:`|c - o_j|` is within the conformal threshold of these scores. More than h labels
+        of a labelset are then ruled out exactly where the labelset's own score is beyond the threshold. Scores of
+        different values are not compared with each other in label-conditional p-values: with these a label keeps the
+        values with a p-value above :math:`\varepsilon (h + 1) / q`, so that on average at most
+        :math:`\varepsilon (h + 1)` labels are wrong, and by Markov's inequality more than h with probability at most
+        :math:`\varepsilon` [1]_.
 
         Parameters
         ----------
         significance : float
-            Strictly between 0 and 1: the probability, that you accept, of more wrong labels than ``at_most_wrong``.
+            Strictly between 0 and 1: the probability that you accept of more wrong labels than ``at_most_wrong`` or,
+            with ``per_label``, of each label by itself being wrong.
         at_most_wrong : int, default=0
-            The number h of labels, 0 to q - 1, that may be wrong. A label keeps the values with a p-value above
-            ``significance * (h + 1) / q``.
+            The number h of labels, 0 to q - 1, that may be wrong.
+        per_label : bool, default=False
+            Whether each label is decided by itself: it keeps the values with a p-value above the significance.
+
+        References
+        ----------
+        .. [1] Lambrou, A., Papadopoulos, H. (2016). Binary relevance multi-label conformal predictor. COPA 2016, LNCS
+           9653, 90-104.
 
         Examples
         --------
         >>> from labelsure import calibrate_labels
         >>> predictor = calibrate_labels([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
-        >>> region = predictor.predict_labels([[0.8, 0.3]]).region(significance=0.3, at_most_wrong=1)
-        >>> region.inner.tolist(), region.outer.tolist(), region.empty.tolist()
-        ([[True, False]], [[True, False]], [[False, True]])
+        >>> pred = predictor.predict_labels([[0.8, 0.3]])
+        >>> pred.region(significance=0.3, at_most_wrong=1).possible.tolist()
+        [[[False, True], [False, False]]]
+        >>> pred.region(significance=0.3, per_label=True).possible.tolist()
+        [[[False, True], [False, False]]]
         """
+        share = check_significance(significance)
+        h = self._check_at_most_wrong(at_most_wrong, per_label=per_label)
+        if per_label:
+            sentence = self.guarantee.state_per_label(float(share))
+        elif self._joint is None:
+            share *= Fraction(h + 1, self.n_labels)
+            sentence = self.guarantee.state_divided(float(share), h)
+        else:
+            sentence = self.guarantee.state_joint(float(share), h)
+        numerators, denominators = self._fractions(None if per_label else h)
+        smallest = smallest_numerators(share, denominators)
         return LabelWiseRegion(
-            self._numerators, self._denominators, significance, at_most_wrong=at_most_wrong, guarantee=self.guarantee
+            numerators >= smallest,
+            self.p_values,
+            significance=significance,
+            at_most_wrong=None if per_label else h,
+            level=share,
+            statement=sentence + _out_of_reach(smallest, denominators, share),
+            label_names=self.label_names,
+            index=self.index,
         )
 
-    def labelset_p_value(self, Y: LabelMatrixLike) -> FloatArray:
-        r"""Return a p-value of one labelset per object, from those of its labels (Bonferroni).
+    def labelset_p_value(self, Y: LabelMatrixLike, *, at_most_wrong: int = 0) -> FloatArray:
+        r"""Return a p-value of at most h labels of one labelset per object being wrong.
 
-        .. math:: p(\psi) = \min(1, \; q \min_j p_j(t_j))
-
-        With valid p-values of the labels this is valid whatever their dependence; the least of them alone, or their
-        product, is not. It is a wide net: a p-value of the labelset itself
-        (:class:`~labelsure.InductiveConformalClassifier`) gives much smaller regions.
+        It is at most a significance exactly where :meth:`region` at that significance rules out more than h labels of
+        the labelset. For label-conditional p-values, with :math:`p_{(h + 1)}` the (h + 1)-th smallest of its labels'
+        :math:`p_j(t_j)`, that is :math:`\min(1, \; q \, p_{(h + 1)} / (h + 1))`: with h = 0 Bonferroni's, which is
+        valid whatever the dependence of the labels; the least of them alone, or their product, is not.
 
         Parameters
         ----------
-        Y : array-like of shape (n, q)
-            Zeros and ones.
+        Y : array-like or DataFrame of shape (n, q)
+            Zeros and ones; a DataFrame's columns are taken by name.
+        at_most_wrong : int, default=0
+            The number h of labels, 0 to q - 1, that may be wrong.
 
         Returns
         -------
@@ -152,11 +196,14 @@ class LabelWisePredictions:
         >>> predictor.predict_labels([[0.8, 0.15]]).labelset_p_value([[1, 0]]).tolist()
         [1.0]
         """
-        Y = check_label_matrix(Y, n_labels=self.n_labels)
+        Y = check_label_matrix(Y, n_labels=self.n_labels, label_names=self.label_names)
         check_same_length(range(len(self)), Y, names=("the predictions", "Y"))
-        of_labels = np.take_along_axis(self.p_values, Y[:, :, None].astype(np.int64), axis=2)[:, :, 0]
-        p_values: FloatArray = np.minimum(1.0, self.n_labels * of_labels.min(axis=1))
-        return p_values
+        h = self._check_at_most_wrong(at_most_wrong, per_label=False)
+        numerators, denominators = self._fractions(h)
+        of_values = numerators / denominators
+        of_labels = np.take_along_axis(of_values, Y[:, :, None].astype(np.int64), axis=2)[:, :, 0]
+        p_values: FloatArray = np.sort(of_labels, axis=1)[:, h]
+        return p_values if self._joint is not None else np.minimum(1.0, self.n_labels * p_values / (h + 1))
 
     def rank_labels(self) -> FloatArray:
         """Return a number per object and label by which labels can be ranked: the higher, the more plausible.
@@ -182,3 +229,55 @@ class LabelWisePredictions:
             )
         p_values = self.p_values
         return p_values[:, :, 1] - p_values[:, :, 0]
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with one row per object and label: its p-values and its more plausible value.
+
+        Examples
+        --------
+        >>> from labelsure import calibrate_labels
+        >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+        >>> predictor = calibrate_labels(outputs, Y, label_names=["sea", "city"])
+        >>> print(predictor.predict_labels([[0.8, 0.15]]).to_frame())
+                      p_off  p_on  value
+        object label
+        0      sea     0.25  0.75      1
+               city    0.75  0.25      0
+        """
+        frame = frame_of_labels(self.p_values, self.label_names, self.index)
+        frame["value"] = self.labels.ravel()
+        return frame
+
+    def _fractions(self, at_most_wrong: int | None) -> tuple[IntArray, IntArray]:
+        """Return what is compared with a level: joint p-values or, where there are none or for None, the labels'."""
+        if at_most_wrong is None or self._joint is None:
+            return self._numerators, self._denominators
+        return self._joint.numerators(at_most_wrong), np.array([[self._joint.denominator]])
+
+    def _check_at_most_wrong(self, at_most_wrong: int, *, per_label: bool) -> int:
+        h = check_count(at_most_wrong, name="at_most_wrong", at_least=0)
+        if h >= self.n_labels:
+            raise ValueError(
+                f"at_most_wrong must be below the number of labels, {self.n_labels}, got {h}:"
+                " more labels than there are cannot be wrong."
+            )
+        if per_label and h:
+            raise ValueError(
+                f"at_most_wrong={h} and per_label=True are two questions: how many labels are wrong at once, and how"
+                " often each label is wrong by itself. Ask one of them."
+            )
+        return h
+
+
+def _out_of_reach(smallest: IntArray, denominators: IntArray, level: Fraction) -> str:
+    """Return a sentence where there are too few examples for a p-value of at most the level, else nothing."""
+    out = smallest <= 1
+    if not out.any():
+        return ""
+    few, enough = int(denominators[out].max()) - 1, -(-level.denominator // level.numerator) - 1
+    if out.all():
+        return f" Nothing can be ruled out at this level, which takes {enough} calibration examples: there are {few}."
+    return (
+        f" {out.sum()} of the {out.size} values of labels cannot be ruled out at this level, which takes {enough}"
+        f" calibration examples with that value: there are at most {few}."
+    )

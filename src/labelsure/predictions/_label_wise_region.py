@@ -1,177 +1,209 @@
 """Regions of labels taken one by one: what each label may be, so that few are wrong at once."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import comb
+from math import comb, inf, log2
+from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, IntArray, LabelMatrixLike
-from labelsure._core.validation import check_count, check_label_matrix, check_same_length, check_significance
-from labelsure.predictions._guarantee import Guarantee
+from labelsure._core.optional import import_optional
+from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrixLike
+from labelsure._core.validation import check_label_matrix, check_same_length
+
+DECISIONS = np.array([["neither", "sure"], ["ruled out", "possible"]])
+"""What is said about a label that may (row) be off and may (column) be on."""
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class LabelWiseRegion:
-    r"""For each label of each object the values with a p-value above a level.
+    """For each label of each object the values that cannot be ruled out.
 
-    Made by :meth:`LabelWisePredictions.region`. At the level :math:`\varepsilon (h + 1) / q` each of q labels is wrong
-    with at most that probability, so on average at most :math:`\varepsilon (h + 1)` labels are, and by Markov's
-    inequality more than h of them with probability at most :math:`\varepsilon`, whatever their dependence [1]_.
+    Made by :meth:`LabelWisePredictions.region`, which says how.
 
     Attributes
     ----------
+    possible : bool array of shape (n, q, 2)
+        Whether each label may be off and whether it may be on.
+    p_values : array of shape (n, q, 2)
+        Those of each label by itself.
     significance : float
-        The probability of more than ``at_most_wrong`` wrong labels that was asked for.
-    at_most_wrong : int
-        h, the number of labels that may be wrong.
+        What was asked for.
+    at_most_wrong : int or None
+        h, the number of labels that may be wrong; None where each label is decided by itself.
     level : fractions.Fraction
-        The level at which each label is decided.
-
-    References
-    ----------
-    .. [1] Lambrou, A., Papadopoulos, H. (2016). Binary relevance multi-label conformal predictor. COPA 2016, LNCS
-       9653, 90-104.
+        The level that p-values are compared with: the significance, or its share for one label.
+    statement : str
+        What is proven about these regions, under which conditions, and by whom.
+    label_names : tuple of str
+        The labels.
+    index : pandas index or None
+        That of the objects, where they came as a DataFrame.
 
     Examples
     --------
     >>> from labelsure import calibrate_labels
     >>> predictor = calibrate_labels([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
-    >>> region = predictor.predict_labels([[0.8, 0.15]]).region(significance=0.5)
-    >>> region.level
-    Fraction(1, 4)
+    >>> region = predictor.predict_labels([[0.8, 0.15]]).region(significance=0.25)
     >>> region.possible.tolist()
     [[[False, True], [True, False]]]
     >>> region.contains([[1, 0]]).tolist(), region.n_wrong([[0, 1]]).tolist(), region.sizes.tolist()
     ([True], [2], [1])
+    >>> print(region.statement)
+    Some label is wrong with probability at most 0.25, for exchangeable examples (Papadopoulos, Proedrou, Vovk,
+    Gammerman 2002; Vovk, Gammerman, Shafer 2005). Each label by itself is wrong with at most that probability too.
     """
 
-    def __init__(
-        self,
-        numerators: IntArray,
-        denominators: IntArray,
-        significance: float,
-        *,
-        at_most_wrong: int,
-        guarantee: Guarantee | None,
-    ) -> None:
-        self.significance = significance
-        self.at_most_wrong = check_count(at_most_wrong, name="at_most_wrong", at_least=0)
-        n_labels = numerators.shape[1]
-        if self.at_most_wrong >= n_labels:
-            raise ValueError(
-                f"at_most_wrong must be below the number of labels, {n_labels}, got {at_most_wrong}:"
-                " more labels than there are cannot be wrong."
-            )
-        self.level = check_significance(significance) * Fraction(self.at_most_wrong + 1, n_labels)
-        self._guarantee = guarantee
-        self._possible: BoolArray = numerators >= _smallest_members(denominators, self.level)
+    possible: BoolArray
+    p_values: FloatArray
+    significance: float
+    at_most_wrong: int | None
+    level: Fraction
+    statement: str
+    label_names: tuple[str, ...]
+    index: Any = None
 
     def __len__(self) -> int:
-        return len(self._possible)
+        return len(self.possible)
+
+    def __getitem__(self, objects: Any) -> "LabelWiseRegion":
+        """Return the regions of some of the objects: a slice, indices, a boolean mask or a single index."""
+        chosen = choose_objects(len(self), objects)
+        index = None if self.index is None else self.index[chosen]
+        return replace(self, possible=self.possible[chosen], p_values=self.p_values[chosen], index=index)
+
+    def __iter__(self) -> Iterator["LabelWiseRegion"]:
+        return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
-        wrong = f", at_most_wrong={self.at_most_wrong}" if self.at_most_wrong else ""
+        wrong = {None: ", per_label=True", 0: ""}.get(self.at_most_wrong, f", at_most_wrong={self.at_most_wrong}")
         return f"LabelWiseRegion(significance={self.significance}{wrong}, {len(self)} objects)"
-
-    @property
-    def possible(self) -> BoolArray:
-        """Whether each label may be off and whether it may be on, shape (n, q, 2)."""
-        return self._possible
 
     @property
     def inner(self) -> BoolArray:
         """The labels that may only be on, shape (n, q)."""
-        return self._possible[:, :, 1] & ~self._possible[:, :, 0]
+        return self.possible[:, :, 1] & ~self.possible[:, :, 0]
 
     @property
     def outer(self) -> BoolArray:
         """The labels that may be on, shape (n, q)."""
-        return self._possible[:, :, 1]
+        return self.possible[:, :, 1]
 
     @property
     def undecided(self) -> BoolArray:
         """The labels that may be both off and on, shape (n, q)."""
-        return self._possible[:, :, 0] & self._possible[:, :, 1]
+        return self.possible[:, :, 0] & self.possible[:, :, 1]
 
     @property
     def empty(self) -> BoolArray:
         """The labels that can be neither off nor on, shape (n, q): the object is strange, and they count as wrong."""
-        return ~(self._possible[:, :, 0] | self._possible[:, :, 1])
+        return ~(self.possible[:, :, 0] | self.possible[:, :, 1])
+
+    def wrong(self, Y: LabelMatrixLike) -> BoolArray:
+        """Tell which labels of one labelset per object have a value that was ruled out, shape (n, q).
+
+        Parameters
+        ----------
+        Y : array-like or DataFrame of shape (n, q)
+            Zeros and ones; a DataFrame's columns are taken by name.
+        """
+        Y = check_label_matrix(Y, n_labels=len(self.label_names), label_names=self.label_names)
+        check_same_length(range(len(self)), Y, names=("the predictions", "Y"))
+        right = np.take_along_axis(self.possible, Y[:, :, None].astype(np.int64), axis=2)[:, :, 0]
+        return ~right
 
     def n_wrong(self, Y: LabelMatrixLike) -> IntArray:
         """Return how many labels of one labelset per object have a value that was ruled out, shape (n,).
 
         Parameters
         ----------
-        Y : array-like of shape (n, q)
-            Zeros and ones.
+        Y : array-like or DataFrame of shape (n, q)
+            Zeros and ones; a DataFrame's columns are taken by name.
         """
-        Y = check_label_matrix(Y, n_labels=self._possible.shape[1])
-        check_same_length(range(len(self)), Y, names=("the predictions", "Y"))
-        right = np.take_along_axis(self._possible, Y[:, :, None].astype(np.int64), axis=2)[:, :, 0]
-        n_wrong: IntArray = np.sum(~right, axis=1, dtype=np.int64)
+        n_wrong: IntArray = np.sum(self.wrong(Y), axis=1, dtype=np.int64)
         return n_wrong
 
     def contains(self, Y: LabelMatrixLike) -> BoolArray:
         """Tell for one labelset per object whether at most ``at_most_wrong`` of its labels are ruled out.
 
-        With the true labelsets, the share of False is the error rate, which ``significance`` bounds.
+        With the true labelsets, the share of False is the error rate, which ``significance`` bounds. Where each label
+        is decided by itself none may be ruled out, and what is bounded is the share of True of each column of
+        :meth:`wrong`.
 
         Parameters
         ----------
-        Y : array-like of shape (n, q)
-            Zeros and ones.
+        Y : array-like or DataFrame of shape (n, q)
+            Zeros and ones; a DataFrame's columns are taken by name.
         """
-        members: BoolArray = self.n_wrong(Y) <= self.at_most_wrong
+        members: BoolArray = self.n_wrong(Y) <= (self.at_most_wrong or 0)
         return members
 
     @cached_property
-    def sizes(self) -> IntArray:
-        """The number of labelsets that :meth:`contains` accepts for each object, shape (n,).
-
-        Python integers, in an array of objects, where some do not fit 64 bits. With ``at_most_wrong=0`` that is 2 to
-        the number of undecided labels, or 0 where a label can be neither off nor on.
-        """
+    def _sizes(self) -> list[int]:
         n_empty, n_both = self.empty.sum(axis=1).tolist(), self.undecided.sum(axis=1).tolist()
-        sizes = [self._size(empty, both) for empty, both in zip(n_empty, n_both, strict=True)]
-        counted = all(size < 2**63 for size in sizes)
-        return np.array(sizes, dtype=np.int64 if counted else object)
-
-    def _size(self, n_empty: int, n_both: int) -> int:
-        """Count labelsets: both values of an empty or undecided label count, of the others up to h - n_empty flip."""
-        n_single = self._possible.shape[1] - n_empty - n_both
-        n_flips = self.at_most_wrong - n_empty
-        return (1 << n_empty + n_both) * sum(comb(n_single, flips) for flips in range(n_flips + 1))
+        return [self._size(empty, both) for empty, both in zip(n_empty, n_both, strict=True)]
 
     @property
-    def guarantee(self) -> str:
-        """What is guaranteed about these regions, under which conditions, and by whom it was proved.
+    def sizes(self) -> IntArray | FloatArray:
+        """The number of labelsets that :meth:`contains` accepts for each object, shape (n,).
+
+        Whole numbers, or floats where some do not fit 64 bits, infinity where they do not fit those either; see
+        :attr:`log2_sizes`. With ``at_most_wrong=0`` that is 2 to the number of undecided labels, or 0 where a label
+        can be neither off nor on.
+        """
+        if all(size < 2**63 for size in self._sizes):
+            return np.array(self._sizes, dtype=np.int64)
+        return np.array([float(size) if size < 2**1023 else inf for size in self._sizes])
+
+    @property
+    def log2_sizes(self) -> FloatArray:
+        """The binary logarithm of :attr:`sizes`, finite for any number of labels; minus infinity for 0."""
+        return np.array([log2(size) if size else -inf for size in self._sizes], dtype=np.float64)
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with one row per object and label: its p-values and what is decided about it.
+
+        ``decision`` is "sure" (the label can only be on), "possible" (it may be either), "ruled out" (it can only be
+        off) or "neither" (both values are ruled out).
 
         Examples
         --------
         >>> from labelsure import calibrate_labels
-        >>> predictor = calibrate_labels([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
-        >>> print(predictor.predict_labels([[0.8, 0.3]]).region(0.1).guarantee)
-        A label is wrong with probability at most 0.1, for exchangeable examples (Lambrou, Papadopoulos 2016, from what
-        holds for each label: Papadopoulos, Proedrou, Vovk, Gammerman 2002; Vovk, Gammerman, Shafer 2005).
+        >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+        >>> predictor = calibrate_labels(outputs, Y, label_names=["sea", "city"])
+        >>> print(predictor.predict_labels([[0.8, 0.15]]).region(0.25).to_frame())
+                      p_off  p_on   decision
+        object label
+        0      sea     0.25  0.75       sure
+               city    0.75  0.25  ruled out
         """
-        if self._guarantee is None:
-            return (
-                "Nothing is proved about label-conditional or smoothed p-values from folds:"
-                " hold out a calibration set instead."
-            )
-        in_words = {0: "A label is wrong", 1: "More than one label is wrong"}
-        what = in_words.get(self.at_most_wrong, f"More than {self.at_most_wrong} labels are wrong")
-        expected = self._possible.shape[1] * self._guarantee.error_bound(float(self.level))
-        return (
-            f"{what} with probability at most {min(expected / (self.at_most_wrong + 1), 1.0):.3g},"
-            f" for {self._guarantee.conditions} (Lambrou, Papadopoulos 2016, from what holds for each label:"
-            f" {self._guarantee.proved_by})."
-        )
+        frame = frame_of_labels(self.p_values, self.label_names, self.index)
+        possible = self.possible.astype(np.int64)
+        frame["decision"] = DECISIONS[possible[:, :, 0], possible[:, :, 1]].ravel()
+        return frame
+
+    def _size(self, n_empty: int, n_both: int) -> int:
+        """Count labelsets: both values of an empty or undecided label count, of the others up to h - n_empty flip."""
+        n_single = len(self.label_names) - n_empty - n_both
+        n_flips = (self.at_most_wrong or 0) - n_empty
+        return (1 << n_empty + n_both) * sum(comb(n_single, flips) for flips in range(n_flips + 1))
 
 
-def _smallest_members(denominators: IntArray, level: Fraction) -> IntArray:
-    """Return the smallest numerator of a p-value above the level, for each denominator."""
-    distinct, which = np.unique(denominators, return_inverse=True)
-    smallest = [level.numerator * int(one) // level.denominator + 1 for one in distinct]
-    return np.array(smallest, dtype=np.int64)[which].reshape(denominators.shape)
+def choose_objects(n_objects: int, objects: Any) -> IntArray:
+    """Return the positions that a slice, indices, a boolean mask or a single index choose."""
+    chosen = np.atleast_1d(np.arange(n_objects)[objects])
+    if chosen.ndim != 1:
+        raise IndexError(f"Objects are chosen along one axis, got an index of {chosen.ndim} dimensions.")
+    return chosen
+
+
+def frame_of_labels(p_values: FloatArray, label_names: tuple[str, ...], index: Any) -> Any:
+    """Return a pandas DataFrame of p-values with one row per object and label."""
+    pandas = import_optional("pandas", extra="pandas", purpose="to_frame")
+    n, q, _ = p_values.shape
+    objects = np.arange(n) if index is None else index
+    name = "object" if index is None or index.name is None else index.name
+    rows = pandas.MultiIndex.from_arrays([objects.repeat(q), list(label_names) * n], names=[name, "label"])
+    return pandas.DataFrame(p_values.reshape(n * q, 2), index=rows, columns=["p_off", "p_on"])

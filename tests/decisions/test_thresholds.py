@@ -12,10 +12,10 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from labelsure import control_precision, control_recall
-from labelsure.conformal import _risk_control_recall
-from labelsure.conformal._risk_control_bounds import betting_rejects, hoeffding_bentkus_p_value
+from labelsure.decisions import _recall
+from labelsure.decisions._risk_control import betting_rejects, hoeffding_bentkus_p_value
 
-BOUNDS = ["hoeffding-bentkus", "betting"]
+BOUNDS = ["betting", "hoeffding-bentkus"]
 TARGETS = st.sampled_from([0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95])
 
 
@@ -94,14 +94,14 @@ def test_betting_in_blocks_is_betting_at_once(monkeypatch):
     outputs = rng.random((300, 4))
     Y = (rng.random((300, 4)) < outputs).astype(int)
     whole = control_recall(outputs, Y, method="rcps", bound="betting").threshold
-    monkeypatch.setattr(_risk_control_recall, "BLOCK_ENTRIES", 2100)
+    monkeypatch.setattr(_recall, "BLOCK_ENTRIES", 2100)
     assert control_recall(outputs, Y, method="rcps", bound="betting").threshold == whole
     assert 0.1 < whole < 0.4
 
 
 def test_betting_stops_at_the_first_step_that_fails(monkeypatch):
     """A later step may pass again, as capital depends on the order of losses; the proof needs all up to the chosen."""
-    monkeypatch.setattr(_risk_control_recall, "betting_rejects", lambda losses, *_: np.arange(len(losses)) % 3 != 2)
+    monkeypatch.setattr(_recall, "betting_rejects", lambda losses, *_: np.arange(len(losses)) % 3 != 2)
     outputs = np.array([[0.1], [0.2], [0.3], [0.4], [0.5]])
     assert control_recall(outputs, np.ones((5, 1)), method="rcps", bound="betting").threshold == 0.2
 
@@ -172,8 +172,10 @@ def test_recall_out_of_reach_keeps_all_labels(n, reached):
     assert predictor.reached is reached
     assert predictor.threshold == (0.5 if reached else 0)
     assert predictor.predict([[0, 0.4]]).tolist() == [[0, 0] if reached else [1, 1]]
-    assert ("Too few examples" in predictor.guarantee) is not reached
-    assert predictor.guarantee.startswith("The expected recall of a new object is at least 0.9, for exchangeable")
+    assert ("Too few examples" in predictor.statement) is not reached
+    assert predictor.statement.startswith(
+        "The expected recall of a new object is at least 0.9, an object without labels counting as recall 1, for exch"
+    )
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
@@ -183,7 +185,10 @@ def test_rcps_out_of_reach_keeps_all_labels(bound):
         for n in (10, 60)
     )
     assert (few.reached, few.threshold, enough.reached, enough.threshold) == (False, 0.0, True, 0.5)
-    assert "With probability at least 0.9 over calibration sets the mean recall" in few.guarantee
+    assert few.statement.startswith(
+        "With probability at least 0.9 over calibration sets the mean recall of new objects is at least 0.9, an object"
+        " without labels counting as recall 1, for independent examples"
+    )
 
 
 @pytest.mark.parametrize("correction", ["fixed-sequence", "bonferroni"])
@@ -193,7 +198,7 @@ def test_precision_out_of_reach_predicts_nothing(correction):
     assert predictor.threshold == np.inf
     assert not predictor.reached
     assert predictor.predict(np.ones((2, 3))).tolist() == [[0, 0, 0]] * 2
-    assert "No threshold passed its test, so no label is predicted" in predictor.guarantee
+    assert "No threshold passed its test, so no label is predicted" in predictor.statement
 
 
 def test_bonferroni_finds_what_a_sequence_stops_before():
@@ -222,10 +227,38 @@ def test_labels_may_come_in_any_form():
     rng = np.random.default_rng(0)
     outputs, Y = rng.random((50, 3)), rng.integers(0, 2, (50, 3))
     expected = control_recall(outputs, Y)
-    for form in (pd.DataFrame(Y), sparse.csr_array(Y), Y.astype(bool), Y.tolist()):
+    for form in (sparse.csr_array(Y), Y.astype(bool), Y.tolist()):
         assert control_recall(outputs, form) == expected
         assert control_precision(outputs.tolist(), form) == control_precision(outputs, Y)
     assert (expected.n_labels, expected.n_calibration, expected.target) == (3, 50, 0.9)
+
+
+@pytest.mark.parametrize("control", [control_recall, control_precision])
+def test_labels_are_taken_by_name(control):
+    rng = np.random.default_rng(0)
+    outputs = pd.DataFrame(rng.random((400, 3)), columns=["sea", "city", "wood"])
+    Y = (rng.random((400, 3)) < outputs ** np.array([1, 2, 3])).astype(int)
+    expected = control(outputs.to_numpy(), Y.to_numpy(), target=0.5)
+    other_order = ["wood", "sea", "city"]
+    for first, second in ((outputs, Y[other_order]), (outputs[other_order], Y)):
+        predictor = control(first, second, target=0.5)
+        assert predictor.threshold == expected.threshold
+        predicted = pd.DataFrame(predictor.predict(outputs[other_order]), columns=predictor.label_names)
+        assert np.array_equal(predicted[outputs.columns], expected.predict(outputs.to_numpy()))
+    with pytest.raises(ValueError, match="without 'wood'"):
+        control(outputs.rename(columns={"wood": "food"}), Y)
+    with pytest.raises(ValueError, match="without 'wood'"):
+        control(outputs, Y, target=0.5).predict(outputs.rename(columns={"wood": "food"}))
+
+
+def test_betting_is_the_default():
+    rng = np.random.default_rng(0)
+    outputs = rng.random((300, 4))
+    Y = (rng.random((300, 4)) < outputs).astype(int)
+    assert control_recall(outputs, Y, method="rcps") == control_recall(outputs, Y, method="rcps", bound="betting")
+    assert control_precision(outputs, Y) == control_precision(outputs, Y, bound="betting")
+    cautious = control_recall(outputs, Y, method="rcps", bound="hoeffding-bentkus")
+    assert cautious.threshold < control_recall(outputs, Y, method="rcps").threshold
 
 
 BOTH = [control_recall, control_precision]
@@ -259,9 +292,9 @@ def test_examples_and_targets_that_mean_nothing_are_refused(control, outputs, Y,
         (control_recall, {"delta": 0.1}, "delta goes with method='rcps'"),
         (control_recall, {"bound": "betting"}, "bound goes with method='rcps'"),
         (control_recall, {"method": "rcps", "delta": 1}, "delta must be a number strictly between 0 and 1, got 1"),
-        (control_recall, {"method": "rcps", "bound": "wsr"}, "bound must be one of 'hoeffding-bentkus', 'betting'"),
+        (control_recall, {"method": "rcps", "bound": "wsr"}, "bound must be one of 'betting', 'hoeffding-bentkus'"),
         (control_precision, {"delta": 0}, "delta must be a number strictly between 0 and 1, got 0"),
-        (control_precision, {"bound": None}, "bound must be one of 'hoeffding-bentkus', 'betting', got None"),
+        (control_precision, {"bound": None}, "bound must be one of 'betting', 'hoeffding-bentkus', got None"),
         (control_precision, {"correction": "holm"}, "correction must be one of 'fixed-sequence', 'bonferroni', got"),
         (control_precision, {"thresholds": 1}, "thresholds must be a whole number of at least 2, got 1"),
         (control_precision, {"thresholds": True}, "thresholds must be a whole number of at least 2, got True"),

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import binom
 
-from labelsure.conformal._risk_control import sum_of_shares
-from labelsure.conformal._risk_control_bounds import (
+from labelsure.decisions._risk_control import (
     betting_rejects,
     highest_log_capital,
     hoeffding_bentkus_p_value,
+    sum_of_shares,
 )
 
 LEVELS = st.sampled_from([Fraction(1, 100), Fraction(1, 10), Fraction(1, 5), Fraction(1, 2), Fraction(9, 10)])

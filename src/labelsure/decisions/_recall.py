@@ -9,19 +9,25 @@ from typing import Any
 import numpy as np
 
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_choice
-from labelsure.conformal._fold_outputs import check_examples
-from labelsure.conformal._risk_control import ThresholdPredictor, check_probability, sum_of_shares
-from labelsure.conformal._risk_control_bounds import BOUNDS, betting_rejects, hoeffding_bentkus_p_value
+from labelsure._core.validation import check_choice, check_examples
+from labelsure.decisions._risk_control import (
+    BOUNDS,
+    ThresholdPredictor,
+    betting_rejects,
+    check_probability,
+    hoeffding_bentkus_p_value,
+    sum_of_shares,
+)
 
 DEFAULT_DELTA = 0.1
 CRC_CLAIM = (
-    "The expected recall of a new object is at least {target:g}, for exchangeable examples (conformal risk control:"
-    " Angelopoulos, Bates, Fisch, Lei, Schuster 2024)."
+    "The expected recall of a new object is at least {target:g}, an object without labels counting as recall 1, for"
+    " exchangeable examples (conformal risk control: Angelopoulos, Bates, Fisch, Lei, Schuster 2024)."
 )
 RCPS_CLAIM = (
-    "With probability at least {sure:g} over calibration sets the mean recall of new objects is at least {target:g},"
-    " for independent examples (risk-controlling prediction sets: Bates, Angelopoulos, Lei, Malik, Jordan 2021)."
+    "With probability at least {sure:g} over calibration sets the mean recall of new objects is at least {target:g}, an"
+    " object without labels counting as recall 1, for independent examples (risk-controlling prediction sets: Bates,"
+    " Angelopoulos, Lei, Malik, Jordan 2021)."
 )
 BLOCK_ENTRIES = 2**15
 """Losses that are bet on at a time: few, because most steps never come to it."""
@@ -86,8 +92,9 @@ def control_recall(
     r"""Find the threshold whose label sets have a recall of at least ``target``.
 
     The loss of a threshold :math:`\lambda` for an example is the share of its labels with an output below it (the
-    false negative rate), 0 for an example without labels. With :math:`\hat R(\lambda)` its mean over n calibration
-    examples and :math:`\alpha = 1 -` ``target``:
+    false negative rate), 0 for an example without labels: **an object without labels counts as recall 1**, and where
+    there are many of them the recall of the others may be well below the target. With :math:`\hat R(\lambda)` its
+    mean over n calibration examples and :math:`\alpha = 1 -` ``target``:
 
     - "crc", conformal risk control [1]_: the highest threshold with
       :math:`\frac{n}{n+1} \hat R(\lambda) + \frac{1}{n+1} \le \alpha`. For exchangeable examples the *expected*
@@ -110,9 +117,10 @@ def control_recall(
         On average, or with high probability.
     delta : float or None, default=None
         For "rcps": the probability of failing that you accept; None is 0.1.
-    bound : {"hoeffding-bentkus", "betting"} or None, default=None
-        For "rcps": the confidence bound; None is the first. "betting" (Waudby-Smith & Ramdas) is often tighter, and
-        depends on the order of the examples.
+    bound : {"betting", "hoeffding-bentkus"} or None, default=None
+        For "rcps": the confidence bound; None is the first. "betting" (Waudby-Smith & Ramdas) depends on the order of
+        the examples, which must not have been sorted by anything to do with their outputs or labels; the other does
+        not, and fails 2 to 4 times less often than ``delta`` allows.
 
     Returns
     -------
@@ -136,9 +144,9 @@ def control_recall(
     >>> [round(control_recall(outputs, Y, target=target).threshold, 2) for target in (0.8, 0.9, 0.95)]
     [0.46, 0.33, 0.22]
     >>> round(control_recall(outputs, Y, target=0.9, method="rcps", delta=0.05).threshold, 2)
-    0.29
+    0.32
     """
-    checked, labels = check_examples(outputs, Y)
+    checked, labels, names = check_examples(outputs, Y)
     level = 1 - check_probability(target, name="target", example="For a recall of 90 % pass target=0.9.")
     steps = RecallSteps.of(checked, labels)
     if check_choice(method, ("crc", "rcps"), name="method") == "crc":
@@ -156,8 +164,9 @@ def control_recall(
         target=float(target),
         reached=n_passed > 0,
         n_labels=labels.shape[1],
+        label_names=names,
         n_calibration=len(labels),
-        guarantee=claim if n_passed else f"{claim} Too few examples show that, so all labels are predicted.",
+        statement=claim if n_passed else f"{claim} Too few examples show that, so all labels are predicted.",
     )
 
 

@@ -7,10 +7,15 @@ from typing import Any
 import numpy as np
 
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_choice, check_count
-from labelsure.conformal._fold_outputs import check_examples
-from labelsure.conformal._risk_control import ThresholdPredictor, check_probability, sum_of_shares
-from labelsure.conformal._risk_control_bounds import BOUNDS, betting_rejects, hoeffding_bentkus_p_value
+from labelsure._core.validation import check_choice, check_count, check_examples
+from labelsure.decisions._risk_control import (
+    BOUNDS,
+    ThresholdPredictor,
+    betting_rejects,
+    check_probability,
+    hoeffding_bentkus_p_value,
+    sum_of_shares,
+)
 
 CLAIM = (
     "With probability at least {sure:g} over calibration sets the mean precision of new objects is at least {target:g},"
@@ -27,7 +32,7 @@ def control_precision(
     delta: float = 0.1,
     thresholds: Any = 101,
     correction: str = "fixed-sequence",
-    bound: str = "hoeffding-bentkus",
+    bound: str = "betting",
 ) -> ThresholdPredictor:
     r"""Find the threshold whose label sets have a precision of at least ``target``, by learn-then-test.
 
@@ -50,13 +55,15 @@ def control_precision(
     delta : float, default=0.1
         The probability of failing that you accept.
     thresholds : int or array-like, default=101
-        The thresholds to test: so many evenly spaced from 0 to 1, or these. They must not be chosen with the
+        The thresholds to test: this many, evenly spaced from 0 to 1, or these. They must not be chosen with the
         calibration examples.
     correction : {"fixed-sequence", "bonferroni"}, default="fixed-sequence"
         How many tests are kept from failing together. Bonferroni finds low thresholds beyond one that fails, but
         pays for every threshold of the grid.
-    bound : {"hoeffding-bentkus", "betting"}, default="hoeffding-bentkus"
-        What the tests are made of; "betting" depends on the order of the examples.
+    bound : {"betting", "hoeffding-bentkus"}, default="betting"
+        What the tests are made of. "betting" depends on the order of the examples, which must not have been sorted by
+        anything to do with their outputs or labels; the other does not, and fails 2 to 4 times less often than
+        ``delta`` allows.
 
     Returns
     -------
@@ -76,9 +83,9 @@ def control_precision(
     >>> outputs = rng.random((500, 4))
     >>> Y = rng.random((500, 4)) < outputs
     >>> [control_precision(outputs, Y, target=target).threshold for target in (0.6, 0.8, 0.9)]
-    [0.28, 0.61, 0.76]
+    [0.24, 0.6, 0.76]
     """
-    checked, labels = check_examples(outputs, Y)
+    checked, labels, names = check_examples(outputs, Y)
     level = 1 - check_probability(target, name="target", example="For a precision of 90 % pass target=0.9.")
     failing = check_probability(delta, name="delta", example="To be 90 % sure pass delta=0.1.")
     grid = _check_grid(thresholds)
@@ -94,8 +101,9 @@ def control_precision(
         target=float(target),
         reached=reached,
         n_labels=labels.shape[1],
+        label_names=names,
         n_calibration=len(labels),
-        guarantee=claim if reached else f"{claim} No threshold passed its test, so no label is predicted.",
+        statement=claim if reached else f"{claim} No threshold passed its test, so no label is predicted.",
     )
 
 
