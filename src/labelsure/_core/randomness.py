@@ -120,7 +120,9 @@ def object_keys(objects: Any, *, default: float = 0.0) -> UInt64Array:
     rows = array.reshape(len(array), math.prod(array.shape[1:]))
     n_rows = max(1, BLOCK_NUMBERS // max(rows.shape[1], 1))
     blocks = [
-        _hash_entries(_bits(rows[start : start + n_rows]), np.arange(rows.shape[1]), default).sum(axis=1, dtype=np.uint64)
+        _hash_entries(_bits(rows[start : start + n_rows]), np.arange(rows.shape[1]), default).sum(
+            axis=1, dtype=np.uint64
+        )
         for start in range(0, len(rows), n_rows)
     ]
     return np.concatenate([np.empty(0, dtype=np.uint64), *blocks])
@@ -158,7 +160,9 @@ def _bits(values: np.ndarray[Any, Any]) -> UInt64Array:
 
 
 def _digest(cell: Any) -> np.uint64:
-    content = cell.tobytes() if isinstance(cell, np.ndarray) else cell if isinstance(cell, bytes) else str(cell).encode()
+    content = (
+        cell.tobytes() if isinstance(cell, np.ndarray) else cell if isinstance(cell, bytes) else str(cell).encode()
+    )
     return np.uint64(int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little"))
 
 

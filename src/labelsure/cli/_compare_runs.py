@@ -10,7 +10,7 @@ from labelsure._core.running import progress_bar
 from labelsure.cli._compare_cells import MeasureTest
 from labelsure.cli._compare_data import PooledData, Resplit
 from labelsure.cli._compare_learners import make_learner
-from labelsure.cli._compare_outputs import Splitting, fold_outputs
+from labelsure.cli._compare_outputs import Splitting, learn
 from labelsure.cli._compare_results import Results, Row
 from labelsure.cli._compare_words import GUARANTEES
 from labelsure.measures import make_measure
@@ -82,18 +82,16 @@ def _measure_rows(
         groups.setdefault(splitting, []).append(row)
     for splitting, group in groups.items():
         measures = {row.measure: make_measure(row.measure) for row in group}
-        folds = fold_outputs(
+        learned = learn(
             make_learner(group[0].learner, data.X),
             resplit,
             splitting=splitting,
-            needs=[measure.needs for measure in measures.values()],
+            measures=list(measures.values()),
             seed=seed,
             n_jobs=n_jobs,
         )
         for name, measure in measures.items():
-            test = MeasureTest(
-                measure, folds, resplit, levels=plan.levels, n_sized=data.n_sized, seed=seed, n_jobs=n_jobs
-            )
+            test = MeasureTest(measure, learned, levels=plan.levels, n_sized=data.n_sized, n_jobs=n_jobs)
             for row in group:
                 if row.measure == name:
                     yield row, test.cell(row.guarantee)

@@ -23,9 +23,10 @@ LEARNERS = {
 INDUCTIVE = "inductive"
 
 GUARANTEES = {
-    "cross": "the paper's p-value, proven for about twice the error",
-    "exact": "e-values merged, randomised",
-    "exact-deterministic": "the running mean of e-values",
+    "cross": "the paper's p-value, proven for twice the error and a little more",
+    "exact": "mean of e-values, randomised",
+    "exact-deterministic": "mean of e-values",
+    "exact-prefix": "running mean of e-values",
     "twice-mean": "twice the mean p-value",
     "e-mod": "twice the smallest running mean of p-values",
     "eu-mod": "the same, randomised",
@@ -33,7 +34,7 @@ GUARANTEES = {
 }
 """What can follow --guarantees, and what it is."""
 
-WITHOUT_P_VALUES = ("exact", "exact-deterministic")
+WITHOUT_P_VALUES = ("exact", "exact-deterministic", "exact-prefix")
 """Guarantees of regions at a chosen level, which come without p-values."""
 
 

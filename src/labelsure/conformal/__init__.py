@@ -1,24 +1,48 @@
-"""Conformal predictors: from a classifier, or from ready-made outputs, to p-values of labelsets and of labels."""
+"""Conformal predictors: from a classifier, or from ready-made outputs, to p-values of labelsets and of labels.
 
+Predictors are made in two stages, which are here for those who build on them: ``fit_models`` fits a classifier on each
+training part of some splits and asks it for outputs; ``calibrate`` fits a measure for each fold and scores its
+calibration examples, and a ``Calibrator`` answers for new outputs.
+"""
+
+from labelsure.conformal._calibration import CalibratedFold, FoldExamples, TrainingPart, calibrate
+from labelsure.conformal._calibrator import Calibrator
+from labelsure.conformal._choices import Choices
 from labelsure.conformal._cross import CrossConformalClassifier
 from labelsure.conformal._full import FullConformalClassifier
+from labelsure.conformal._guarantees import GUARANTEES
 from labelsure.conformal._inductive import InductiveConformalClassifier
 from labelsure.conformal._label_wise import LabelWiseConformalClassifier
 from labelsure.conformal._label_wise_outputs import LabelWiseOutputsPredictor, calibrate_labels
+from labelsure.conformal._models import FoldModel, fit_models, outputs_of_models
 from labelsure.conformal._outputs import OutputsPredictor, calibrate_outputs
+from labelsure.conformal._splits import Split, hold_out, make_splits
 from labelsure.conformal._taxonomy import ByCardinality, ByLabel, ByObject, Taxonomy
 
 __all__ = [
+    "GUARANTEES",
     "ByCardinality",
     "ByLabel",
     "ByObject",
+    "CalibratedFold",
+    "Calibrator",
+    "Choices",
     "CrossConformalClassifier",
+    "FoldExamples",
+    "FoldModel",
     "FullConformalClassifier",
     "InductiveConformalClassifier",
     "LabelWiseConformalClassifier",
     "LabelWiseOutputsPredictor",
     "OutputsPredictor",
+    "Split",
     "Taxonomy",
+    "TrainingPart",
+    "calibrate",
     "calibrate_labels",
     "calibrate_outputs",
+    "fit_models",
+    "hold_out",
+    "make_splits",
+    "outputs_of_models",
 ]

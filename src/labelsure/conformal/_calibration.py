@@ -119,12 +119,11 @@ def _calibrate_fold(measure: Measure | AutoMeasure | None, fold: FoldExamples, s
         fitted, choice = choose_measure(seeded, labels, training.outputs, training.X)
     else:
         fitted = seeded.fit(labels, outputs=training.outputs, X=training.X)
-    energy = _energy_of_one(fitted, fold)
     return CalibratedFold(
         fitted,
         score_examples(fitted, fold.outputs, fold.labels, fold.X),
         without_labels=~fold.labels.any(axis=1),
-        finds_empty_strangest=bool(len(labels) and labels.any(axis=1).all() and energy.maximum is None),
+        finds_empty_strangest=bool(len(labels) and labels.any(axis=1).all() and fitted.form != "maximum"),
         choice=choice,
     )
 

@@ -143,8 +143,7 @@ class Calibrator:
 
     @cached_property
     def _strangest(self) -> list[bool]:
-        """Whether the empty labelset is the strangest in each fold: that is for its training part to say, and for no
-        example that calibrates."""
+        """Whether the empty labelset is the strangest in each fold."""
         auto = self.choices.empty == "auto"
         return [auto and fold.finds_empty_strangest for fold in self.folds]
 
@@ -188,9 +187,7 @@ class Calibrator:
                 folds, self.scores, categories, taxonomy, merging, empty=self._empty, n_jobs=self.n_jobs
             )
         groups = taxonomy.of_examples(X, np.empty((len(merging.draws), 0), dtype=np.int8))
-        return grouped_engine(
-            folds, self.scores, categories, groups, merging, empty=self._empty, n_jobs=self.n_jobs
-        )
+        return grouped_engine(folds, self.scores, categories, groups, merging, empty=self._empty, n_jobs=self.n_jobs)
 
     def _compact_engine(self, outputs: Sequence[SparseOutputs], merging: Merging) -> LabelsetEngine:
         if self.choices.taxonomy is not None or self.weights is not None:
@@ -198,13 +195,11 @@ class Calibrator:
             raise ValueError(f"{name} needs dense outputs, got sparse matrices. Pass outputs.toarray().")
         if any(self._strangest) and not all(self._strangest):
             raise ValueError(
-                "All examples without labels are in one fold, whose measure finds the empty labelset strangest while the"
-                ' others do not; sparse outputs have no room for that. Pass empty="allow" or outputs.toarray().'
+                "All examples without labels are in one fold, whose measure finds the empty labelset strangest while"
+                ' the others do not; sparse outputs have no room for that. Pass empty="allow" or outputs.toarray().'
             )
         measures = [fold.measure for fold in self.folds]
-        return compact_engine(
-            measures, self.calibrations, outputs, merging, empty=self._empty, n_jobs=self.n_jobs
-        )
+        return compact_engine(measures, self.calibrations, outputs, merging, empty=self._empty, n_jobs=self.n_jobs)
 
 
 def keys_of_outputs(outputs: FloatArray | SparseOutputs) -> UInt64Array:

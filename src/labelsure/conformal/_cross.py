@@ -88,8 +88,8 @@ class CrossConformalClassifier(CalibratedClassifier):
     - "e-mod": p = 2 min_t mean_{k <= t} p_k [6]_, and regions by running means of L(p_k).
     - "eu-mod": p = min(2 p_1 / (2 - U), that of e-mod) [6]_.
 
-    With "exact...", p-values, confidence and credibility are still the paper's, and only regions change. Regions decided
-    by e-values are made for one level: those of a smaller significance need not contain those of a larger one.
+    With "exact...", p-values, confidence and credibility are still the paper's, and only regions change. Regions that
+    e-values decide about are made for one level: those of a smaller significance need not contain those of a larger.
 
     "exact-prefix", "e-mod" and "eu-mod" need folds of equal size: with ``cv`` a whole number that does not divide the
     number of examples, the few left over only train. ``predict_labelsets(X).region(0.05).statement`` says what holds

@@ -171,10 +171,10 @@ class FullConformalClassifier(LabelsetClassifier):
         bar = progress_bar(answers, description="full conformal, fits", total=self.n_fits(n_objects))
         for job, answer in zip(product(range(n_objects), codes), bar, strict=True):
             at_least[job], above[job], scores[job] = answer
-        weighing, stated = Weighing.plain(n_objects, len(self.Y_)), state_full(len(self.Y_))
+        weighing, stated = Weighing.plain(len(self.Y_), n_objects), state_full(len(self.Y_))
         if self.choices_.smoothed:
             draws = draw_uniforms(self.draw_seed_, SMOOTHING, object_keys(X))
-            weighing, stated = Weighing.smoothed(draws, len(self.Y_)), on_average(stated)
+            weighing, stated = Weighing.smoothed(len(self.Y_), draws), on_average(stated)
         empty = EmptyLabelset.EXCLUDED if excluded else EmptyLabelset.ORDINARY
         return LabelsetPredictions(
             StoredEngine(at_least, above, scores, weighing, empty=empty),

@@ -27,8 +27,6 @@ from labelsure.labelsets import Weighing
 COMMON_BITS = 28
 """Two numbers below 2^28 and a sum over folds of their products stay within int64."""
 
-NO_NUMBERS = np.empty(0, dtype=np.int64)
-
 
 @dataclass(frozen=True)
 class Kind:
@@ -59,7 +57,7 @@ def twice_mean(sizes: Sequence[int], draws: IntArray) -> Weighing:
     """Return the weighing of twice the mean of the p_k, a p-value whatever their dependence."""
     weights, unit = _fold_p_values(sizes)
     nothing = np.zeros(len(draws), dtype=np.int64)
-    return Weighing(weights=2 * weights, start=nothing, denominators=nothing + len(sizes) * unit)
+    return Weighing.ruled(2 * weights, nothing, len(sizes) * unit)
 
 
 def running_mean(sizes: Sequence[int], draws: IntArray) -> Weighing:
@@ -93,8 +91,8 @@ def check_guarantee(guarantee: str, *, smoothed: bool, one_fold: bool = False, w
         return kind
     if smoothed:
         raise ValueError(
-            f"smoothed=True goes with guarantee='cross' only, got guarantee={guarantee!r}: the other rules are proven for"
-            " whole counts."
+            f"smoothed=True goes with guarantee='cross' only, got guarantee={guarantee!r}:"
+            " the other rules are proven for whole counts."
         )
     if one_fold:
         raise ValueError(
@@ -147,8 +145,8 @@ class Merging:
         if self.kind.p_values is not None:
             return self.kind.p_values(sizes, self.draws)
         if self.smoothing is not None:
-            return Weighing.smoothed(self.smoothing, sum(sizes))
-        return Weighing.plain(len(self.draws), sum(sizes))
+            return Weighing.smoothed(sum(sizes), self.smoothing)
+        return Weighing.plain(sum(sizes), len(self.draws))
 
     def weighing_at(self, sizes: Sequence[int]) -> Callable[[Fraction], Weighing] | None:
         """Return the weighing that decides about regions at a level; None where p-values do."""
@@ -168,23 +166,21 @@ def weigh_e_values(significance: Fraction, *, kind: Kind, sizes: tuple[int, ...]
     nothing = np.zeros(len(draws), dtype=np.int64)
     n_folds = len(sizes) - sizes.count(0)
     start = n_folds * (draws * (E_VALUE_SCALE // DRAW_UNIT) - E_VALUE_SCALE) if kind.randomised else nothing
-    return Weighing(
-        weights=complements(kind.e_values, sizes, significance),
-        start=start if n_folds else nothing + 1,
-        denominators=nothing + 1,
-        multipliers=np.ones(len(sizes), dtype=np.int64) if kind.prefixes else NO_NUMBERS,
-        first=nothing + 1,
+    return Weighing.ruled(
+        complements(kind.e_values, sizes, significance),
+        start if n_folds else nothing + 1,
+        1,
+        multipliers=np.ones(len(sizes), dtype=np.int64) if kind.prefixes else None,
     )
 
 
 def _least_prefix(sizes: Sequence[int], draws: IntArray, first: Callable[[int, int], int]) -> Weighing:
     weights, unit = _fold_p_values(sizes)
     common = _scaled_up(math.lcm(*range(1, len(sizes) + 1)))
-    nothing = np.zeros(len(draws), dtype=np.int64)
-    return Weighing(
-        weights=2 * weights,
-        start=nothing,
-        denominators=nothing + unit * common,
+    return Weighing.ruled(
+        2 * weights,
+        np.zeros(len(draws), dtype=np.int64),
+        unit * common,
         multipliers=np.array([-(-common // t) for t in range(1, len(sizes) + 1)], dtype=np.int64),
         first=np.array([first(common, int(draw)) for draw in draws], dtype=np.int64),
     )

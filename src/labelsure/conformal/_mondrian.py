@@ -143,13 +143,14 @@ def _weigh_category(sizes: Sequence[int], denominator: int, merging: Merging) ->
     share = -(-denominator // (sum(sizes) + 1))  # exact where the denominator is a multiple, else rounded up
     weights = np.tile(share * np.arange(max(sizes) + 2), (len(sizes), 1))
     nothing = np.zeros(len(merging.draws), dtype=np.int64)
+    weighing = Weighing.ruled(weights, nothing, denominator)
     if merging.smoothing is None:
-        return Weighing(weights=weights, start=nothing, denominators=nothing + denominator)
+        return weighing
     rest = DRAW_UNIT - merging.smoothing
-    return Weighing(  # the first fold's score above all others counts u + (1 - u), and the new object only u
-        weights=weights,
+    return replace(  # the first fold's score above all others counts u + (1 - u), and the new object only u
+        weighing,
         start=-share * rest,
-        denominators=nothing + denominator * DRAW_UNIT,
+        denominators=weighing.denominators * DRAW_UNIT,
         at_least=merging.smoothing,
         above=rest,
     )

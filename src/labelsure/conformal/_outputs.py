@@ -191,7 +191,9 @@ def calibrate_outputs(
         rows = [fold_of == k for k in range(len(fold_numbers))]
         parts = _other_folds(training_labels, training_outputs, labels, rows)
     check_fold_sizes(guarantee, [int(of_fold.sum()) for of_fold in rows])
-    check_empty_labelsets(empty, labels, *(part.labels for part in parts[:1] if part.labels is not None and folds is None))
+    check_empty_labelsets(
+        empty, labels, *(part.labels for part in parts[:1] if part.labels is not None and folds is None)
+    )
     seed, draw_seed = draw_seeds(random_state, 2)
     examples = [
         FoldExamples(_take(checked, of_fold), labels[of_fold], part) for of_fold, part in zip(rows, parts, strict=True)

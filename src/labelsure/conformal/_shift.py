@@ -47,8 +47,4 @@ def weigh_densities(scores: IntArray, weights: FloatArray, new_weights: FloatArr
     own = np.rint(weights / unit).astype(np.int64)
     new = np.minimum(np.rint(new_weights / unit), LARGEST).astype(np.int64)
     of_largest = np.concatenate([[0], np.cumsum(own[np.argsort(-scores, kind="stable")])])
-    return Weighing(
-        weights=of_largest[None],
-        start=new,
-        denominators=np.maximum(of_largest[-1] + new, 1),
-    )
+    return Weighing.ruled(of_largest[None], new, np.maximum(of_largest[-1] + new, 1))

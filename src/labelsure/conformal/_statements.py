@@ -39,8 +39,8 @@ def state_weighted() -> Guarantee:
     return Guarantee(
         "weighted",
         as_promised,
-        "independent examples, labels that depend on the object as they did in calibration, and weights that are the true"
-        " ratios of the objects' densities, up to rounding to 2^-30",
+        "independent examples, labels that depend on the object as they did in calibration, and weights that are the"
+        " true ratios of the objects' densities, up to rounding to 2^-30",
         "Tibshirani, Barber, Candes, Ramdas 2019",
     )
 
