@@ -310,3 +310,8 @@ def check_examples(outputs: Any, Y: LabelMatrixLike) -> tuple[FloatArray, LabelM
     if len(labels) == 0:
         raise ValueError("outputs and Y must hold at least one calibration example, got none.")
     return checked, labels, label_names_of(outputs) if names is None else names
+
+
+def index_of(table: Any) -> Any:
+    """Return the index of a pandas DataFrame or Series; None for everything else, lists and their methods included."""
+    return table.index if hasattr(table, "iloc") else None

@@ -7,6 +7,7 @@ those of cross-conformal and inductive predictors, of ready-made outputs and of 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -80,7 +81,9 @@ class Calibrator:
         choices = [fold.choice for fold in self.folds if fold.choice is not None]
         return MeasureChoices(choices) if choices else None
 
-    def predict(self, outputs: Sequence[FloatArray | SparseOutputs], X: MatrixLike = None) -> LabelsetPredictions:
+    def predict(
+        self, outputs: Sequence[FloatArray | SparseOutputs], X: MatrixLike = None, *, index: Any = None
+    ) -> LabelsetPredictions:
         """Return the predictions for new objects.
 
         Parameters
@@ -89,6 +92,8 @@ class Calibrator:
             Of each fold's model; all dense or all sparse.
         X : array-like of n rows or None
             The objects, where they are known.
+        index : pandas index or None
+            The objects' names.
         """
         merging = self._merging(outputs, X)
         dense = [part for part in outputs if not isinstance(part, SparseOutputs)]
@@ -100,7 +105,7 @@ class Calibrator:
             engine,
             label_names=self.label_names,
             guarantee=self.guarantee,
-            index=getattr(outputs[0] if X is None else X, "index", None),
+            index=index,
         )
 
     def nonconformity(self, outputs: Sequence[FloatArray], Y: LabelMatrix, X: MatrixLike = None) -> FloatArray:

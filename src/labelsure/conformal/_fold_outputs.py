@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import IntArray, LabelMatrixLike
-from labelsure._core.validation import label_names_of
+from labelsure._core.types import IntArray
 
 
 def check_folds(folds: Any, n_examples: int) -> tuple[IntArray, IntArray]:
@@ -39,11 +38,3 @@ def check_same_objects(per_fold: Sequence[Any]) -> None:
     """Raise ValueError unless all folds have as many rows."""
     if len({len(part) for part in per_fold}) > 1:
         raise ValueError("outputs must be of the same objects in every fold, got different numbers of rows.")
-
-
-def check_label_names(label_names: Sequence[str] | None, Y: LabelMatrixLike, n_labels: int) -> tuple[str, ...] | None:
-    """Return the names given, or those of a DataFrame, or None."""
-    names = label_names_of(Y) if label_names is None else tuple(str(name) for name in label_names)
-    if names is not None and len(names) != n_labels:
-        raise ValueError(f"label_names must name the {n_labels} labels, got {len(names)} names.")
-    return names

@@ -1,21 +1,18 @@
 """Label-wise conformal prediction: a p-value for each label being off and on."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import _safe_indexing
-from sklearn.utils.parallel import delayed
+from sklearn.utils import check_random_state
 
-from labelsure._core.randomness import draw_seeds
-from labelsure._core.running import one_thread
+from labelsure._core.randomness import SMOOTHING, draw_seeds, draw_uniforms, object_keys
 from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import n_rows
+from labelsure._core.validation import index_of
 from labelsure.conformal._base import WrappingClassifier
-from labelsure.conformal._inside import fit_inside
 from labelsure.conformal._label_wise_calibration import LabelCalibration, predict_values
-from labelsure.conformal._parallel import fit_in_parallel, outputs_of_models
+from labelsure.conformal._models import FoldModel, fit_models, outputs_of_models
 from labelsure.conformal._splits import Split, hold_out, make_splits
-from labelsure.estimators import FittedBase, outputs_of
 from labelsure.predictions import LabelWisePredictions
 
 
@@ -115,36 +112,37 @@ class LabelWiseConformalClassifier(WrappingClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: MatrixLike, Y: LabelMatrixLike) -> Self:
+    def fit(self, X: MatrixLike, y: LabelMatrixLike, *, label_names: Sequence[str] | None = None) -> Self:
         """Fit the classifier and score, label by label, examples that it has not seen.
 
         Parameters
         ----------
         X : array-like of shape (n_objects, n_features)
             The training objects; with ``prefit``, the calibration objects.
-        Y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
+        y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
             Their labels, zeros and ones.
+        label_names : sequence of str or None, default=None
+            What the labels are called; None: as the columns of ``y``, where it is a DataFrame.
         """
         if self.prefit and self.cv is not None:
             raise ValueError("cv goes without prefit=True: a model that is fitted already has no folds.")
-        X, Y = self._check_fit(X, Y, prefit=self.prefit)
+        X, Y = self._check_fit(X, y, label_names, prefit=self.prefit)
+        random = check_random_state(self.random_state)
         if self.prefit:
             self.fold_indices_ = [np.arange(len(Y))]
-            self.models_ = [self.estimator]
-            with one_thread():
-                outputs = outputs_of(self.estimator, X, self.n_labels_)
-            self.calibrated_ = [LabelCalibration.of(outputs, Y, conditional=self.conditional)]
-            return self
-        split_seed, *seeds = draw_seeds(self.random_state, 1 + n_rows(X))
-        splits = self._splits(X, Y, split_seed)
-        self.fold_indices_ = [calibration for _, calibration in splits]
-        jobs = (
-            delayed(_fit_fold)(self._seeded_estimator(seed), X, Y, split, conditional=self.conditional)
-            for seed, split in zip(seeds, splits, strict=False)
-        )
-        folds = fit_in_parallel(jobs, n_folds=len(splits), n_jobs=self.n_jobs)
-        self.models_ = [model for model, _ in folds]
-        self.calibrated_ = [calibrated for _, calibrated in folds]
+            models = [FoldModel(self.estimator, *outputs_of_models([self.estimator], X, self.n_labels_, n_jobs=None))]
+            *_, self.draw_seed_ = draw_seeds(random, 2)
+        else:
+            splits = self._splits(X, Y, *draw_seeds(random, 1))
+            self.fold_indices_ = [split.calibration for split in splits]
+            *seeds, self.draw_seed_ = draw_seeds(random, len(splits) + 1)
+            models = fit_models(self.estimator, X, Y, splits, seeds=seeds, needs=[], n_jobs=self.n_jobs)
+        self.models_ = [fold.model for fold in models]
+        self.smoothed_ = bool(self.smoothed)
+        self.calibrated_ = [
+            LabelCalibration.of(fold.outputs, Y[rows], conditional=self.conditional)
+            for fold, rows in zip(models, self.fold_indices_, strict=True)
+        ]
         return self
 
     def predict_labels(self, X: MatrixLike) -> LabelWisePredictions:
@@ -156,15 +154,14 @@ class LabelWiseConformalClassifier(WrappingClassifier):
             The objects.
         """
         X = self._check_predict(X)
-        with one_thread():
-            outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.n_jobs)
-            return predict_values(
-                self.calibrated_,
-                outputs,
-                draws=self._draws(n_rows(X)),
-                label_names=self.label_names_,
-                index=X.index if hasattr(X, "iloc") else None,
-            )
+        outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.n_jobs)
+        return predict_values(
+            self.calibrated_,
+            outputs,
+            draws=draw_uniforms(self.draw_seed_, SMOOTHING, object_keys(X)) if self.smoothed_ else None,
+            label_names=self.label_names_,
+            index=index_of(X),
+        )
 
     def predict(self, X: MatrixLike) -> IntArray:
         """Return the more plausible value of each label, ties by the lower score.
@@ -188,14 +185,3 @@ class LabelWiseConformalClassifier(WrappingClassifier):
         if self.cv is None:
             return [hold_out(self.calibration_size, len(Y), seed)]
         return make_splits(self.cv, X, Y, seed)
-
-
-def _fit_fold(
-    estimator: Any, X: MatrixLike, Y: LabelMatrix, split: Split, *, conditional: bool
-) -> tuple[FittedBase, LabelCalibration]:
-    """Fit one fold's model on its training part and score its calibration part label by label."""
-    train, calibration = split
-    with one_thread():  # sums in BLAS depend on its number of threads; results must not
-        model = fit_inside(estimator, _safe_indexing(X, train), Y[train])
-        outputs = outputs_of(model, _safe_indexing(X, calibration), Y.shape[1])
-    return model, LabelCalibration.of(outputs, Y[calibration], conditional=conditional)

@@ -11,7 +11,7 @@ from labelsure._core.fixed_point import choose_exponent, to_fixed_point
 from labelsure._core.p_values import weigh_scores
 from labelsure._core.randomness import DRAW_UNIT
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
-from labelsure.conformal._guarantees import state_guarantee
+from labelsure.conformal._statements import state_inductive, state_merged
 from labelsure.predictions import JointScores, LabelWiseGuarantee, LabelWisePredictions
 
 EXPONENT = choose_exponent(1.0)
@@ -135,9 +135,10 @@ def _join(folds: Sequence[LabelCalibration], scores: Sequence[IntArray], draws: 
 
 def state_guarantee_of_labels(folds: Sequence[LabelCalibration], *, smoothed: bool) -> LabelWiseGuarantee:
     """Return what is proven about p-values of labels from these folds."""
-    of_all = state_guarantee("cross", [len(fold.scores) for fold in folds])
+    sizes = [len(fold.scores) for fold in folds]
+    of_all = state_inductive(*sizes) if len(sizes) == 1 else state_merged("cross", sizes, complementary=True)
     conditional, by_size_only = folds[0].conditional, len(folds) > 1 and (smoothed or folds[0].conditional)
-    in_folds = f"{sum(len(fold.scores) for fold in folds)} exchangeable examples in {len(folds)} folds"
+    in_folds = f"{sum(sizes)} exchangeable examples in {len(folds)} folds"
     return LabelWiseGuarantee(
         sum_up([fold.group_sizes for fold in folds]),
         sum_up([(fold.group_sizes > 0).astype(np.int64) for fold in folds]),

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from labelsure._core.randomness import SMOOTHING, draw_seeds, draw_uniforms, join_keys, object_keys
 from labelsure._core.types import IntArray, LabelMatrixLike
-from labelsure._core.validation import check_examples, check_outputs
-from labelsure.conformal._base import draw_smoothing
-from labelsure.conformal._fold_outputs import check_folds, check_label_names, check_same_objects, one_per_fold
+from labelsure._core.validation import check_examples, check_label_names, check_outputs, index_of
+from labelsure.conformal._fold_outputs import check_folds, check_same_objects, one_per_fold
 from labelsure.conformal._label_wise_calibration import LabelCalibration, predict_values
 from labelsure.predictions import LabelWisePredictions
 
@@ -37,15 +37,13 @@ class LabelWiseOutputsPredictor:
         *,
         fold_numbers: IntArray | None,
         label_names: Sequence[str] | None,
-        smoothed: bool,
-        random_state: Any,
+        draw_seed: int | None,
     ) -> None:
         self.calibrated = tuple(calibrated)
         self.fold_numbers = fold_numbers
         self.n_labels = self.calibrated[0].n_labels
         self.label_names = label_names
-        self.smoothed = smoothed
-        self.random_state = random_state
+        self.draw_seed = draw_seed
 
     def predict_labels(self, outputs: Any) -> LabelWisePredictions:
         """Return p-values of each label being off and on for new objects.
@@ -59,8 +57,10 @@ class LabelWiseOutputsPredictor:
         names = self.label_names
         checked = [check_outputs(part, n_labels=self.n_labels, label_names=names) for part in per_fold]
         check_same_objects(checked)
-        draws = draw_smoothing(len(checked[0]), self.random_state) if self.smoothed else None
-        index = per_fold[0].index if hasattr(per_fold[0], "iloc") else None
+        draws = None
+        if self.draw_seed is not None:
+            draws = draw_uniforms(self.draw_seed, SMOOTHING, join_keys([object_keys(part) for part in checked]))
+        index = index_of(per_fold[0])
         return predict_values(self.calibrated, checked, draws=draws, label_names=names, index=index)
 
 
@@ -120,6 +120,5 @@ def calibrate_labels(
         fold_of, fold_numbers = check_folds(folds, len(labels))
         parts = [fold_of == k for k in range(len(fold_numbers))]
     calibrated = [LabelCalibration.of(checked[part], labels[part], conditional=conditional) for part in parts]
-    return LabelWiseOutputsPredictor(
-        calibrated, fold_numbers=fold_numbers, label_names=names, smoothed=smoothed, random_state=random_state
-    )
+    draw_seed = draw_seeds(random_state, 1)[0] if smoothed else None
+    return LabelWiseOutputsPredictor(calibrated, fold_numbers=fold_numbers, label_names=names, draw_seed=draw_seed)

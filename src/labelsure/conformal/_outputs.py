@@ -7,7 +7,7 @@ import numpy as np
 
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_label_matrix, check_label_names, check_same_length
+from labelsure._core.validation import check_label_matrix, check_label_names, check_same_length, index_of
 from labelsure.conformal._calibration import FoldExamples, TrainingPart, calibrate, check_training_part
 from labelsure.conformal._calibrator import Calibrator
 from labelsure.conformal._choices import check_choices, check_empty_labelsets, check_measure
@@ -64,7 +64,8 @@ class OutputsPredictor:
         X : array-like of n_objects rows or None, default=None
             The objects, where categories or weights look at them; draws then belong to them.
         """
-        return self.calibrator.predict(self._read(outputs, X), X)
+        index = index_of(outputs if X is None else X)
+        return self.calibrator.predict(self._read(outputs, X), X, index=index)
 
     def predict(self, outputs: Any, X: MatrixLike = None) -> IntArray:
         """Return the labelset with the highest p-value for each object; see :meth:`predict_labelsets`."""
@@ -82,7 +83,8 @@ class OutputsPredictor:
         """Return new objects' outputs of each fold's model, all dense where one of them is."""
         n_folds = None if self.fold_numbers is None else len(self.fold_numbers)
         parts = one_per_fold(outputs, n_folds, self.n_labels)
-        read = [read_outputs(part, self.default_output, n_labels=self.n_labels) for part in parts]
+        names = self.calibrator.label_names
+        read = [read_outputs(part, self.default_output, n_labels=self.n_labels, label_names=names) for part in parts]
         check_same_objects(read)
         if X is not None:
             check_same_length(X, read[0], names=("X", "outputs"))
@@ -166,11 +168,11 @@ def calibrate_outputs(
     """
     labels = check_label_matrix(Y)
     n_labels = labels.shape[1]
-    checked = read_outputs(outputs, default_output, n_labels=n_labels)
+    names = check_label_names(label_names, Y, n_labels)
+    checked = read_outputs(outputs, default_output, n_labels=n_labels, label_names=names)
     check_same_length(checked, labels, names=("outputs", "Y"))
     if len(labels) == 0:
         raise ValueError("outputs and Y must hold at least one calibration example, got none.")
-    names = check_label_names(label_names, Y, n_labels)
     choices = check_choices(
         guarantee=guarantee,
         smoothed=smoothed,

@@ -72,11 +72,13 @@ class SparseOutputs:
         return [slice(start, start + n_rows) for start in range(0, len(self), n_rows)]
 
 
-def read_outputs(outputs: Any, default_output: float, *, n_labels: int) -> FloatArray | SparseOutputs:
+def read_outputs(
+    outputs: Any, default_output: float, *, n_labels: int, label_names: Sequence[str] | None
+) -> FloatArray | SparseOutputs:
     """Return checked outputs, sparse ones as such."""
     if sparse.issparse(outputs):
         return SparseOutputs(outputs, check_number(default_output, name="default_output"), n_labels=n_labels)
-    return check_outputs(outputs, n_labels=n_labels)
+    return check_outputs(outputs, n_labels=n_labels, label_names=label_names)
 
 
 def compact_engine(
