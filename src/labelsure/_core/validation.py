@@ -222,7 +222,7 @@ def check_outputs(
     """
     own_names = label_names_of(outputs)
     if own_names is not None and label_names is not None:
-        outputs = _take_by_name(outputs, own_names, tuple(label_names), name)
+        outputs = take_by_name(outputs, label_names, name=name)
     columns = "n_labels" if n_labels is None else n_labels
     try:
         given = np.asarray(outputs)
@@ -310,8 +310,3 @@ def check_examples(outputs: Any, Y: LabelMatrixLike) -> tuple[FloatArray, LabelM
     if len(labels) == 0:
         raise ValueError("outputs and Y must hold at least one calibration example, got none.")
     return checked, labels, label_names_of(outputs) if names is None else names
-
-
-def index_of(table: Any) -> Any:
-    """Return the index of a pandas DataFrame or Series; None for everything else, lists and their methods included."""
-    return table.index if hasattr(table, "iloc") else None

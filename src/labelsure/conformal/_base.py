@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelsure._core.running import one_thread
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_label_matrix, check_label_names, check_same_length, index_of, n_rows
+from labelsure._core.validation import check_label_matrix, check_label_names, check_same_length, n_rows, row_index_of
 from labelsure.conformal._calibration import FoldExamples, TrainingPart, calibrate
 from labelsure.conformal._calibrator import Calibrator
 from labelsure.conformal._choices import Choices, check_choices, check_empty_labelsets, check_measure
@@ -130,7 +130,7 @@ class CalibratedClassifier(LabelsetClassifier):
         """
         X = self._check_predict(X)
         outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
-        return self.calibrator_.predict(outputs, X, index=index_of(X))
+        return self.calibrator_.predict(outputs, X, index=row_index_of(X))
 
     def nonconformity(self, X: MatrixLike, y: LabelMatrixLike) -> FloatArray:
         """Return how strange labelsets are for objects: the scores that p-values are made of.

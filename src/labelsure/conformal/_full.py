@@ -23,7 +23,7 @@ from labelsure._core.randomness import (
 )
 from labelsure._core.running import one_thread, progress_bar
 from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_count, index_of, n_rows
+from labelsure._core.validation import check_count, n_rows, row_index_of
 from labelsure.conformal._base import LabelsetClassifier
 from labelsure.conformal._calibration import score_examples
 from labelsure.conformal._calibrator import STRANGEST
@@ -180,7 +180,7 @@ class FullConformalClassifier(LabelsetClassifier):
             StoredEngine(at_least, above, scores, weighing, empty=empty),
             label_names=self.label_names_,
             guarantee=without_empty(stated) if excluded else stated,
-            index=index_of(X),
+            index=row_index_of(X),
         )
 
     def _jobs(self, X: MatrixLike, codes: range) -> Iterator[Any]:

@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 
 from labelsure._core.randomness import SMOOTHING, draw_seeds, draw_uniforms, object_keys
 from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import index_of
+from labelsure._core.validation import row_index_of
 from labelsure.conformal._base import WrappingClassifier
 from labelsure.conformal._label_wise_calibration import LabelCalibration, predict_values
 from labelsure.conformal._models import FoldModel, fit_models, outputs_of_models
@@ -160,7 +160,7 @@ class LabelWiseConformalClassifier(WrappingClassifier):
             outputs,
             draws=draw_uniforms(self.draw_seed_, SMOOTHING, object_keys(X)) if self.smoothed_ else None,
             label_names=self.label_names_,
-            index=index_of(X),
+            index=row_index_of(X),
         )
 
     def predict(self, X: MatrixLike) -> IntArray:

@@ -5,7 +5,7 @@ from typing import Any
 
 from labelsure._core.randomness import SMOOTHING, draw_seeds, draw_uniforms, join_keys, object_keys
 from labelsure._core.types import IntArray, LabelMatrixLike
-from labelsure._core.validation import check_examples, check_label_names, check_outputs, index_of
+from labelsure._core.validation import check_examples, check_label_names, check_outputs, row_index_of
 from labelsure.conformal._fold_outputs import check_folds, check_same_objects, one_per_fold
 from labelsure.conformal._label_wise_calibration import LabelCalibration, predict_values
 from labelsure.predictions import LabelWisePredictions
@@ -60,7 +60,7 @@ class LabelWiseOutputsPredictor:
         draws = None
         if self.draw_seed is not None:
             draws = draw_uniforms(self.draw_seed, SMOOTHING, join_keys([object_keys(part) for part in checked]))
-        index = index_of(per_fold[0])
+        index = row_index_of(per_fold[0])
         return predict_values(self.calibrated, checked, draws=draws, label_names=names, index=index)
 
 

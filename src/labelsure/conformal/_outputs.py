@@ -7,7 +7,7 @@ import numpy as np
 
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_label_matrix, check_label_names, check_same_length, index_of
+from labelsure._core.validation import check_label_matrix, check_label_names, check_same_length, row_index_of
 from labelsure.conformal._calibration import FoldExamples, TrainingPart, calibrate, check_training_part
 from labelsure.conformal._calibrator import Calibrator
 from labelsure.conformal._choices import check_choices, check_empty_labelsets, check_measure
@@ -64,7 +64,7 @@ class OutputsPredictor:
         X : array-like of n_objects rows or None, default=None
             The objects, where categories or weights look at them; draws then belong to them.
         """
-        index = index_of(outputs if X is None else X)
+        index = row_index_of(outputs if X is None else X)
         return self.calibrator.predict(self._read(outputs, X), X, index=index)
 
     def predict(self, outputs: Any, X: MatrixLike = None) -> IntArray:
