@@ -134,15 +134,15 @@ def bound_by_tournament(significance: float, sizes: Sequence[int]) -> float:
 
 
 def _state_cross(sizes: Sequence[int], *, complementary: bool) -> Guarantee:
-    conditions = f"{sum(sizes)} {EXCHANGEABLE} in {len(sizes)} folds"
+    conditions, learner = f"{sum(sizes)} {EXCHANGEABLE} in {len(sizes)} folds", "any learner"
     bound = partial(bound_by_size, sizes=tuple(sizes))
     if complementary and bound_by_tournament(0.0, sizes) < bound(0.0):
         bound = partial(_smaller_bound, sizes=tuple(sizes))
-        conditions += " and a learner that does not depend on their order"
+        learner = "a learner that does not depend on their order"
     return Guarantee(
         "cross",
         bound,
-        conditions,
+        f"{conditions} and {learner}",
         GUARANTEES["cross"].proved_by,
         "For stable learners the error is close to the significance in practice (Papadopoulos 2014).",
         vacuous_below=Fraction(1, sum(sizes) + 1),
