@@ -31,10 +31,10 @@ def make_measure(name, *, training):
     """Return a measure by the name that configurations use; without a training part, none that needs one."""
     m = measures
     plain = {
-        "power": lambda: m.PowerMeasure(),
+        "power": m.PowerMeasure,
         "power2-pairs": lambda: m.PowerMeasure(2, pair_penalty=0.25 if training else 0.0),
-        "log-loss": lambda: m.LogLossMeasure(),
-        "max-norm": lambda: m.MaxNormMeasure(),
+        "log-loss": m.LogLossMeasure,
+        "max-norm": m.MaxNormMeasure,
         "function": lambda: m.FunctionMeasure(largest_difference),
     }
     if name in plain:
@@ -42,10 +42,10 @@ def make_measure(name, *, training):
     if not training:
         return m.PowerMeasure(3)
     learned = {
-        "mahalanobis": lambda: m.MahalanobisMeasure(),
+        "mahalanobis": m.MahalanobisMeasure,
         "mahalanobis-unsigned": lambda: m.MahalanobisMeasure("absolute", shrinkage=0.25),
-        "label-wise": lambda: m.LabelWiseCombination(),
-        "prior": lambda: m.LabelsetPrior(),
+        "label-wise": m.LabelWiseCombination,
+        "prior": m.LabelsetPrior,
         "default": lambda: None,
         "log-loss+unseen": lambda: m.LogLossMeasure(floor=0.01) + m.UnseenPenalty(),
         "power+hamming": lambda: m.PowerMeasure() + m.HammingPenalty(),

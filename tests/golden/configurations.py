@@ -39,7 +39,7 @@ class Configuration(NamedTuple):
 class Arithmetic(ClassifierMixin, BaseEstimator):
     """A learner of exact outputs: a step function of one feature per label, shifted by a count of the training part."""
 
-    def fit(self, X, Y):
+    def fit(self, X, Y):  # noqa: ARG002
         """Learn one small shift per label; the order of the examples does not matter."""
         self.shift_ = np.asarray(Y, dtype=np.int64).sum(axis=0) % 3 - 1
         self.classes_ = [np.array([0, 1]) for _ in self.shift_]
@@ -99,7 +99,7 @@ KINDS_WITHOUT_TRAINING = ("prefit", "outputs", "sparse")
 SPARSE_MEASURES = ("power", "power2-pairs", "log-loss")
 
 
-def _allowed(one):
+def _allowed(one):  # noqa: PLR0911
     if one.measure in LISTING and one.n_labels > 9:
         return False
     if (
@@ -119,7 +119,7 @@ def _allowed(one):
     return True
 
 
-def _listed():
+def _listed():  # noqa: PLR0912
     C = Configuration
     for measure in MEASURES:
         for kind in ("cross", "inductive"):
