@@ -1,8 +1,13 @@
-"""Settings of every test."""
+"""Settings of every test, and what tests that need data or the network go through."""
 
 import os
+import socket
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from labelsure.datasets import load_dataset
 
 # No deadline: the first call of a kernel compiles it. In CI the examples are always the same.
 settings.register_profile(
@@ -12,3 +17,48 @@ settings.load_profile("labelsure")
 
 # Searching every module for doctests would import all files called conftest under one name.
 collect_ignore_glob = ["*conftest.py"]
+
+DATA_FIXTURES = {"mulan_folder", "load_mulan"}
+
+
+def pytest_collection_modifyitems(items):
+    """Mark what looks at Mulan's files: `make test` runs everything without them, and these once more with them."""
+    for item in items:
+        if DATA_FIXTURES & {*getattr(item, "fixturenames", ())}:
+            item.add_marker("data")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_network():
+    """Refuse connections to other machines: a test that tries to download fails, whether or not it would succeed."""
+    connect = socket.socket.connect
+
+    def connect_here(self, address):
+        if self.family in (socket.AF_INET, socket.AF_INET6) and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise RuntimeError(f"A test tried to reach {address}. Tests use files that are there, or a server here.")
+        return connect(self, address)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", connect_here)
+        yield
+
+
+@pytest.fixture(scope="session")
+def mulan_folder():
+    """The folder with the seven benchmark sets."""
+    folder = os.environ.get("LABELSURE_DATA", "")
+    if not folder or not Path(folder, "scene.xml").is_file():
+        pytest.skip("LABELSURE_DATA does not name a folder with the Mulan data sets")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def load_mulan(request):
+    """Load a benchmark set; all but yeast, which is on the package index, need the folder with Mulan's files."""
+
+    def load(name):
+        if name != "yeast":
+            request.getfixturevalue("mulan_folder")
+        return load_dataset(name, download=False)
+
+    return load

@@ -6,7 +6,6 @@ package. Seeds are fixed, so these tests do not fail by chance.
 
 import importlib.util
 import json
-import os
 import re
 from pathlib import Path
 
@@ -130,9 +129,8 @@ def test_the_number_of_jobs_changes_nothing(reproduced, monkeypatch):
 
 @pytest.mark.validity
 @pytest.mark.parametrize("name", DATASETS)
-def test_means_over_ten_seeds_reproduce_the_paper(name):
-    if name == "scene" and not os.environ.get("LABELSURE_DATA"):
-        pytest.skip("scene needs LABELSURE_DATA: the folder with Mulan's files")
+def test_means_over_ten_seeds_reproduce_the_paper(name, load_mulan):
+    load_mulan(name)  # skips where there is none
     tables = means(measure_tables([load_paper_dataset(name)], n_seeds=N_SEEDS, n_jobs=-1))
     assert outside_bands(tables, name, n_deviations=3, slack=0) == []
     assert far_from_paper(tables, name) == []

@@ -1,18 +1,6 @@
-import os
-from pathlib import Path
-
 import pytest
 
 from labelsure.datasets import Dataset, _load, _sources, read_mulan
-
-
-@pytest.fixture(scope="session")
-def mulan_folder():
-    """The folder with the seven benchmark sets."""
-    folder = os.environ.get("LABELSURE_DATA", "")
-    if not folder or not Path(folder, "scene.xml").is_file():
-        pytest.skip("LABELSURE_DATA does not name a folder with the Mulan data sets")
-    return Path(folder)
 
 
 @pytest.fixture

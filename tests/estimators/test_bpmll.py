@@ -1,6 +1,5 @@
 """BP-MLL against the paper's figures, its definition, and odd data."""
 
-import os
 import warnings
 
 import numpy as np
@@ -11,18 +10,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from threadpoolctl import threadpool_limits
 
-from labelsure.datasets import load_dataset
 from labelsure.estimators import BPMLLClassifier
 from labelsure.estimators._bpmll import draw_nguyen_widrow
 from labelsure.estimators._reference import best_cuts, network_outputs, train_epoch
 
 NETWORK = ("hidden_weights_", "hidden_bias_", "output_weights_", "output_bias_")
-
-
-def load_or_skip(name):
-    if name == "scene" and not os.environ.get("LABELSURE_DATA"):
-        pytest.skip("scene is not on the package index: set LABELSURE_DATA to a folder with its files")
-    return load_dataset(name)
 
 
 def figures_of(model, data):
@@ -48,8 +40,8 @@ def problem():
     ("name", "paper"),
     [("scene", [0.2903, 0.1630, 0.0509, 0.1665]), ("yeast", [0.2272, 0.0960, 0.3047, 0.6212])],
 )
-def test_bpmll_in_file_order_is_within_002_of_the_paper(name, paper):
-    data = load_or_skip(name)
+def test_bpmll_in_file_order_is_within_002_of_the_paper(name, paper, load_mulan):
+    data = load_mulan(name)
     figures = [figures_of(BPMLLClassifier(shuffle=False, random_state=seed), data) for seed in range(3)]
     assert np.all(np.abs(np.mean(figures, axis=0) - paper) < 0.02), figures
 
@@ -61,9 +53,9 @@ def test_bpmll_in_file_order_is_within_002_of_the_paper(name, paper):
         ("yeast", [0.2152, 0.1461, 0.3279, 0.6374], [0.0065, 0.0229, 0.0114, 0.0130]),
     ],
 )
-def test_bpmll_shuffled_does_not_forget_the_first_classes(name, reference, deviations):
+def test_bpmll_shuffled_does_not_forget_the_first_classes(name, reference, deviations, load_mulan):
     # two standard deviations over 12 seeds are 3.5 of the mean of three: a false alarm in less than one in 200
-    data = load_or_skip(name)
+    data = load_mulan(name)
     figures = [figures_of(BPMLLClassifier(random_state=seed), data) for seed in range(3)]
     assert np.all(np.abs(np.mean(figures, axis=0) - reference) < 2 * np.array(deviations)), figures
 

@@ -1,6 +1,5 @@
 """ML-kNN against its definition, and against the paper's figures to four decimals."""
 
-import os
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from sklearn.metrics import f1_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from labelsure.datasets import load_dataset
 from labelsure.estimators import MLkNNClassifier
 
 
@@ -57,10 +55,8 @@ def test_mlknn_equals_its_definition(data):
 @pytest.mark.parametrize(
     ("name", "figures"), [("scene", [0.0953, 0.6012, 0.7189, 0.7183]), ("yeast", [0.1980, 0.1658, 0.3567, 0.6360])]
 )
-def test_mlknn_gives_the_papers_figures_to_four_decimals(name, figures):
-    if name == "scene" and "LABELSURE_DATA" not in os.environ:
-        pytest.skip("scene is not on the package index: set LABELSURE_DATA to a folder with its files")
-    data = load_dataset(name)
+def test_mlknn_gives_the_papers_figures_to_four_decimals(name, figures, load_mulan):
+    data = load_mulan(name)
     model = make_pipeline(MinMaxScaler(), MLkNNClassifier(n_neighbors=10, smoothing=1.0))
     predicted = model.fit(data.X_train, data.Y_train).predict(data.X_test)
     measured = [

@@ -1,6 +1,5 @@
 """ML-NB against the paper's figures, its definition, and odd data; the genetic search on its own."""
 
-import os
 import warnings
 from itertools import pairwise
 
@@ -15,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from threadpoolctl import threadpool_limits
 
-from labelsure.datasets import load_dataset
 from labelsure.estimators import MLNBClassifier, _mlnb
 from labelsure.estimators._genetic import search_bit_strings
 from labelsure.estimators._mlnb import fit_log_odds
@@ -46,10 +44,8 @@ def naive_bayes_log_odds(train, Y, objects, smoothing=1.0):
     ("name", "n_components", "paper"),
     [("scene", 89, [0.1309, 0.4105, 0.6230, 0.6221]), ("yeast", 31, [0.2115, 0.1254, 0.3428, 0.6152])],
 )
-def test_mlnb_mean_over_seeds_is_in_the_regime_of_the_paper(name, n_components, paper):
-    if name == "scene" and not os.environ.get("LABELSURE_DATA"):
-        pytest.skip("scene is not on the package index: set LABELSURE_DATA to a folder with its files")
-    data = load_dataset(name)
+def test_mlnb_mean_over_seeds_is_in_the_regime_of_the_paper(name, n_components, paper, load_mulan):
+    data = load_mulan(name)
     figures = []
     for seed in range(4):
         model = make_pipeline(MinMaxScaler(), MLNBClassifier(random_state=seed)).fit(data.X_train, data.Y_train)

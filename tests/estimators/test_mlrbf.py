@@ -1,6 +1,5 @@
 """ML-RBF against its definition, the figures measured on scene and yeast, and odd data."""
 
-import os
 import warnings
 
 import numpy as np
@@ -12,7 +11,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from threadpoolctl import threadpool_limits
 
-from labelsure.datasets import load_dataset
 from labelsure.estimators import MLRBFClassifier
 
 
@@ -32,10 +30,8 @@ def clusters():
         ("yeast", 69, [0.1995, 0.1750, 0.3842, 0.6363], [0.0017, 0.0073, 0.0063, 0.0035]),
     ],
 )
-def test_mlrbf_mean_over_seeds_is_within_the_reference_bands(name, n_centres, means, deviations):
-    if name == "scene" and "LABELSURE_DATA" not in os.environ:
-        pytest.skip("scene is not on the package index: set LABELSURE_DATA to a folder with its files")
-    data = load_dataset(name)
+def test_mlrbf_mean_over_seeds_is_within_the_reference_bands(name, n_centres, means, deviations, load_mulan):
+    data = load_mulan(name)
     figures = []
     for seed in range(10):
         model = make_pipeline(MinMaxScaler(), MLRBFClassifier(random_state=seed)).fit(data.X_train, data.Y_train)
