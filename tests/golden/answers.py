@@ -200,14 +200,16 @@ def answer(configuration):
     if configuration.n_labels <= TABLE_LABELS:
         answers["p_values"] = pred.p_values()
         answers["masses"] = pred.rank_labels(method="mass")
-    regions = [pred.region(level) for level in LEVELS]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # levels that so few examples cannot reach
+        regions = [pred.region(level) for level in LEVELS]
     answers["sizes"] = [sizes_of(region) for region in regions]
     answers["contains"] = np.array([region.contains(asked) for region in regions])
     answers["inner"] = np.array([region.inner for region in regions])
     answers["outer"] = np.array([region.outer for region in regions])
     if not many:
         answers["members"] = [_members(region[i]) for region in regions for i in range(2)]
-    if hasattr(model, "nonconformity"):
+    if configuration.kind in ("inductive", "prefit"):
         answers["nonconformity"] = np.round(model.nonconformity(X_new, asked), 9)
     return answers
 
@@ -218,7 +220,9 @@ def _keep_nonempty(p_values, Y):
 
 
 def _members(region):
-    codes = region.labelsets(limit=MOST_LISTED).astype(np.int64)
+    labelsets = region.members if hasattr(region, "members") else region.labelsets
+    listed = labelsets(limit=MOST_LISTED)
+    codes = getattr(listed, "labelsets", listed).astype(np.int64)
     return (codes @ (1 << np.arange(codes.shape[1]))).tolist()
 
 

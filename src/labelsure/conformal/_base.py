@@ -229,14 +229,13 @@ class CalibratedClassifier(LabelsetClassifier):
     ) -> None:
         """Calibrate the models' outputs, stage two; ``training`` is what a user says of a model fitted elsewhere."""
         categories, weights = choices.look_at(X, Y)
-        needs = needs_of(measure, self.n_labels_)
-        folds = []
+        needs, folds = needs_of(measure, self.n_labels_), []
+        with_objects = Need.FEATURES in needs or isinstance(measure, AutoMeasure)  # whose candidates may look at them
         for split, model in zip(splits, models, strict=True):
             outputs = model.out_of_fold_outputs if Need.OUT_OF_FOLD_OUTPUTS in needs else model.training_outputs
-            X_train = _safe_indexing(X, split.train) if Need.FEATURES in needs else None
-            X_calibration = _safe_indexing(X, split.calibration) if Need.FEATURES in needs else None
-            part = TrainingPart(Y[split.train], outputs, X_train) if training is None else training
-            folds.append(FoldExamples(model.outputs, Y[split.calibration], part, X_calibration))
+            of_objects = [_safe_indexing(X, rows) if with_objects else None for rows in split]
+            part = TrainingPart(Y[split.train], outputs, of_objects[0]) if training is None else training
+            folds.append(FoldExamples(model.outputs, Y[split.calibration], part, of_objects[1]))
         *seeds, draw_seed = self.seeds_
         rows = [split.calibration for split in splits]
         self.calibrator_ = Calibrator(
