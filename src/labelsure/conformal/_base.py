@@ -102,10 +102,11 @@ class ConformalClassifier(WrappingClassifier, ABC):
         return self.predict_labelsets(X).labelsets.astype(np.int64)  # the int of scikit-learn's own classifiers
 
     def _check_fit(self, X: MatrixLike, Y: LabelMatrixLike, *, prefit: bool = False) -> tuple[MatrixLike, LabelMatrix]:
-        if self.measure is not None:
-            resolve_measure(self.measure)
         check_empty(self.empty)
-        return super()._check_fit(X, Y, prefit=prefit)
+        X, labels = super()._check_fit(X, Y, prefit=prefit)
+        if self.measure is not None:
+            resolve_measure(self.measure, labels.shape[1])
+        return X, labels
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "allow_empty_")  # what every fit learns last: one that failed half-way does not count
