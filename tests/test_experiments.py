@@ -10,9 +10,8 @@ from experiments._plan import PLAN
 from experiments._rows import LEVELS, best, best_rival, read_rows
 
 from labelsure.cli import _main
-from labelsure.cli._compare_measures import make_measure
-from labelsure.conformal._default import default_measure
 from labelsure.datasets import available_datasets
+from labelsure.measures import default_measure, make_measure
 
 
 def line(measure, sizes, *, learner="ml-rbf", guarantee="cross", errors=(5.0, 10.0, 20.0), dataset="scene", **changes):

@@ -10,15 +10,15 @@ from tiny_data import write_tiny
 
 from labelsure import CrossConformalClassifier, InductiveConformalClassifier, calibrate_outputs
 from labelsure.cli import _compare_outputs, _compare_runs, main
+from labelsure.cli._compare import ADDED, FIRST
 from labelsure.cli._compare_cells import _logarithms, judge
 from labelsure.cli._compare_data import PooledData
 from labelsure.cli._compare_learners import make_learner
-from labelsure.cli._compare_measures import make_measure
 from labelsure.cli._compare_results import Results, Row, read_results
-from labelsure.cli._compare_words import BASES, GUARANTEES, LEARNERS
-from labelsure.conformal import default_candidates
+from labelsure.cli._compare_words import GUARANTEES, LEARNERS
 from labelsure.datasets import load_dataset
 from labelsure.labelsets import SizeEstimate
+from labelsure.measures import default_candidates, make_measure
 from labelsure.metrics import mean_region_size, region_errors, subset_accuracy
 
 
@@ -85,7 +85,7 @@ def test_guarantees_give_the_figures_of_the_public_api(tiny, guarantee):
 
 
 def test_measures_give_the_figures_of_the_public_api(tiny):
-    measures = [*BASES, "power+pairs", "log-loss+unseen:1", "signed+hp"]
+    measures = [*FIRST, "power+pairs", "log-loss+unseen:1", "signed+hp"]
     words = ["tiny", "--learners", "ml-knn", "--measures", *measures, "--guarantees", "cross", "inductive"]
     found = compare(tiny, *words, "--folds", "3", "--resplits", "1")
     assert len(found) == 2 * len(measures)
@@ -282,7 +282,7 @@ def numbers(text):
     ("words", "messages"),
     [
         (["tiny", "--learners", "tree"], ["the learners are ml-rbf", "gradient-boosting", "got 'tree'"]),
-        (["tiny", "--measures", "entropy"], ["the measures are power", "log-loss", "got 'entropy'"]),
+        (["tiny", "--measures", "entropy"], ["The measures are power", "log-loss", "got 'entropy'"]),
         (["tiny", "--measures", "power+x"], ["can be added to a measure are pairs", "got 'x' in 'power+x'"]),
         (["tiny", "--guarantees", "full"], ["the guarantees are cross", "inductive", "got 'full'"]),
         (["tiny", "--confidence", "105"], ["confidence in percent between 0 and 100", "'105'"]),
@@ -331,5 +331,5 @@ def test_a_file_with_other_settings_is_refused(tiny, capsys):
 
 def test_help_lists_the_words(run):
     shown = run("compare", "--help").stdout
-    for word in (*BASES, *GUARANTEES, "gradient-boosting", "unseen", "--objects", "--json", "power:2+pairs"):
+    for word in (*FIRST, *ADDED, *GUARANTEES, "gradient-boosting", "unseen", "--objects", "--json", "power:2+pairs"):
         assert word in shown

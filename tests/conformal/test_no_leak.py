@@ -1,89 +1,105 @@
-"""Nothing learned from calibration examples enters a score: permuting their labels changes their own scores alone."""
+"""Nothing learned from calibration examples enters a score: other labels there change their own scores alone.
+
+The other labelsets occur nowhere in the data, so that they change whatever could be learned from them: frequencies of
+labelsets, of numbers of labels and of pairs, distances to the nearest labelset, errors.
+"""
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
 from labelsure import CrossConformalClassifier, InductiveConformalClassifier
 from labelsure.estimators import outputs_of
-from labelsure.measures import (
-    CardinalityPenalty,
-    ForestMeasure,
-    FunctionMeasure,
-    HammingPenalty,
-    LabelsetPrior,
-    LabelWiseCombination,
-    LogLossMeasure,
-    MahalanobisMeasure,
-    MaxNormMeasure,
-    PowerMeasure,
-    UnseenPenalty,
-)
+from labelsure.measures import MEASURES, AutoMeasure, FunctionMeasure, make_measure
 
+N_LABELS = 4
+LABELSETS = np.array([[code >> j & 1 for j in range(N_LABELS)] for code in range(2**N_LABELS)])
 BASE = RandomForestClassifier(n_estimators=8, max_depth=3, random_state=0)
-MEASURES = {
-    "power with pairs": PowerMeasure(pair_penalty=1.0),
-    "log loss, prior": LogLossMeasure() + LabelsetPrior(),
-    "log loss, unseen": LogLossMeasure() + UnseenPenalty(2.0),
-    "power, cardinality": PowerMeasure(d=1) + CardinalityPenalty(),
-    "signed, Hamming": MahalanobisMeasure(out_of_fold=True) + HammingPenalty(2.0),
-    "absolute": MahalanobisMeasure("absolute"),
-    "forest": ForestMeasure(n_estimators=10, random_state=0),
-    "label-wise": LabelWiseCombination(),
-    "auto": "auto",
-}
-LEARN_NOTHING = {
-    "max-norm": MaxNormMeasure(),
-    "function": FunctionMeasure(lambda outputs, labelset: np.abs(outputs - labelset).sum(axis=1)),
-}
+DEFAULT = "default"
+
+
+def named(name):
+    """Return the measure of a word, with little to do."""
+    if name == DEFAULT:
+        return None
+    if name == "auto":
+        return AutoMeasure(n_folds=2, n_objects=5)
+    if name == "function":
+        return FunctionMeasure(lambda outputs, labelset: np.abs(outputs - labelset).sum(axis=1))
+    words = {"measure": "{}", "option": "power+{}", "penalty": "log-loss+{}"}
+    measure = make_measure(words[MEASURES[name].role].format(name))
+    return measure.set_params(n_estimators=10, random_state=0) if "forest" in name else measure
+
+
+LEARN_NOTHING = ("power", "log-loss", "max-norm", "function")
+LEARN = [name for name in (*MEASURES, DEFAULT) if name not in LEARN_NOTHING]
 
 
 @pytest.fixture(scope="module")
 def data():
+    """Return examples with up to two labels, neither 0 and 2 nor 1 and 3 together."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(150, 4))
-    return X, (X[:, [0, 1, 2]] + X[:, [1, 2, 0]] + rng.normal(size=(150, 3)) > 0.3).astype(int)
+    X = rng.normal(size=(120, 4))
+    Y = (X + X[:, [1, 2, 3, 0]] + rng.normal(size=X.shape) > 0.3).astype(int)
+    Y[:, 2] &= 1 - Y[:, 0]
+    Y[:, 3] &= 1 - Y[:, 1]
+    assert Y.sum(axis=1).max() == 2
+    return X, Y
 
 
-def permute(Y, rows, seed=0):
-    """Return labels with those of the given rows in another order."""
+def replace_labels(Y, rows):
+    """Return labels of which those of the rows are labelsets that nobody else has."""
+    seen = {tuple(row) for row in Y.tolist()}
+    new = np.array([row for row in LABELSETS.tolist() if tuple(row) not in seen])
+    assert len(new) >= 5
     other = Y.copy()
-    other[rows] = Y[np.random.default_rng(seed).permutation(rows)]
-    assert not np.array_equal(other, Y)
+    other[rows] = new[np.arange(len(rows)) % len(new)]
     return other
 
 
-def scores_of_everything(calibrated, model, X):
-    """Return the scores of all labelsets of the objects under one fold."""
-    energy = calibrated.fold(outputs_of(model, X, 3), X).energy
-    labelsets = np.array([[code >> j & 1 for j in range(3)] for code in range(8)], dtype=np.int8)
-    return np.stack([energy.scores(np.tile(one, (len(X), 1))) for one in labelsets])
+def of_all_labelsets(score, X):
+    """Return the scores of all labelsets of the objects."""
+    return np.stack([score(X, np.tile(one, (len(X), 1))) for one in LABELSETS])
 
 
-@pytest.mark.parametrize("name", [*MEASURES, *LEARN_NOTHING])
+@pytest.mark.parametrize("name", [*LEARN, *LEARN_NOTHING])
 def test_inductive_scores_do_not_depend_on_calibration_labels(data, name):
     X, Y = data
-    measure = (MEASURES | LEARN_NOTHING)[name]
-    model = InductiveConformalClassifier(BASE, measure=measure, random_state=0, empty="allow")
-    first = model.fit(X, Y)
-    rows, own = first.calibration_indices_, first.calibrated_.scores
-    scores = scores_of_everything(first.calibrated_, first.model_, X)
-    second = model.fit(X, permute(Y, rows))
-    assert np.array_equal(scores_of_everything(second.calibrated_, second.model_, X), scores)
-    assert not np.array_equal(second.calibrated_.scores, own)  # what may change, and does
+    model = InductiveConformalClassifier(BASE, measure=named(name), random_state=0, empty="allow")
+    first = clone(model).fit(X, Y)
+    second = clone(model).fit(X, replace_labels(Y, first.calibration_indices_))
+    assert np.array_equal(of_all_labelsets(first.nonconformity, X), of_all_labelsets(second.nonconformity, X))
+    p_values = [fitted.predict_labelsets(X).p_values() for fitted in (first, second)]
+    assert not np.array_equal(*p_values)  # what may change, and does
 
 
-@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("name", LEARN)
 def test_a_folds_scores_do_not_depend_on_its_own_labels(data, name):
     X, Y = data
-    measure = MEASURES[name]
-    folds = [(np.arange(50, 150), np.arange(50)), (np.arange(100), np.arange(100, 150))]
-    model = CrossConformalClassifier(BASE, measure=measure, cv=folds, random_state=0, empty="allow")
-    first = model.fit(X, Y)
-    scores = [scores_of_everything(*fold, X) for fold in zip(first.calibrated_, first.models_, strict=True)]
-    own = [calibrated.scores for calibrated in first.calibrated_]
-    second = model.fit(X, permute(Y, folds[0][1]))  # they calibrate fold 0, and train fold 1
-    changed = [scores_of_everything(*fold, X) for fold in zip(second.calibrated_, second.models_, strict=True)]
-    assert np.array_equal(changed[0], scores[0])
-    assert not np.array_equal(second.calibrated_[0].scores, own[0])
-    assert not np.array_equal(changed[1], scores[1])
+    folds = [(np.arange(40, 120), np.arange(40)), (np.arange(80), np.arange(80, 120))]
+    model = CrossConformalClassifier(BASE, measure=named(name), cv=folds, random_state=0, empty="allow")
+
+    def scores_of_folds(Y):
+        fitted = clone(model).fit(X, Y)
+        scores = []
+        for calibrated, inner in zip(fitted.calibrated_, fitted.models_, strict=True):
+            outputs = outputs_of(inner, X, N_LABELS)
+            scores.append([calibrated.measure.scores(outputs, np.tile(one, (len(X), 1)), X=X) for one in LABELSETS])
+        return scores
+
+    first, second = scores_of_folds(Y), scores_of_folds(replace_labels(Y, folds[0][1]))
+    assert np.array_equal(first[0], second[0])
+    assert not np.array_equal(first[1], second[1])  # they calibrate fold 0, and train fold 1
+
+
+@pytest.mark.parametrize("name", [name for name in LEARN if name not in ("auto", DEFAULT)])
+def test_labels_that_leaked_into_a_measure_would_be_seen(data, name):
+    """Without which the tests above would prove nothing: fitted on the calibration part too, scores do change."""
+    X, Y = data
+    outputs = np.clip(0.5 + 0.2 * X, 0, 1)
+    scores = []
+    for labels in (Y, replace_labels(Y, np.arange(40))):
+        measure = named(name).fit(labels, outputs=outputs, X=X)
+        scores.append(of_all_labelsets(lambda X, Y, measure=measure: measure.scores(outputs, Y, X=X), X))
+    assert not np.array_equal(*scores)

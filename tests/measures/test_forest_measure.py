@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 from labelsure import CrossConformalClassifier, InductiveConformalClassifier, MLkNNClassifier, calibrate_outputs
 from labelsure.labelsets import decode
-from labelsure.measures import ForestMeasure, HammingPenalty, LogLossMeasure, Measure, UnseenPenalty
+from labelsure.measures import ForestMeasure, HammingPenalty, LogLossMeasure, Measure, Need, UnseenPenalty
 
 OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1, 1e-300, 1 - 2**-53]) | st.floats(0, 1)
 
@@ -299,9 +299,7 @@ def test_scores_do_not_depend_on_calibration_labels():
 
 
 def test_objects_are_needed():
-    assert ForestMeasure().needs_features
-    assert ForestMeasure().needs_training_labels
-    assert not ForestMeasure().needs_training_outputs
+    assert ForestMeasure().needs == Need.FEATURES | Need.TRAINING_LABELS
     X, Y, outputs = clustered_data(50)
     with pytest.raises(ValueError, match="ForestMeasure looks at the objects themselves: pass them as X"):
         small_forest().fit(Y)
@@ -356,7 +354,7 @@ def test_bad_parameters_of_forests_are_refused(parameters, message):
 
 
 def test_forest_without_training_examples_is_refused():
-    with pytest.raises(ValueError, match="ForestMeasure grows a forest from training examples"):
+    with pytest.raises(ValueError, match="learns from training examples, so Y needs at least one row"):
         ForestMeasure().fit(np.empty((0, 2)), X=np.empty((0, 3)))
 
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from labelsure import calibrate_outputs
 from labelsure.labelsets import decode
-from labelsure.measures import FunctionMeasure, HammingPenalty, Measure, PowerMeasure
+from labelsure.measures import FunctionMeasure, HammingPenalty, Measure, Need, PowerMeasure
 
 
 def squares(outputs, labelset):
@@ -177,7 +177,7 @@ def test_no_objects_have_an_empty_energy():
 def test_function_measure_is_a_scikit_learn_object():
     measure = FunctionMeasure(squares, largest=5.0)
     assert isinstance(measure, Measure)
-    assert not measure.needs_training_labels
+    assert measure.needs == Need.NOTHING
     assert measure.get_params() == {"function": squares, "largest": 5.0}
     copy = clone(measure)
     assert copy.function is squares

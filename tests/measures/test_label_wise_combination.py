@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from labelsure import InductiveConformalClassifier, calibrate_outputs
 from labelsure.labelsets import decode
-from labelsure.measures import LabelWiseCombination, Measure
+from labelsure.measures import LabelWiseCombination, Measure, Need
 
 TENTHS = st.integers(0, 10).map(lambda tenths: tenths / 10)
 OUTPUTS = TENTHS | st.sampled_from([1e-300, 1 - 2**-53]) | st.floats(0, 1)
@@ -120,10 +120,10 @@ def test_out_of_fold_errors_are_those_of_models_that_had_not_seen_the_example():
     errors = {}
     for out_of_fold in (False, True):
         measure = LabelWiseCombination(out_of_fold=out_of_fold)
-        assert measure.needs_training_outputs
-        assert measure.needs_training_labels
-        assert not measure.needs_features
-        assert measure.needs_out_of_fold_outputs is out_of_fold
+        assert Need.TRAINING_OUTPUTS in measure.needs
+        assert Need.TRAINING_LABELS in measure.needs
+        assert Need.FEATURES not in measure.needs
+        assert (Need.OUT_OF_FOLD_OUTPUTS in measure.needs) is out_of_fold
         model = InductiveConformalClassifier(DecisionTreeClassifier(), measure=measure, random_state=0).fit(X, Y)
         errors[out_of_fold] = model.calibrated_.measure.errors_ / 2**40
     assert errors[False].max() == 0
@@ -152,12 +152,12 @@ def test_calibrated_combination_is_a_conformal_predictor():
 @pytest.mark.parametrize(
     ("Y", "outputs", "message"),
     [
-        ([[1, 0]], None, "LabelWiseCombination is fitted on errors: pass outputs"),
+        ([[1, 0]], None, r"LabelWiseCombination\(\) learns from errors: pass outputs"),
         ([[1, 0]], [[0.5, 1.5]], "outputs must lie between 0 and 1, got 1.5"),
         ([[1, 0]], [[0.5]], r"outputs must have shape \(n_objects, 2\), got \(1, 1\)"),
         ([[1, 0]], [[0.5, 0.5], [0.5, 0.5]], "outputs and Y must have the same number of rows, got 2 and 1"),
         ([[1, 2]], [[0.5, 0.5]], "Y must hold only 0 and 1, got 2"),
-        (np.empty((0, 2)), np.empty((0, 2)), "LabelWiseCombination compares errors with those made in training"),
+        (np.empty((0, 2)), np.empty((0, 2)), "so Y needs at least one row, got none"),
     ],
 )
 def test_bad_training_parts_of_combinations_are_refused(Y, outputs, message):

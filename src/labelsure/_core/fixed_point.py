@@ -62,8 +62,8 @@ def choose_exponent(largest_score: float, *, root: bool = False) -> int:
     if exponent < COARSEST_EXPONENT or not math.isfinite(largest_score):
         raise ValueError(
             f"Scores may be as large as {largest_score:.3g}, which leaves too few digits for exact integer sums."
-            f" Keep scores below {limit:.3g}: choose smaller weights or penalties, or, for a distance whose residuals"
-            " hardly vary, normalised=True or a larger shrinkage."
+            f" Choose weights or penalties that keep scores below {limit:.3g}; for a distance whose residuals hardly"
+            " vary, pass normalised=True or a larger shrinkage."
         )
     return exponent
 
@@ -231,7 +231,7 @@ class Costs:
         if form == "maximum" and not (self.constant is None and self.pairwise is None):
             raise ValueError('A measure whose form is "maximum" has costs of single labels only: declare another form.')
         reach = self._reach(parts, form)
-        if not reach <= ROUNDING * bound:
+        if not reach <= ROUNDING * bound + 2.0**-FINEST_EXPONENT:
             raise ValueError(
                 f"The costs of a measure reach {reach:.6g}, more than the {bound:.6g} that its _learn returned."
                 " Let _learn return a number that no labelset's score can exceed, and costs be finite."
@@ -243,12 +243,12 @@ class Costs:
         terms, off, on = (np.abs(part) for part in parts)
         largest = np.maximum(off, on)
         per_object = terms.sum(axis=1) + (largest.max(axis=1) if form == "maximum" else largest.sum(axis=1))
-        reach: float = per_object.max(initial=0.0)
+        reach = float(per_object.max(initial=0.0))
         if isinstance(self.pairwise, np.ndarray) and self.pairwise.ndim == 2:
             reach += float(np.abs(np.triu(self.pairwise, 1)).sum())
         reach = math.sqrt(reach) if form == "root" else reach
         by_cardinality = 0.0 if self.by_cardinality is None else float(np.abs(self.by_cardinality).max())
-        return reach + by_cardinality + abs(self.per_distance) * largest.shape[1]
+        return reach + by_cardinality + abs(float(self.per_distance)) * int(largest.shape[1])
 
     def _penalty(self, n_labels: int, exponent: int, *, flat: int | None) -> Penalty | None:
         by_cardinality = None if flat is None else np.full(n_labels + 1, flat)

@@ -80,7 +80,7 @@ class AutoMeasure(BaseEstimator):
     LogLossMeasure() chosen from 2 candidates: the earliest within 0.1 bits of the smallest regions.
     Mean sizes of the regions of 80 of 80 training examples, by significance:
     rank  0.1 bits
-       1 5.64 2.49 * LogLossMeasure()
+       1 5.64 2.50 * LogLossMeasure()
        2 5.89 2.56   PowerMeasure()
     """
 

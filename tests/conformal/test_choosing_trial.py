@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold
 
-from labelsure.conformal import _trial
-from labelsure.conformal._trial import Trial
+from labelsure.conformal import _choosing
+from labelsure.conformal._choosing import Trial
 from labelsure.labelsets import FoldEngine, SizeEstimate
-from labelsure.measures import ForestMeasure, LogLossMeasure, MahalanobisMeasure, PowerMeasure, UnseenPenalty
+from labelsure.measures import ForestMeasure, LogLossMeasure, MahalanobisMeasure, Need, PowerMeasure, UnseenPenalty
 
 LEVELS = (Fraction(1, 10), Fraction(3, 10))
 
@@ -58,8 +58,8 @@ def slow_region_bits(candidate, trial):
 
 
 def score_of(measure, trial, i, labelset):
-    X = None if trial.X is None or not measure.needs_features else trial.X[[i]]
-    return measure.energy(trial.outputs[[i]], X=X).scores(np.array([labelset]))[0] * 2.0**-measure.exponent_
+    X = None if trial.X is None or Need.FEATURES not in measure.needs else trial.X[[i]]
+    return measure.scores(trial.outputs[[i]], [labelset], X=X)[0]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_rough_sizes_of_many_labels_are_near_the_exact_ones(monkeypatch):
     for candidate in (PowerMeasure(2), LogLossMeasure() + UnseenPenalty(1.0)):
         rough = trial.region_bits(candidate)
         with monkeypatch.context() as patch:
-            patch.setattr(_trial, "MANY_LABELS", 21)
+            patch.setattr(_choosing, "MANY_LABELS", 21)
             exact = trial.region_bits(candidate)
         large = exact > 13  # more than the search may find before it estimates
         assert large.sum() >= 4

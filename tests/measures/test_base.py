@@ -17,6 +17,7 @@ from labelsure.measures import (
     MaxNormMeasure,
     Measure,
     MeasureSum,
+    Need,
     PowerMeasure,
     UnseenPenalty,
 )
@@ -92,15 +93,12 @@ def test_a_large_part_makes_the_units_of_the_sum_coarser():
         (UnseenPenalty(1e9) + UnseenPenalty(1e9)).fit([[1, 0]])
 
 
-def test_needs_are_those_of_either_part():
-    assert not (PowerMeasure() + PowerMeasure()).needs_training_labels
-    assert (PowerMeasure() + HammingPenalty()).needs_training_labels
-    assert (HammingPenalty() + PowerMeasure()).needs_training_labels
-    for need in ("needs_training_outputs", "needs_out_of_fold_outputs", "needs_features"):
-        asking = type("Asking", (MaxNormMeasure,), {need: property(lambda _: True)})
-        assert not getattr(three(), need)
-        assert getattr(three() + asking(), need)
-        assert getattr(asking() + three(), need)
+@pytest.mark.parametrize("need", list(Need))
+def test_needs_are_those_of_either_part(need):
+    asking = type("Asking", (MaxNormMeasure,), {"needs": need})
+    assert (PowerMeasure() + PowerMeasure()).needs == Need.NOTHING
+    assert (asking() + PowerMeasure()).needs == (PowerMeasure() + asking()).needs == need
+    assert (three() + asking()).needs == need | Need.TRAINING_LABELS
 
 
 def test_parameters_of_the_parts_can_be_reached():

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from labelsure import calibrate_outputs
 from labelsure.labelsets import decode
-from labelsure.measures import LogLossMeasure, PowerMeasure
+from labelsure.measures import LogLossMeasure, Need, PowerMeasure
 
 OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1, 1e-300, 1e-6, 1 - 1e-6, 1 - 2**-53]) | st.floats(0, 1)
 FLOORS = st.sampled_from([1e-6, 1e-300, 0.49, 0.01]) | st.floats(1e-12, 0.499)
@@ -149,11 +149,7 @@ def test_floors_of_one_half_or_more_are_refused(floor):
 
 
 def test_log_loss_needs_nothing_of_the_training_part():
-    measure = LogLossMeasure()
-    assert not measure.needs_training_labels
-    assert not measure.needs_training_outputs
-    assert not measure.needs_out_of_fold_outputs
-    assert not measure.needs_features
+    assert LogLossMeasure().needs == Need.NOTHING
 
 
 def test_bad_input_of_log_loss_is_refused():

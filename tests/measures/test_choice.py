@@ -2,45 +2,74 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from labelsure.conformal import MeasureChoice, MeasureChoices
-from labelsure.measures import ForestMeasure, LogLossMeasure, PowerMeasure, UnseenPenalty
+from labelsure.measures import (
+    ForestMeasure,
+    LogLossMeasure,
+    MeasureChoice,
+    MeasureChoices,
+    PowerMeasure,
+    UnseenPenalty,
+)
 
 CANDIDATES = (PowerMeasure(), ForestMeasure(), LogLossMeasure() + UnseenPenalty(2.0), LogLossMeasure())
 SIZES = np.array([[4000.0, 30.5], [np.nan, np.nan], [120.0, 7.25], [900.0, 12.0]])
 
 
 def make_choice(sizes=SIZES, *, logarithmic=False):
-    losses = (sizes if logarithmic else np.log2(sizes)).mean(axis=1)
-    return MeasureChoice(
-        candidates=CANDIDATES,
-        chosen=int(np.nanargmin(losses)),
+    return MeasureChoice.of(
+        CANDIDATES,
+        sizes,
         significance=(0.05, 0.2),
-        sizes=sizes,
-        losses=losses,
-        logarithmic=logarithmic,
-        skipped={1: "X must hold numbers."},
         n_objects=200,
         n_examples=1350,
+        logarithmic=logarithmic,
+        skipped={1: "X must hold numbers."},
     )
 
 
 def test_choice_prints_a_table_with_the_best_first():
     assert str(make_choice()).splitlines() == [
-        "LogLossMeasure() + UnseenPenalty(weight=2.0) chosen from 4 candidates by the mean size of the regions",
-        "of 200 of 1350 training examples, at significance:",
-        "rank   0.05   0.2",
-        "   1 120.00  7.25 LogLossMeasure() + UnseenPenalty(weight=2.0)",
-        "   2 900.00 12.00 LogLossMeasure()",
-        "   3   4000 30.50 PowerMeasure()",
+        "LogLossMeasure() + UnseenPenalty(weight=2.0) chosen from 4 candidates: the earliest within 0.1 bits of the"
+        " smallest regions.",
+        "Mean sizes of the regions of 200 of 1350 training examples, by significance:",
+        "rank   0.05   0.2 bits",
+        "   1 120.00  7.25 4.88 * LogLossMeasure() + UnseenPenalty(weight=2.0)",
+        "   2 900.00 12.00 6.70   LogLossMeasure()",
+        "   3   4000 30.50 8.45   PowerMeasure()",
         "not used: ForestMeasure(): X must hold numbers.",
     ]
 
 
+def test_choice_that_is_not_the_best_is_marked_where_it_stands():
+    lines = str(make_choice(SIZES[[2, 1, 0, 2]] * [[1.05], [1], [1], [1]])).splitlines()
+    assert lines[0].startswith("PowerMeasure() chosen from 4 candidates: the earliest within 0.1 bits")
+    assert [line[:4] for line in lines if "*" in line] == ["   2"]
+    assert lines[3].endswith("4.88   LogLossMeasure()")
+    assert lines[4].endswith("4.95 * PowerMeasure()")
+
+
+@pytest.mark.parametrize(("bits", "chosen"), [((1.2, 1.05, 1.0), 1), ((1.2, 1.11, 1.0), 2), ((1.09, 9.0, 1.0), 0)])
+def test_losses_that_are_close_count_as_equal(bits, chosen):
+    options = {"significance": [0.1], "n_objects": 4, "n_examples": 4}
+    choice = MeasureChoice.of(
+        [PowerMeasure(d) for d in (1, 2, 3)], np.array(bits)[:, None], logarithmic=True, **options
+    )
+    assert choice.chosen == chosen
+    assert choice.ranking[0] == 2
+
+
+def test_candidates_that_cannot_be_used_are_not_close():
+    options = {"significance": [0.1], "n_objects": 4, "n_examples": 4, "skipped": {0: "no objects"}}
+    choice = MeasureChoice.of([PowerMeasure(d) for d in (1, 2, 3)], np.array([[np.nan], [8.0], [2.0]]), **options)
+    assert choice.chosen == 2
+
+
 def test_choice_says_when_sizes_are_logarithms():
     choice = make_choice(np.log2(SIZES), logarithmic=True)
-    assert "by the mean log2 size of the regions" in str(choice)
-    assert "   1  6.91 2.86 LogLossMeasure() + " in str(choice)
+    assert "\nMean log2 sizes of the regions" in str(choice)
+    assert "   1  6.91 2.86 4.88 * LogLossMeasure() + " in str(choice)
     assert list(choice.to_frame().columns[1:3]) == ["log2_size_0.05", "log2_size_0.2"]
 
 
@@ -73,7 +102,7 @@ def test_choices_count_and_print_all_folds():
     lines = str(choices).splitlines()
     assert lines[0] == "2 of 3 folds chose LogLossMeasure() + UnseenPenalty(weight=2.0)"
     assert lines[1] == "1 of 3 folds chose PowerMeasure()"
-    assert str(choices).count("at significance") == 3
+    assert str(choices).count("by significance") == 3
     assert "fold 1: PowerMeasure() chosen from" in str(choices)
 
 

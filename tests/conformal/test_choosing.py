@@ -2,7 +2,6 @@
 
 import pickle
 import re
-from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -26,8 +25,7 @@ from labelsure import (
     MLkNNClassifier,
     calibrate_outputs,
 )
-from labelsure.conformal import default_candidates
-from labelsure.conformal._auto import choose
+from labelsure.conformal._choosing import choose_measure, make_trial
 from labelsure.conformal._fitting import INNER_FOLDS
 from labelsure.measures import (
     ForestMeasure,
@@ -35,8 +33,10 @@ from labelsure.measures import (
     LabelsetPrior,
     LogLossMeasure,
     MahalanobisMeasure,
+    Measure,
     PowerMeasure,
     UnseenPenalty,
+    default_candidates,
 )
 
 FEW = [PowerMeasure(), LogLossMeasure(), LogLossMeasure() + UnseenPenalty(2.0)]
@@ -137,26 +137,6 @@ def test_ties_go_to_the_earlier_candidate(data):
     assert [choice.chosen for choice in cross(AutoMeasure(same)).fit(*data).measure_choices_] == [0, 0, 0]
 
 
-@pytest.mark.parametrize(("bits", "chosen"), [((1.2, 1.05, 1.0), 1), ((1.2, 1.11, 1.0), 2), ((1.09, 9.0, 1.0), 0)])
-def test_losses_that_are_close_count_as_equal(bits, chosen):
-    trial = SimpleNamespace(labels=np.zeros((4, 30)), levels=[0.1], objects=np.ones(4, dtype=bool))
-    trial.region_bits = lambda candidate: np.full((4, 1), bits[int(candidate.d)])
-    choice = choose([PowerMeasure(d) for d in range(3)], trial)
-    assert choice.chosen == chosen
-    assert choice.ranking[0] == 2
-
-
-def test_candidates_that_cannot_be_used_are_not_close():
-    def region_bits(candidate):
-        if candidate.d == 0:
-            raise ValueError("no objects")
-        return np.full((4, 1), candidate.d)
-
-    trial = SimpleNamespace(labels=np.zeros((4, 30)), levels=[0.1], objects=np.ones(4, dtype=bool))
-    trial.region_bits = region_bits
-    assert choose([PowerMeasure(d) for d in (0, 3, 1)], trial).chosen == 2
-
-
 def test_loss_is_the_mean_over_levels_of_the_logarithm_of_the_mean_size(data):
     choice = cross(AutoMeasure(FEW, significance=(0.1, 0.3))).fit(*data).measure_choices_[0]
     np.testing.assert_allclose(choice.losses, np.log2(choice.sizes).mean(axis=1), rtol=1e-12)
@@ -170,19 +150,19 @@ def test_many_labels_are_compared_by_logarithms():
     rng = np.random.default_rng(0)
     Y = (rng.random((120, 30)) < 0.1).astype(int)
     outputs = np.clip(0.3 * Y + 0.2 * rng.random((120, 30)), 0, 1)
-    measure = AutoMeasure([PowerMeasure(), LogLossMeasure()], significance=0.2, random_state=0).fit(Y, outputs=outputs)
-    choice = measure.choice_
+    auto = AutoMeasure([PowerMeasure(), LogLossMeasure()], significance=0.2, random_state=0)
+    _, choice = choose_measure(auto, Y, outputs)
     assert choice.logarithmic
     np.testing.assert_array_equal(choice.losses, choice.sizes[:, 0])
     assert (choice.sizes < 30).all()
-    few = AutoMeasure([PowerMeasure()], n_folds=2, random_state=0).fit(Y[:, :20], outputs=outputs[:, :20])
-    assert not few.choice_.logarithmic
+    auto = AutoMeasure([PowerMeasure()], n_folds=2, random_state=0)
+    assert not choose_measure(auto, Y[:, :20], outputs[:, :20])[1].logarithmic
 
 
 @pytest.mark.parametrize("n_objects", [1, 7, 25, 102])
 def test_measured_examples_come_alike_from_all_parts_and_out_of_fold_models(n_objects):
     Y, outputs = np.zeros((103, 2), dtype=np.int8), np.zeros((103, 2))
-    trial = AutoMeasure(n_objects=n_objects, random_state=4)._make_trial(Y, outputs, None)
+    trial = make_trial(AutoMeasure(n_objects=n_objects, random_state=4), Y, outputs, None)
     assert trial.objects.sum() == n_objects
     models = KFold(INNER_FOLDS, shuffle=True, random_state=4).split(Y)  # as out_of_fold_outputs cuts them
     for parts in (trial.folds, models):
@@ -193,7 +173,7 @@ def test_measured_examples_come_alike_from_all_parts_and_out_of_fold_models(n_ob
 def test_two_hundred_examples_are_measured_where_there_are_more():
     Y, outputs = np.zeros((201, 2), dtype=np.int8), np.zeros((201, 2))
     auto = AutoMeasure(random_state=0)
-    assert [auto._make_trial(Y[:n], outputs[:n], None).objects.sum() for n in (199, 200, 201)] == [199, 200, 200]
+    assert [make_trial(auto, Y[:n], outputs[:n], None).objects.sum() for n in (199, 200, 201)] == [199, 200, 200]
 
 
 def test_choices_repeat_and_do_not_depend_on_n_jobs(data):
@@ -209,9 +189,10 @@ def test_choices_repeat_and_do_not_depend_on_n_jobs(data):
     other = cross(auto, random_state=2, cv=[(np.arange(40), np.arange(40, 80))]).fit(X, Y)
     assert (seeded.measure_choices_[0].sizes != other.measure_choices_[0].sizes).any()
     outputs = np.random.default_rng(0).random(Y.shape)
-    own = [AutoMeasure(FEW, n_objects=10, random_state=state).fit(Y, outputs=outputs) for state in (5, 5, 6)]
-    np.testing.assert_array_equal(own[0].choice_.sizes, own[1].choice_.sizes)
-    assert (own[0].choice_.sizes != own[2].choice_.sizes).any()
+    recipes = [AutoMeasure(FEW, n_objects=10, random_state=state) for state in (5, 5, 6)]
+    sizes = [choose_measure(recipe, Y, outputs)[1].sizes for recipe in recipes]
+    np.testing.assert_array_equal(sizes[0], sizes[1])
+    assert (sizes[0] != sizes[2]).any()
 
 
 @pytest.mark.parametrize("measure", [PowerMeasure(pair_penalty=1.0), OUT_OF_FOLD, SMALL_FOREST], ids=repr)
@@ -241,11 +222,11 @@ def test_auto_stands_for_the_usual_candidates(data):
     assert any("pair_penalty" in name for name in many)
 
 
-def test_auto_adds_up_with_a_penalty(data):
-    X, Y = data
-    both = cross(AutoMeasure([LogLossMeasure()]) + UnseenPenalty(2.0)).fit(X[:60], Y[:60])
-    named = cross(LogLossMeasure() + UnseenPenalty(2.0)).fit(X[:60], Y[:60])
-    np.testing.assert_array_equal(both.predict_labelsets(X[60:]).p_values(), named.predict_labelsets(X[60:]).p_values())
+def test_auto_is_a_recipe_and_no_measure():
+    assert not isinstance(AutoMeasure(), Measure)
+    for addition in (lambda: AutoMeasure() + UnseenPenalty(), lambda: UnseenPenalty() + AutoMeasure()):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            addition()
 
 
 def test_candidates_that_cannot_be_used_are_left_out_with_the_reason():
@@ -349,14 +330,9 @@ def test_other_words_than_auto_are_refused(data):
         CrossConformalClassifier(Refusing(), measure="automatic").fit(*data)
 
 
-def test_a_measure_alone_says_what_it_needs(data):
-    _, Y = data
-    with pytest.raises(ValueError, match="pass outputs, those for the examples of Y, got None"):
-        AutoMeasure().fit(Y)
+def test_a_choice_needs_two_examples():
     with pytest.raises(ValueError, match="at least 2 training examples to choose by, got 1"):
-        AutoMeasure().fit(Y[:1], outputs=np.full((1, 3), 0.5))
-    with pytest.raises(ValueError, match="outputs and Y must have the same number of rows, got 2 and 80"):
-        AutoMeasure().fit(Y, outputs=np.full((2, 3), 0.5))
+        choose_measure(AutoMeasure(), np.ones((1, 3), dtype=np.int8), np.full((1, 3), 0.5))
 
 
 def test_auto_is_a_parameter_like_others(data):
@@ -369,7 +345,6 @@ def test_auto_is_a_parameter_like_others(data):
     copy.fit(X, Y)
     assert SMALL_FOREST.random_state is None
     assert copy.measure.candidates[0].random_state is None
-    assert not hasattr(copy.measure, "choice_")
     inside = InductiveConformalClassifier(MLkNNClassifier(3), random_state=0)
     search = GridSearchCV(inside, {"measure": ["auto", PowerMeasure(), AutoMeasure(FEW)]}, cv=2, refit=False)
     assert len(search.fit(X, Y).cv_results_["params"]) == 3

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from labelsure.labelsets import decode
-from labelsure.measures import Measure, PowerMeasure
+from labelsure.measures import Measure, Need, PowerMeasure
 
 OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1, 1e-300, 1 - 2**-53]) | st.floats(0, 1)
 POWERS = st.sampled_from([0.5, 1, 2, 4, 8]) | st.floats(0.01, 50)
@@ -27,7 +27,7 @@ def transcription(t, o, d, pair_penalty, training):
 @st.composite
 def fitted_measures(draw):
     n_labels = draw(st.integers(1, 5))
-    training = draw(arrays(np.int8, (draw(st.integers(0, 6)), n_labels), elements=st.integers(0, 1)))
+    training = draw(arrays(np.int8, (draw(st.integers(1, 6)), n_labels), elements=st.integers(0, 1)))
     outputs = draw(arrays(np.float64, (draw(st.integers(1, 3)), n_labels), elements=OUTPUTS))
     return PowerMeasure(draw(POWERS), pair_penalty=draw(PENALTIES)).fit(training), training, outputs
 
@@ -100,9 +100,9 @@ def test_unseen_pairs_are_those_of_no_training_example():
     assert np.array_equal(pairwise, measure.unseen_pairs_ * 2**measure.exponent_)
 
 
-def test_without_training_rows_every_pair_is_unseen():
-    measure = PowerMeasure(pair_penalty=1).fit(np.empty((0, 3)))
-    assert np.array_equal(measure.unseen_pairs_, np.triu(np.ones((3, 3), dtype=bool), 1))
+def test_pairs_without_training_rows_are_refused():
+    with pytest.raises(ValueError, match="learns from training examples, so Y needs at least one row, got none"):
+        PowerMeasure(pair_penalty=1).fit(np.empty((0, 3)))
 
 
 def test_a_pair_seen_very_often_is_seen():
@@ -115,11 +115,8 @@ def test_without_penalty_there_are_no_pairwise_costs():
 
 
 def test_needs_training_labels_only_with_a_penalty():
-    assert not PowerMeasure().needs_training_labels
-    assert not PowerMeasure(pair_penalty=0).needs_training_labels
-    assert PowerMeasure(pair_penalty=0.5).needs_training_labels
-    with pytest.raises(ValueError, match="pair_penalty must be a finite number of at least 0, got -1"):
-        PowerMeasure(pair_penalty=-1).needs_training_labels  # noqa: B018
+    assert PowerMeasure().needs == PowerMeasure(pair_penalty=0).needs == Need.NOTHING
+    assert PowerMeasure(pair_penalty=0.5).needs == Need.TRAINING_LABELS
 
 
 @pytest.mark.parametrize("d", [0, -1, np.nan, np.inf, "4", None, True])

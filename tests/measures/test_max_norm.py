@@ -19,7 +19,7 @@ from labelsure import (
 )
 from labelsure._core.calibration import Calibration
 from labelsure.labelsets import Fold, FoldEngine, MaxEngine, decode, make_fold_engine
-from labelsure.measures import FunctionMeasure, HammingPenalty, MaxNormMeasure, PowerMeasure, UnseenPenalty
+from labelsure.measures import FunctionMeasure, HammingPenalty, MaxNormMeasure, Need, PowerMeasure, UnseenPenalty
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
 
@@ -59,7 +59,7 @@ def test_predictions_equal_a_direct_count(n_labels):
 
 def test_nothing_is_needed_of_training():
     measure = MaxNormMeasure()
-    assert not measure.needs_training_labels
+    assert measure.needs == Need.NOTHING
     assert measure.get_params() == {}
     assert isinstance(clone(measure), MaxNormMeasure)
 
@@ -182,7 +182,7 @@ def test_what_needs_a_list_is_refused_beyond_twelve_labels():
     rng = np.random.default_rng(0)
     outputs, Y = rng.random((30, 13)), rng.integers(0, 2, (30, 13))
     with pytest.raises(
-        ValueError, match=r"MaxNormMeasure\(\), with other measures, .* up to 12 labels .* got 13 labels"
+        ValueError, match=r"MaxNormMeasure\(\) .* with another measure .* up to 12 labels .* got 13 labels"
     ):
         calibrate_outputs(outputs, Y, measure=MaxNormMeasure() + HammingPenalty(), training_labels=Y)
     X = rng.normal(size=(30, 2))

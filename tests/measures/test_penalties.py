@@ -15,6 +15,7 @@ from labelsure.measures import (
     HammingPenalty,
     LabelsetPrior,
     Measure,
+    Need,
     PowerMeasure,
     UnseenPenalty,
 )
@@ -57,8 +58,7 @@ def test_order_of_the_training_examples_does_not_matter(kind):
 @pytest.mark.parametrize("kind", EVERY, ids=IDS)
 def test_training_labels_are_needed(kind):
     measure = kind(1.0)
-    assert measure.needs_training_labels
-    assert not (measure.needs_training_outputs or measure.needs_out_of_fold_outputs or measure.needs_features)
+    assert measure.needs == Need.TRAINING_LABELS
     with pytest.raises(ValueError, match="so Y needs at least one row, got none"):
         measure.fit(np.empty((0, 3)))
     with pytest.raises(ValueError, match="needs the labelsets that the model was trained on: pass them as training_l"):

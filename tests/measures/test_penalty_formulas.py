@@ -1,0 +1,108 @@
+"""The penalties of Hamming distances, numbers of labels and new labelsets, against transcriptions of their formulas."""
+
+import numpy as np
+from hypothesis import given
+
+from labelsure.measures import CardinalityPenalty, HammingPenalty, UnseenPenalty
+from penalty_cases import WEIGHTS, scores_of, training_and_labelsets
+
+
+def hamming_transcription(t, training, weight):
+    """weight * min over training labelsets of the Hamming distance / q."""
+    return weight * min(sum(a != b for a, b in zip(t, row, strict=True)) for row in training) / len(t)
+
+
+@given(training_and_labelsets(), WEIGHTS)
+def test_hamming_scores_equal_formula(case, weight):
+    training, labelsets = case
+    measure = HammingPenalty(weight).fit(training)
+    tolerance = (1 + labelsets.shape[1]) / 2 * 2.0**-measure.exponent_  # the cost of a label is rounded once
+    for score, labelset in zip(scores_of(measure, labelsets), labelsets.tolist(), strict=True):
+        assert abs(score - hamming_transcription(labelset, training.tolist(), weight)) <= tolerance
+
+
+@given(training_and_labelsets())
+def test_equal_distances_are_equal_scores(case):
+    training, labelsets = case
+    energy = HammingPenalty(0.7).fit(training).energy(np.full(labelsets.shape, 0.5))
+    distances = [
+        hamming_transcription(labelset, training.tolist(), labelsets.shape[1]) for labelset in labelsets.tolist()
+    ]
+    pairs = zip(energy.scores(labelsets).tolist(), distances, strict=True)
+    assert len(set(pairs)) == len(set(distances))
+
+
+def test_labelsets_are_kept_once():
+    measure = HammingPenalty().fit([[1, 0], [0, 1], [1, 0], [1, 0]])
+    assert sorted(measure.labelsets_.tolist()) == [[0, 1], [1, 0]]
+    assert measure.labelsets_.dtype == np.int8
+
+
+def test_distances_beyond_one_word_of_labels():
+    training = np.zeros((2, 150), dtype=np.int8)
+    training[1, 100:] = 1
+    measure = HammingPenalty(3.0).fit(training)
+    labelsets = np.zeros((3, 150), dtype=np.int8)
+    labelsets[1, 149] = 1
+    labelsets[2, :] = 1
+    assert np.abs(scores_of(measure, labelsets) - [0, 3 / 150, 2.0]).max() < 1e-9
+
+
+def test_largest_penalty_is_the_weight():
+    assert scores_of(HammingPenalty(2.0).fit([[0, 0, 0, 0]]), np.ones((1, 4), dtype=np.int8)).tolist() == [2.0]
+
+
+def cardinality_transcription(t, training, weight):
+    """weight * (1 - the share of training examples with as many labels)."""
+    return weight * (1 - sum(sum(row) == sum(t) for row in training) / len(training))
+
+
+@given(training_and_labelsets(), WEIGHTS)
+def test_cardinality_scores_equal_formula(case, weight):
+    training, labelsets = case
+    measure = CardinalityPenalty(weight).fit(training)
+    for score, labelset in zip(scores_of(measure, labelsets), labelsets.tolist(), strict=True):
+        assert abs(score - cardinality_transcription(labelset, training.tolist(), weight)) <= 2.0**-measure.exponent_
+
+
+def test_frequencies_are_those_of_numbers_of_labels():
+    measure = CardinalityPenalty().fit([[1, 0, 0], [0, 0, 1], [0, 0, 0], [1, 1, 1]])
+    assert measure.frequencies_.tolist() == [0.25, 0.5, 0, 0.25]
+
+
+def test_more_labels_than_an_int8_counts():
+    training = np.ones((2, 200), dtype=np.int8)
+    training[1, :50] = 0
+    measure = CardinalityPenalty(1.0).fit(training)
+    assert measure.frequencies_[[150, 200]].tolist() == [0.5, 0.5]
+    assert scores_of(measure, training).tolist() == [0.5, 0.5]
+    assert scores_of(measure, 1 - training).tolist() == [1.0, 1.0]
+
+
+@given(training_and_labelsets(), WEIGHTS)
+def test_unseen_scores_equal_formula(case, weight):
+    training, labelsets = case
+    measure = UnseenPenalty(weight).fit(training)
+    unit = 2.0**-measure.exponent_
+    for score, labelset in zip(scores_of(measure, labelsets), labelsets.tolist(), strict=True):
+        if labelset in training.tolist():
+            assert score == 0
+        else:
+            assert abs(score - weight) <= unit
+
+
+def test_all_pay_and_the_seen_are_spared():
+    """So a search keeps its bounds for all but the few labelsets on the list."""
+    measure = UnseenPenalty(2.0).fit([[1, 0, 1], [0, 0, 0], [1, 0, 1]])
+    energy = measure.energy(np.full((1, 3), 0.5))
+    assert energy.penalty.flat_cost() == 2 * 2**measure.exponent_
+    assert energy.discounts.labelsets.tolist() == [[0, 0, 0], [1, 0, 1]]
+    assert energy.discounts.amounts.tolist() == [2 * 2**measure.exponent_] * 2
+
+
+def test_labelsets_beyond_one_word_of_labels():
+    training = np.zeros((2, 150), dtype=np.int8)
+    training[1, 149] = 1
+    other = np.zeros((1, 150), dtype=np.int8)
+    other[0, 148] = 1
+    assert scores_of(UnseenPenalty(1.5).fit(training), np.vstack([training, other])).tolist() == [0, 0, 1.5]
