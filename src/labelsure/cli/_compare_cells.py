@@ -18,10 +18,9 @@ from labelsure.cli._compare_words import INDUCTIVE, WITHOUT_P_VALUES, significan
 from labelsure.conformal._base import resolve_empty
 from labelsure.conformal._calibrated import CalibratedMeasure, TrainingPart, calibrate, choices_of
 from labelsure.conformal._predicting import predict_folds
-from labelsure.labelsets import RegionSize, SizeEstimate
 from labelsure.measures import Measure
-from labelsure.metrics import mean_region_size, region_errors, subset_accuracy, sum_criterion
-from labelsure.predictions import LabelsetPredictions
+from labelsure.metrics import error_rate, mean_region_size, subset_accuracy, sum_criterion
+from labelsure.predictions import LabelsetPredictions, SizeEstimate
 
 MANY_LABELS = 20
 """With more labels the mean size says little, and the sum of all p-values cannot be had."""
@@ -140,10 +139,10 @@ def judge(
     figures: Figures = {}
     for level in levels:
         significance = significance_of(level)
-        sizes = sized.region(significance).sizes.tolist()
+        sizes = sized.region(significance).size_estimates
         found = {
-            "errors": region_errors(predictions.region(significance).contains(Y)),
-            "empty": 100 * fmean(int(size) == 0 for size in sizes),
+            "errors": 100 * error_rate(predictions.region(significance).contains(Y)),
+            "empty": 100 * fmean(size.value == 0 for size in sizes),
             **(_logarithms(sizes) if many else {"sizes": mean_region_size(sizes)}),
         }
         for name, value in found.items():
@@ -154,15 +153,11 @@ def judge(
     return figures | {"subset_accuracy": subset_accuracy(Y, predictions.labelsets)}
 
 
-def _logarithms(sizes: Sequence[RegionSize]) -> dict[str, float]:
+def _logarithms(sizes: Sequence[SizeEstimate]) -> dict[str, float]:
     """Return median and mean of log2 of the size, medians of the ends of its interval, and how many are estimates."""
-    ends = {
-        "log2_sizes": [int(size) for size in sizes],
-        "log2_low": [size.low if isinstance(size, SizeEstimate) else size for size in sizes],
-        "log2_high": [size.high if isinstance(size, SizeEstimate) else size for size in sizes],
-    }
-    bits = {name: [log2(max(size, 1)) for size in values] for name, values in ends.items()}
+    ends = {"log2_sizes": "value", "log2_low": "low", "log2_high": "high"}
+    bits = {name: [log2(max(getattr(size, end), 1)) for size in sizes] for name, end in ends.items()}
     return {name: median(values) for name, values in bits.items()} | {
         "log2_mean": fmean(bits["log2_sizes"]),
-        "estimated": 100 * fmean(isinstance(size, SizeEstimate) for size in sizes),
+        "estimated": 100 * fmean(size.at_least < size.at_most for size in sizes),
     }
