@@ -32,7 +32,8 @@ def draw_object() -> None:
     model = CrossConformalClassifier(classifier, measure=measure, cv=12, empty="exclude", random_state=0)
     predictions = model.fit(data.X_train, data.Y_train).predict_labelsets(data.X_test)[OBJECT]
     region = predictions.region(significance=0.001)[0]
-    labelsets, p_values = region.labelsets(limit=N_SHOWN), region.p_values(limit=N_SHOWN)
+    members = region.members(limit=N_SHOWN)
+    labelsets, p_values = members.labelsets, members.p_values
     names = [" + ".join(np.array(data.label_names)[row == 1]) for row in labelsets]
     truth = int(np.flatnonzero((labelsets == data.Y_test[OBJECT]).all(axis=1))[0])
 

@@ -19,7 +19,7 @@ from labelsure.cli._compare_words import GUARANTEES, LEARNERS
 from labelsure.datasets import load_dataset
 from labelsure.labelsets import SizeEstimate
 from labelsure.measures import default_candidates, make_measure
-from labelsure.metrics import mean_region_size, region_errors, subset_accuracy
+from labelsure.metrics import error_rate, mean_region_size, subset_accuracy
 
 
 def compare(folder, *words, json_file="out.json"):
@@ -50,7 +50,7 @@ def direct(folder, row, number, *, n_folds, levels=("80", "90", "95"), n_sized=N
     predictions = model.fit(data.X[train], data.Y[train]).predict_labelsets(data.X[test])
     regions = {level: predictions.region(1 - float(level) / 100) for level in levels}
     figures = {
-        "errors": {level: region_errors(region.contains(data.Y[test])) for level, region in regions.items()},
+        "errors": {level: 100 * error_rate(region.contains(data.Y[test])) for level, region in regions.items()},
         "sizes": {level: mean_region_size(region.sizes[:n_sized]) for level, region in regions.items()},
         "empty": {level: 100 * float(np.mean(region.sizes[:n_sized] == 0)) for level, region in regions.items()},
         "subset_accuracy": subset_accuracy(data.Y[test], model.predict(data.X[test])),
@@ -152,17 +152,21 @@ def test_judging_counts_an_empty_region_as_one_labelset():
     assert figures["errors"] == {"50": 100.0}
 
 
+def counted(size):
+    return SizeEstimate(size, size, size, confidence=1.0, at_least=size, at_most=size)
+
+
 def test_logarithms_of_estimates_come_with_their_interval():
     estimate = SizeEstimate(value=2**20, low=2**18, high=2**25, confidence=0.99, at_least=4, at_most=2**30)
-    assert _logarithms([1, estimate, 2**30]) == {
+    assert _logarithms([counted(1), estimate, counted(2**30)]) == {
         "log2_sizes": 20.0,
         "log2_low": 18.0,
         "log2_high": 25.0,
         "log2_mean": pytest.approx((0 + 20 + 30) / 3),
         "estimated": pytest.approx(100 / 3),
     }
-    assert _logarithms([0, 1, 2**2000])["log2_sizes"] == 0.0
-    assert _logarithms([8, 2**2000])["log2_high"] == (3 + 2000) / 2
+    assert _logarithms([counted(0), counted(1), counted(2**2000)])["log2_sizes"] == 0.0
+    assert _logarithms([counted(8), counted(2**2000)])["log2_high"] == (3 + 2000) / 2
 
 
 def test_a_measure_that_cannot_be_used_is_reported_and_the_others_go_on(tmp_path, capsys):

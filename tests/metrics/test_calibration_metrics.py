@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import comb
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from scipy.stats import beta, binomtest
 
 from labelsure import calibrate_outputs
 from labelsure.metrics import calibration_curve, online_p_values, p_value_uniformity
+from labelsure.predictions import LabelsetPredictions
 
 FALSE_ALARM = 1e-4
 
@@ -30,9 +32,9 @@ def predict(n_calibration=50, n_objects=40, *, smoothed=False, seed=0):
 def test_calibration_curve_counts_errors_and_bands_are_exact_binomial_intervals(smoothed):
     """The interval's ends are quantiles of the beta distribution (Clopper and Pearson), 0 and 1 at the extremes."""
     predictions, Y = predict(smoothed=smoothed)
-    curve = calibration_curve(predictions, Y, confidence_level=0.9)
+    curve = calibration_curve(Y, predictions, coverage_level=0.9)
     assert curve.significance.tolist() == pytest.approx([k / 100 for k in range(1, 100)])
-    assert (curve.n_objects, curve.confidence_level) == (40, 0.9)
+    assert (curve.n_objects, curve.coverage_level) == (40, 0.9)
     p_values = predictions.p_value(Y)
     for k, rate, low, high in zip(range(1, 100), curve.error_rate, curve.low, curve.high, strict=True):
         errors = sum(Fraction(str(p)).limit_denominator(10**12) <= Fraction(k, 100) for p in p_values.tolist())
@@ -45,7 +47,7 @@ def test_calibration_curve_counts_errors_and_bands_are_exact_binomial_intervals(
 def test_calibration_curve_reads_levels_exactly():
     """With 19 calibration examples p-values are k/20, and one of exactly 0.1 is an error at 1 - 0.9."""
     predictions, Y = predict(n_calibration=19, n_objects=400)
-    curve = calibration_curve(predictions, Y, [1 - 0.9, 0.0999, np.float32(0.3)])
+    curve = calibration_curve(Y, predictions, [1 - 0.9, 0.0999, np.float32(0.3)])
     p_values = predictions.p_value(Y)
     assert np.any(np.isclose(p_values, 0.1))
     assert curve.error_rate.tolist() == [np.mean(p_values < level) for level in (0.11, 0.09, 0.31)]
@@ -66,7 +68,7 @@ def test_calibration_curve_bands_hold_the_error_probability():
         Y = (rng.random((60, 1)) < 0.5).astype(int)
         predictor = calibrate_outputs(outputs[:19], Y[:19], empty="allow")
         threshold = np.sort(np.abs(Y - outputs)[:19, 0])[-4]  # p <= 0.2 iff at most three scores are at least as large
-        curve = calibration_curve(predictor.predict_labelsets(outputs[19:]), Y[19:], 0.2, confidence_level=0.9)
+        curve = calibration_curve(Y[19:], predictor.predict_labelsets(outputs[19:]), 0.2, coverage_level=0.9)
         missed += not curve.low[0] <= 1 - threshold <= curve.high[0]
     assert missed > 0
     assert binomtest(missed, 400, 0.1, alternative="greater").pvalue > FALSE_ALARM
@@ -74,7 +76,7 @@ def test_calibration_curve_bands_hold_the_error_probability():
 
 def test_calibration_curve_makes_a_frame(monkeypatch):
     predictions, Y = predict()
-    curve = calibration_curve(predictions, Y, (0.1, 0.5))
+    curve = calibration_curve(Y, predictions, (0.1, 0.5))
     frame = curve.to_frame()
     assert list(frame.columns) == ["significance", "error_rate", "low", "high"]
     for column in frame.columns:
@@ -84,16 +86,26 @@ def test_calibration_curve_makes_a_frame(monkeypatch):
         curve.to_frame()
 
 
+def test_calibration_curve_takes_labels_by_name():
+    predictions, Y = predict(n_objects=60)
+    predictions = LabelsetPredictions(predictions._engine, label_names=["sea", "city", "field"])
+    truth = pd.DataFrame(Y, columns=["sea", "city", "field"])
+    rates = [calibration_curve(y, predictions).error_rate.tolist() for y in (Y, truth, truth[["field", "sea", "city"]])]
+    assert rates[0] == rates[1] == rates[2]
+    with pytest.raises(ValueError, match="Y_true must have the 3 labels as columns, in any order, got 2 columns"):
+        calibration_curve(truth[["sea", "city"]], predictions)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"significance": []}, "significance must hold at least one level, got none"),
         ({"significance": [0.1, 1.0]}, "significance must be a number strictly between 0 and 1, got 1.0"),
         ({"significance": [0.1, 0.1]}, "significance must hold different levels, got 0.1 twice"),
-        ({"confidence_level": 1}, "confidence_level must lie strictly between 0 and 1, got 1"),
-        ({"confidence_level": 0.0}, "confidence_level must be a finite number above 0, got 0.0"),
-        ({"confidence_level": "95 %"}, "confidence_level must be a finite number above 0, got '95 %'"),
-        ({"Y": [[0, 1, 0]]}, "the predictions and Y must have the same number of rows, got 40 and 1"),
+        ({"coverage_level": 1}, "coverage_level must lie strictly between 0 and 1, got 1"),
+        ({"coverage_level": 0.0}, "coverage_level must be a finite number above 0, got 0.0"),
+        ({"coverage_level": "95 %"}, "coverage_level must be a finite number above 0, got '95 %'"),
+        ({"Y_true": [[0, 1, 0]]}, "the predictions and Y_true must have the same number of rows, got 40 and 1"),
         ({"predictions": [[0, 1, 0]]}, "predictions must be what predict_labelsets returns, got a list"),
     ],
     ids=str,
@@ -101,7 +113,7 @@ def test_calibration_curve_makes_a_frame(monkeypatch):
 def test_calibration_curve_refuses(arguments, message):
     predictions, Y = predict()
     with pytest.raises(ValueError, match=message):
-        calibration_curve(**{"predictions": predictions, "Y": Y, **arguments})
+        calibration_curve(**{"predictions": predictions, "Y_true": Y, **arguments})
 
 
 def chance_of_excess(d, n):
@@ -180,6 +192,7 @@ def test_p_values_of_one_calibration_set_are_refused_too_often_and_online_ones_a
         (["0.5"], "got shape .* of type <U3"),
         ([None], "of type object"),
         ([True], "of type bool"),
+        (np.ma.array([0.5, 0.2], mask=[0, 1]), "p_values must be numbers, got a masked entry at position 1"),
     ],
     ids=str,
 )

@@ -223,9 +223,9 @@ def test_simple_jumper_notices_examples_that_become_too_ordinary():
     assert run(p_values, "power_mixture").alarm is None
 
 
-def test_guarantee_and_name_say_what_was_asked_for():
+def test_statement_and_name_say_what_was_asked_for():
     martingale = run([0.5], "power_mixture", alarm_at=1000)
-    assert "ever reaches 1000 is at most 0.1 % (Ville 1939" in martingale.guarantee
+    assert "ever reaches 1000 is at most 0.001 (Ville 1939" in martingale.statement
     assert repr(martingale).startswith("ExchangeabilityMartingale('power_mixture', alarm_at=1000, 1 p-values,")
 
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from labelsure.metrics import _ranking, average_precision, coverage, one_error, ranking_loss
+from labelsure.metrics import _ranking, average_precision, coverage_error, one_error, ranking_loss
 
-MEASURES = [ranking_loss, one_error, coverage, average_precision]
+MEASURES = [ranking_loss, one_error, coverage_error, average_precision]
 TIED = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.25, 0.5, 1.0, np.inf])
 
 
@@ -64,7 +64,7 @@ def slow_mean(slow, truth, scores):
 SLOW = {
     ranking_loss: slow_ranking_loss,
     one_error: slow_one_error,
-    coverage: slow_coverage,
+    coverage_error: slow_coverage,
     average_precision: slow_average_precision,
 }
 
@@ -85,7 +85,7 @@ def test_ranking_measures_equal_those_of_sklearn_on_ordinary_rows(data):
     truth, scores = data
     truth[:, 0], truth[:, -1] = 1, 0
     assert ranking_loss(truth, scores) == pytest.approx(sklearn.metrics.label_ranking_loss(truth, scores), abs=1e-12)
-    assert coverage(truth, scores) == pytest.approx(sklearn.metrics.coverage_error(truth, scores) - 1, abs=1e-12)
+    assert coverage_error(truth, scores) == pytest.approx(sklearn.metrics.coverage_error(truth, scores) - 1, abs=1e-12)
     theirs = sklearn.metrics.label_ranking_average_precision_score(truth, scores)
     assert average_precision(truth, scores) == pytest.approx(theirs, abs=1e-12)
 
@@ -95,7 +95,7 @@ def test_ranking_measures_do_not_depend_on_the_order_of_columns(data, random):
     truth, scores = data
     truth[0, 0] = 1
     order = random.sample(range(truth.shape[1]), truth.shape[1])
-    for measure in (one_error, coverage, average_precision):
+    for measure in (one_error, coverage_error, average_precision):
         assert measure(truth[:, order], scores[:, order]) == pytest.approx(measure(truth, scores), abs=1e-12)
 
 
@@ -103,7 +103,7 @@ def test_ranking_measures_count_ties_against_the_learner():
     truth, constant = [[0, 1, 0, 1]], [[0.5] * 4]
     assert ranking_loss(truth, constant) == 1.0
     assert one_error(truth, constant) == 1.0
-    assert coverage(truth, constant) == 3.0
+    assert coverage_error(truth, constant) == 3.0
     assert average_precision(truth, constant) == 0.5
 
 
@@ -118,7 +118,11 @@ def test_ranking_measures_leave_out_rows_without_labels():
 
 def test_ranking_measures_take_rows_with_all_labels_where_they_mean_something():
     truth, scores = [[1, 1, 1]], [[0.1, -np.inf, 0.3]]
-    assert (one_error(truth, scores), coverage(truth, scores), average_precision(truth, scores)) == (0.0, 2.0, 1.0)
+    assert (one_error(truth, scores), coverage_error(truth, scores), average_precision(truth, scores)) == (
+        0.0,
+        2.0,
+        1.0,
+    )
     with pytest.raises(ValueError, match="some labels, not all"):
         ranking_loss(truth, scores)
     assert ranking_loss([[1, 1], [1, 0]], [[0.0, 1.0], [0.0, 1.0]]) == 1.0

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelsure.labelsets import SizeEstimate
-from labelsure.metrics import SizeHistogram, mean_region_size, median_region_size, region_errors, size_histogram
+from labelsure.metrics import SizeHistogram, error_rate, mean_region_size, median_region_size, size_histogram
 
 
-def test_region_errors_are_a_percentage_of_misses():
-    assert region_errors(np.array([True, False, True, True])) == 25.0
-    assert region_errors([1, 0, 0]) == pytest.approx(200 / 3)
-    assert region_errors([True]) == 0.0
+def test_error_rate_is_the_share_of_misses():
+    assert error_rate(np.array([True, False, True, True])) == 0.25
+    assert error_rate([1, 0, 0]) == pytest.approx(2 / 3)
+    assert error_rate([True]) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -32,9 +32,9 @@ def test_region_errors_are_a_percentage_of_misses():
         (None, r"got shape \(\)"),
     ],
 )
-def test_region_errors_refuse(contains, message):
+def test_error_rate_refuses(contains, message):
     with pytest.raises(ValueError, match=message):
-        region_errors(contains)
+        error_rate(contains)
 
 
 def slow_bin(size):
@@ -58,8 +58,8 @@ def test_size_histogram_bins_exactly(sizes):
     assert histogram.counts == tuple(expected.count(index) for index in range(max(expected, default=0) + 1))
     assert histogram == size_histogram(sizes)
     assert histogram.n_objects == len(sizes)
-    assert histogram.empty_percentage + histogram.percentages.sum() == pytest.approx(100)
-    assert sum(histogram.to_dict().values()) == pytest.approx(100)
+    assert histogram.empty_share + histogram.shares.sum() == pytest.approx(1)
+    assert sum(histogram.to_dict().values()) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64])
@@ -121,9 +121,14 @@ def test_size_histogram_refuses_sizes_beyond_max_size():
         ([], r"sizes must have shape \(n_objects,\) with at least one object, got shape \(0,\)"),
         (np.ones((2, 2), dtype=int), r"got shape \(2, 2\)"),
         (7, r"got shape \(\)"),
-        ([1, -1], "sizes must be whole numbers of at least 0, got -1 for object 1"),
-        ([1, 2.0], "got 2.0 for object 1"),
-        (np.array([1.0, 2.0]), "got 1.0 for object 0"),
+        ([1, -1], "sizes must be (finite )?whole numbers of at least 0, got -1 for object 1"),
+        ([1, 2.5], "got 2.5 for object 1"),
+        (np.array([1.5, 2.0]), "got 1.5 for object 0"),
+        ([1, np.timedelta64(3, "s")], "got np.timedelta64"),
+        (np.array([1, 2], dtype="timedelta64[ns]"), "got np.timedelta64"),
+        ([1, 3 + 0j], r"got \(3\+0j\) for object 1"),
+        (np.ma.array([1, 2], mask=[0, 1]), "got a masked entry at position 1"),
+        ([1, -np.inf], "got -inf for object 1"),
         (np.array([True, False]), "got True for object 0"),
         ([1, np.nan], "got nan for object 1"),
         ([1, None], "got None for object 1"),
@@ -138,13 +143,13 @@ def test_region_sizes_refuse(function, sizes, message):
 def test_size_histogram_table_shows_empties_and_the_bins_in_use():
     table = str(size_histogram([0, 70, 300, 300], max_size=2**14))
     assert table.splitlines() == [
-        "labelsets  objects      %",
-        "empty            1  25.00",
-        "65-128           1  25.00",
-        "129-256          0   0.00",
-        "257-512          2  50.00",
+        "labelsets  objects   share",
+        "empty            1  0.2500",
+        "65-128           1  0.2500",
+        "129-256          0  0.0000",
+        "257-512          2  0.5000",
     ]
-    assert str(size_histogram([0])).splitlines() == ["labelsets  objects       %", "empty            1  100.00"]
+    assert str(size_histogram([0])).splitlines() == ["labelsets  objects   share", "empty            1  1.0000"]
 
 
 def test_size_histogram_names_of_huge_bins_stay_short():
@@ -178,5 +183,21 @@ def test_region_size_averages_are_exact_for_huge_sizes():
 def test_estimated_sizes_count_by_their_value():
     estimate = SizeEstimate(3 * 2**40, 2**41, 2**42, confidence=0.99, at_least=5, at_most=2**60)
     histogram = size_histogram([1, estimate])
-    assert histogram.to_dict()["2^41+1-2^42"] == 50.0
+    assert histogram.to_dict()["2^41+1-2^42"] == 0.5
     assert mean_region_size([1, estimate]) == (1 + 3 * 2**40) / 2
+
+
+def test_region_sizes_may_be_floats():
+    """What region.sizes holds with many labels; beyond 2^1023 it is infinite."""
+    sizes = np.array([1.0, 2.0**100, 0.0, 4.0])
+    assert size_histogram(sizes) == size_histogram([1, 2**100, 0, 4])
+    assert mean_region_size(sizes) == mean_region_size([1, 2**100, 0, 4])
+    assert median_region_size(sizes) == 2.5
+    endless = np.array([1.0, np.inf, 3.0])
+    assert mean_region_size(endless) == np.inf
+    assert median_region_size(endless) == 3.0
+    assert median_region_size([2**3000, np.inf]) == np.inf
+    with pytest.raises(
+        ValueError, match=r"must be finite whole numbers .* got inf for object 1.*region.size_estimates"
+    ):
+        size_histogram(endless)

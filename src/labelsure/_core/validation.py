@@ -160,10 +160,16 @@ def check_label_names(label_names: Sequence[str] | None, Y: LabelMatrixLike, n_l
     return names
 
 
+def made_up_names(n_labels: int, prefix: str = "label_") -> tuple[str, ...]:
+    """Return names for labels that have none."""
+    return tuple(f"{prefix}{j}" for j in range(n_labels))
+
+
 def take_by_name(table: Any, label_names: Sequence[str], *, name: str) -> Any:
     """Return a table with its columns in the order of the names, or say which are missing or unknown.
 
-    Arrays have no names, and neither has a DataFrame whose columns are 0, 1, 2, ...: they are taken by position.
+    Arrays have no names, and names that were made up (0, 1, ... by pandas, label_0, label_1, ... by us) do not count
+    beside other ones: then columns are taken by position.
     """
     own, wanted = label_names_of(table), tuple(label_names)
     if own is None or own == wanted:
@@ -173,7 +179,7 @@ def take_by_name(table: Any, label_names: Sequence[str], *, name: str) -> Any:
     if not missing and len(own) == len(wanted):
         columns = list(table.columns)
         return table[[columns[own.index(label)] for label in wanted]]
-    if any(names == tuple(map(str, range(len(names)))) for names in (own, wanted)):
+    if any(names in (made_up_names(len(names)), made_up_names(len(names), "")) for names in (own, wanted)):
         return table
     listed = f" without {missing[0]!r}" if missing else f" with {unknown[0]!r}" if unknown else ""
     raise ValueError(

@@ -14,7 +14,7 @@ from labelsure.conformal import CrossConformalClassifier
 from labelsure.datasets import Dataset, DatasetError, load_dataset
 from labelsure.estimators import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
 from labelsure.measures import PowerMeasure
-from labelsure.metrics import f1_macro, f1_micro, hamming_loss, region_errors, size_histogram, subset_accuracy
+from labelsure.metrics import error_rate, f1_macro, f1_micro, hamming_loss, size_histogram, subset_accuracy
 from labelsure.predictions import LabelsetPredictions
 
 MEASURES = (hamming_loss, subset_accuracy, f1_macro, f1_micro)
@@ -132,5 +132,6 @@ def _regions(Y_true: LabelMatrix, predictions: LabelsetPredictions) -> dict[str,
     for name, significance in SIGNIFICANCES.items():
         region = predictions.region(significance)
         sizes = size_histogram(region.sizes, max_size=2 ** Y_true.shape[1])
-        figures[name] = {**sizes.to_dict(), "errors": region_errors(region.contains(Y_true))}
+        shares = {**sizes.to_dict(), "errors": error_rate(region.contains(Y_true))}
+        figures[name] = {what: 100 * share for what, share in shares.items()}
     return figures

@@ -24,12 +24,12 @@ from labelsure.metrics._observed_criteria import (
 )
 from labelsure.metrics._online_p_values import OnlinePValues, online_p_values
 from labelsure.metrics._point import f1_macro, f1_micro, hamming_loss, subset_accuracy
-from labelsure.metrics._ranking import average_precision, coverage, one_error, ranking_loss
+from labelsure.metrics._ranking import average_precision, coverage_error, one_error, ranking_loss
 from labelsure.metrics._regions import (
     SizeHistogram,
+    error_rate,
     mean_region_size,
     median_region_size,
-    region_errors,
     size_histogram,
 )
 
@@ -42,8 +42,9 @@ __all__ = [
     "UniformityTest",
     "average_precision",
     "calibration_curve",
-    "coverage",
+    "coverage_error",
     "efficiency_criteria",
+    "error_rate",
     "excess_criterion",
     "f1_macro",
     "f1_micro",
@@ -61,7 +62,6 @@ __all__ = [
     "online_p_values",
     "p_value_uniformity",
     "ranking_loss",
-    "region_errors",
     "size_histogram",
     "subset_accuracy",
     "sum_criterion",

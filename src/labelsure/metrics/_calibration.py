@@ -11,7 +11,7 @@ from labelsure._core.optional import import_optional
 from labelsure._core.types import FloatArray, LabelMatrixLike
 from labelsure._core.validation import check_number, check_significance
 from labelsure.metrics._inputs import check_levels, check_p_values, check_true_labels
-from labelsure.metrics._regions import region_errors
+from labelsure.metrics._regions import error_rate
 from labelsure.predictions import LabelsetPredictions
 
 
@@ -27,8 +27,8 @@ class CalibrationCurve:
         The share of objects whose region misses the true labelset.
     low, high : arrays of shape (m,)
         The interval for the error probability at each level.
-    confidence_level : float
-        With which each interval, taken alone, holds it.
+    coverage_level : float
+        The probability with which each interval, taken alone, holds it.
     n_objects : int
         The number of objects.
 
@@ -36,7 +36,7 @@ class CalibrationCurve:
     --------
     >>> from labelsure import calibrate_outputs
     >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
-    >>> curve = calibration_curve(predictor.predict_labelsets([[0.8, 0.3]]), [[1, 0]], significance=[0.2, 0.8])
+    >>> curve = calibration_curve([[1, 0]], predictor.predict_labelsets([[0.8, 0.3]]), significance=[0.2, 0.8])
     >>> curve.error_rate.tolist(), curve.n_objects
     ([0.0, 1.0], 1)
     """
@@ -45,7 +45,7 @@ class CalibrationCurve:
     error_rate: FloatArray
     low: FloatArray
     high: FloatArray
-    confidence_level: float
+    coverage_level: float
     n_objects: int
 
     def to_frame(self) -> Any:
@@ -56,7 +56,7 @@ class CalibrationCurve:
         >>> from labelsure import calibrate_outputs
         >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
         >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.2, 0.9]])
-        >>> print(calibration_curve(predictions, [[1, 0], [1, 1]], significance=[0.2, 0.5]).to_frame().round(3))
+        >>> print(calibration_curve([[1, 0], [1, 1]], predictions, significance=[0.2, 0.5]).to_frame().round(3))
            significance  error_rate    low   high
         0           0.2         0.0  0.000  0.842
         1           0.5         0.5  0.013  0.987
@@ -67,11 +67,11 @@ class CalibrationCurve:
 
 
 def calibration_curve(
+    Y_true: LabelMatrixLike,
     predictions: LabelsetPredictions,
-    Y: LabelMatrixLike,
     significance: float | Iterable[float] | None = None,
     *,
-    confidence_level: float = 0.95,
+    coverage_level: float = 0.95,
 ) -> CalibrationCurve:
     r"""Return the error rate of regions against their significance, with a band around it.
 
@@ -79,14 +79,14 @@ def calibration_curve(
 
     Parameters
     ----------
+    Y_true : array-like, sparse matrix or DataFrame of shape (n, q)
+        Zeros and ones: true labels.
     predictions : LabelsetPredictions
-        Of n objects.
-    Y : array-like, sparse matrix or DataFrame of shape (n, q)
-        Their true labels.
+        Of the n objects.
     significance : float, iterable of float or None, default=None
         The levels; None: 0.01, 0.02, ..., 0.99.
-    confidence_level : float, default=0.95
-        Of the intervals, strictly between 0 and 1.
+    coverage_level : float, default=0.95
+        The probability with which each interval is to hold the error probability, strictly between 0 and 1.
 
     Returns
     -------
@@ -113,27 +113,27 @@ def calibration_curve(
     >>> from labelsure import calibrate_outputs
     >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
     >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.2, 0.9]])
-    >>> curve = calibration_curve(predictions, [[1, 0], [1, 1]], significance=[0.2, 0.5])
+    >>> curve = calibration_curve([[1, 0], [1, 1]], predictions, significance=[0.2, 0.5])
     >>> curve.error_rate.tolist(), curve.low.round(3).tolist(), curve.high.round(3).tolist()
     ([0.0, 0.5], [0.0, 0.013], [0.842, 0.987])
     """
     from scipy.stats import binomtest
 
-    labels = check_true_labels(predictions, Y)
+    labels = check_true_labels(Y_true, predictions)
     levels = check_levels(np.arange(1, 100) / 100 if significance is None else significance)
-    if not 0 < check_number(confidence_level, name="confidence_level", above=0) < 1:
-        raise ValueError(f"confidence_level must lie strictly between 0 and 1, got {confidence_level!r}.")
+    if not 0 < check_number(coverage_level, name="coverage_level", above=0) < 1:
+        raise ValueError(f"coverage_level must lie strictly between 0 and 1, got {coverage_level!r}.")
     n_objects = len(labels)
-    rates = np.array([region_errors(predictions.region(level).contains(labels)) / 100 for level in levels])
+    rates = np.array([error_rate(predictions.region(level).contains(labels)) for level in levels])
     intervals = [
-        binomtest(round(rate * n_objects), n_objects).proportion_ci(confidence_level, method="exact") for rate in rates
+        binomtest(round(rate * n_objects), n_objects).proportion_ci(coverage_level, method="exact") for rate in rates
     ]
     return CalibrationCurve(
         significance=np.array([float(check_significance(level)) for level in levels]),
         error_rate=rates,
         low=np.array([interval.low for interval in intervals]),
         high=np.array([interval.high for interval in intervals]),
-        confidence_level=float(confidence_level),
+        coverage_level=float(coverage_level),
         n_objects=n_objects,
     )
 

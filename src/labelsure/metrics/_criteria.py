@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from labelsure._core.types import FloatArray
-from labelsure.labelsets._table_engine import MAX_TABLE_LABELS
 from labelsure.metrics._inputs import check_labelset_predictions
 from labelsure.metrics._regions import mean_region_size
-from labelsure.predictions import LabelsetPredictions
+from labelsure.predictions import LabelsetPredictions, LabelsetRegion
 
 BLOCK_BYTES = 2**26
 """P-values held at a time while they are added up."""
@@ -74,7 +73,7 @@ def number_criterion(predictions: LabelsetPredictions, significance: float) -> f
     >>> number_criterion(predictor.predict_labelsets([[0.8, 0.3], [0.9, 0.5]]), significance=0.2)
     3.0
     """
-    return mean_region_size(check_labelset_predictions(predictions).region(significance).sizes)
+    return mean_region_size(sizes_of(check_labelset_predictions(predictions).region(significance)))
 
 
 def unconfidence_criterion(predictions: LabelsetPredictions) -> float:
@@ -157,7 +156,7 @@ def multiple_criterion(predictions: LabelsetPredictions, significance: float) ->
     >>> multiple_criterion(predictor.predict_labelsets([[0.8, 0.3]]), significance=0.3)
     0.0
     """
-    return share_above(check_labelset_predictions(predictions).region(significance).sizes, 1)
+    return share_above(sizes_of(check_labelset_predictions(predictions).region(significance)), 1)
 
 
 def excess_criterion(predictions: LabelsetPredictions, significance: float) -> float:
@@ -186,35 +185,35 @@ def excess_criterion(predictions: LabelsetPredictions, significance: float) -> f
     >>> excess_criterion(predictor.predict_labelsets([[0.8, 0.3]]), significance=0.2)
     2.0
     """
-    sizes = check_labelset_predictions(predictions).region(significance).sizes
+    sizes = sizes_of(check_labelset_predictions(predictions).region(significance))
     return mean_region_size(less(sizes, np.ones(len(sizes))))
-
-
-def can_list_labelsets(predictions: LabelsetPredictions) -> bool:
-    """Tell whether there are few enough labels to add up the p-values of all labelsets."""
-    return len(predictions.label_names) <= MAX_TABLE_LABELS
 
 
 def sums_of_p_values(predictions: LabelsetPredictions) -> FloatArray:
     """Return the sum of the p-values of all labelsets for each object, a limited number of objects at a time."""
     n_labels = len(check_labelset_predictions(predictions).label_names)
-    if not can_list_labelsets(predictions):
+    try:
+        predictions[:0].p_values()
+    except ValueError as error:
         raise ValueError(
-            f"The criteria S, F and OF add up the p-values of all 2^{n_labels} labelsets of {n_labels} labels;"
-            f" that is possible for up to {MAX_TABLE_LABELS} labels."
-            " N, U, M, E, OU, OM and OE work for any number of labels."
-        )
+            "The criteria S, F and OF add up the p-values of all labelsets; N, U, M, E, OU, OM and OE work for any"
+            f" number of labels. {error}"
+        ) from error
     n_at_once = max(1, BLOCK_BYTES // (8 * 2**n_labels))
     starts = range(0, len(predictions), n_at_once)
     return np.concatenate([predictions[start : start + n_at_once].p_values().sum(axis=1) for start in starts])
 
 
-def share_above(sizes: ArrayLike, limit: int) -> float:
-    """Return the share of sizes above ``limit``, estimates by their value."""
-    return float(np.mean([int(size) > limit for size in np.asarray(sizes, dtype=object)]))
+def sizes_of(region: LabelsetRegion) -> list[int]:
+    """Return the sizes of regions as whole numbers of any length, estimates by their value."""
+    return [size.value for size in region.size_estimates]
 
 
-def less(sizes: ArrayLike, fewer: ArrayLike) -> Sequence[int]:
+def share_above(sizes: Sequence[int], limit: int) -> float:
+    """Return the share of sizes above ``limit``."""
+    return float(np.mean([size > limit for size in sizes]))
+
+
+def less(sizes: Sequence[int], fewer: ArrayLike) -> Sequence[int]:
     """Return sizes made smaller, but not below 0: an estimate may have missed the few members of a region."""
-    pairs = zip(np.asarray(sizes, dtype=object), np.asarray(fewer), strict=True)
-    return [max(int(size) - int(by), 0) for size, by in pairs]
+    return [max(size - int(by), 0) for size, by in zip(sizes, np.asarray(fewer), strict=True)]

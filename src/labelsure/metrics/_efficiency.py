@@ -7,8 +7,7 @@ import numpy as np
 
 from labelsure._core.types import LabelMatrixLike
 from labelsure._core.validation import check_significance
-from labelsure.labelsets import SizeEstimate
-from labelsure.metrics._criteria import can_list_labelsets, less, share_above, sums_of_p_values
+from labelsure.metrics._criteria import less, share_above, sizes_of, sums_of_p_values
 from labelsure.metrics._inputs import check_levels, check_true_labels
 from labelsure.metrics._observed_criteria import largest_false_p_values
 from labelsure.metrics._regions import mean_region_size
@@ -85,7 +84,9 @@ class EfficiencyCriteria:
 
 
 def efficiency_criteria(
-    predictions: LabelsetPredictions, Y: LabelMatrixLike, significance: float | Iterable[float] = (0.05, 0.1, 0.2)
+    Y_true: LabelMatrixLike,
+    predictions: LabelsetPredictions,
+    significance: float | Iterable[float] = (0.05, 0.1, 0.2),
 ) -> EfficiencyCriteria:
     r"""Return the ten criteria of efficiency of [1]_: how little predictions leave open.
 
@@ -106,10 +107,10 @@ def efficiency_criteria(
 
     Parameters
     ----------
+    Y_true : array-like, sparse matrix or DataFrame of shape (n, q)
+        Zeros and ones: true labels.
     predictions : LabelsetPredictions
-        Of n objects.
-    Y : array-like, sparse matrix or DataFrame of shape (n, q)
-        Their true labels.
+        Of the n objects.
     significance : float or iterable of float, default=(0.05, 0.1, 0.2)
         The levels of the regions for N, M, E, OM and OE.
 
@@ -128,16 +129,19 @@ def efficiency_criteria(
     >>> from labelsure import calibrate_outputs
     >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
     >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.8, 0.3]])
-    >>> criteria = efficiency_criteria(predictions, [[1, 0], [1, 1]], significance=(0.2, 0.3))
+    >>> criteria = efficiency_criteria([[1, 0], [1, 1]], predictions, significance=(0.2, 0.3))
     >>> criteria.S, criteria.OF, criteria.N, criteria.OE
     (1.25, 0.75, (3.0, 1.0), (2.0, 0.5))
     """
-    labels = check_true_labels(predictions, Y)
+    labels = check_true_labels(Y_true, predictions)
     levels = check_levels(significance)
     top = predictions.top(2)
-    sums = sums_of_p_values(predictions) if can_list_labelsets(predictions) else None
+    try:
+        sums = sums_of_p_values(predictions)
+    except ValueError:  # too many labels to list all labelsets
+        sums = None
     regions = [predictions.region(level) for level in levels]
-    sizes = [region.sizes for region in regions]
+    sizes = [sizes_of(region) for region in regions]
     false = [less(size, region.contains(labels)) for size, region in zip(sizes, regions, strict=True)]
     return EfficiencyCriteria(
         significance=tuple(float(check_significance(level)) for level in levels),
@@ -151,5 +155,5 @@ def efficiency_criteria(
         OF=None if sums is None else float(np.mean(sums - predictions.p_value(labels))),
         OM=tuple(share_above(size, 0) for size in false),
         OE=tuple(mean_region_size(size) for size in false),
-        n_estimated=tuple(sum(isinstance(one, SizeEstimate) for one in size) for size in sizes),
+        n_estimated=tuple(sum(one.at_least < one.at_most for one in region.size_estimates) for region in regions),
     )

@@ -7,7 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_label_matrix, check_same_length, check_significance, label_names_of
+from labelsure._core.validation import (
+    check_label_matrix,
+    check_same_length,
+    check_significance,
+    find_no_number,
+    label_names_of,
+    take_by_name,
+)
 from labelsure.predictions import LabelsetPredictions
 
 
@@ -22,9 +29,9 @@ def check_predictions(Y_true: LabelMatrixLike, Y_pred: LabelMatrixLike) -> tuple
     ValueError: Y_pred must have 2 columns, one per label, got 3.
     """
     true = _check_truth(Y_true)
-    predicted = check_label_matrix(Y_pred, name="Y_pred", n_labels=true.shape[1])
+    names = label_names_of(Y_true)
+    predicted = check_label_matrix(Y_pred, name="Y_pred", n_labels=true.shape[1], label_names=names)
     check_same_length(true, predicted, names=("Y_true", "Y_pred"))
-    _check_label_order(Y_true, Y_pred, "Y_pred")
     return true, predicted
 
 
@@ -32,7 +39,7 @@ def check_scores(Y_true: LabelMatrixLike, scores: MatrixLike) -> tuple[LabelMatr
     """Return true labels and the scores that rank them as two arrays of one shape, or say what is wrong.
 
     Numbers keep their type, as rounding large integers to floats could make ties. Infinite scores rank like any
-    other; NaN does not.
+    other; NaN does not. Columns of two tables are matched by name.
 
     Examples
     --------
@@ -42,7 +49,8 @@ def check_scores(Y_true: LabelMatrixLike, scores: MatrixLike) -> tuple[LabelMatr
     ValueError: scores must be numbers, got NaN in row 0, column 1. A label without a score cannot be ranked.
     """
     true = _check_truth(Y_true)
-    array = _as_numbers(scores)
+    names = label_names_of(Y_true)
+    array = _as_numbers(scores if names is None else take_by_name(scores, names, name="scores"))
     if array.ndim != 2 or array.shape[1] != true.shape[1]:
         raise ValueError(
             f"scores must have shape (n_objects, {true.shape[1]}), one column per label of Y_true, got {array.shape}."
@@ -54,7 +62,6 @@ def check_scores(Y_true: LabelMatrixLike, scores: MatrixLike) -> tuple[LabelMatr
         raise ValueError(
             f"scores must be numbers, got NaN in row {row}, column {column}. A label without a score cannot be ranked."
         )
-    _check_label_order(Y_true, scores, "scores")
     return true, array
 
 
@@ -78,27 +85,21 @@ def check_labelset_predictions(predictions: LabelsetPredictions) -> LabelsetPred
     return predictions
 
 
-def check_true_labels(predictions: LabelsetPredictions, Y: LabelMatrixLike) -> LabelMatrix:
+def check_true_labels(Y_true: LabelMatrixLike, predictions: LabelsetPredictions) -> LabelMatrix:
     """Return the true labels of the predicted objects as a label matrix, or say what is wrong.
 
     Examples
     --------
     >>> from labelsure import calibrate_outputs
     >>> predictions = calibrate_outputs([[0.9, 0.2]], [[1, 0]]).predict_labelsets([[0.8, 0.3]])
-    >>> check_true_labels(predictions, [[1, 0], [0, 1]])
+    >>> check_true_labels([[1, 0], [0, 1]], predictions)
     Traceback (most recent call last):
     ...
-    ValueError: the predictions and Y must have the same number of rows, got 1 and 2. ...
+    ValueError: the predictions and Y_true must have the same number of rows, got 1 and 2. ...
     """
     names = check_labelset_predictions(predictions).label_names
-    labels = check_label_matrix(Y, n_labels=len(names))
-    check_same_length(range(len(predictions)), labels, names=("the predictions", "Y"))
-    own = label_names_of(Y)
-    if own is not None and own != names and sorted(own) == sorted(names):
-        raise ValueError(
-            "Y has the labels of the predictions in a different order."
-            " Reorder its columns first: Y[list(predictions.label_names)]."
-        )
+    labels = check_label_matrix(Y_true, name="Y_true", n_labels=len(names), label_names=names)
+    check_same_length(range(len(predictions)), labels, names=("the predictions", "Y_true"))
     return labels
 
 
@@ -144,6 +145,8 @@ def check_p_values(p_values: ArrayLike, *, allow_zero: bool) -> FloatArray:
         raise ValueError(
             f"p_values must be numbers in an array of shape (n,), got shape {array.shape} of type {array.dtype}."
         )
+    if odd := find_no_number(p_values, array):
+        raise ValueError(f"p_values must be numbers, got {odd}.")
     numbers = array.astype(np.float64)
     wrong = ~((numbers >= 0) & (numbers <= 1))
     if np.any(wrong):
@@ -167,24 +170,18 @@ def _check_truth(Y_true: LabelMatrixLike) -> LabelMatrix:
 def _as_numbers(scores: MatrixLike) -> np.ndarray[Any, Any]:
     try:
         array = np.asarray(scores)
-        if array.dtype == object:
-            array = array.astype(np.float64)
+        odd = find_no_number(scores, array)
+        if odd is None and array.dtype == object:
+            array = np.asarray(array.tolist())  # whole numbers stay whole, unlike with astype(float64)
+            array = array.astype(np.float64) if array.dtype == object else array
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             "scores must be a dense matrix of real numbers of shape (n_objects, n_labels),"
             f" got {type(scores).__name__} that cannot be read as one: {error}."
         ) from error
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"scores must be real numbers, got an array of type {array.dtype}.")
-    return array
-
-
-def _check_label_order(Y_true: LabelMatrixLike, other: MatrixLike, name: str) -> None:
-    """Refuse two tables with the same columns in another order: every figure would be silently wrong."""
-    names, other_names = label_names_of(Y_true), label_names_of(other)
-    if names is None or other_names is None or names == other_names:
-        return
-    if sorted(names) == sorted(other_names):
+    if odd is not None:
         raise ValueError(
-            f"Y_true and {name} have the same columns in a different order. Reorder them first: {name}[Y_true.columns]."
+            "scores must be a dense matrix of real numbers of shape (n_objects, n_labels),"
+            f" got {type(scores).__name__} with {odd}."
         )
+    return array

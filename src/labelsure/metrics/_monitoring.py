@@ -133,10 +133,10 @@ class ExchangeabilityMartingale:
         return self._alarm
 
     @property
-    def guarantee(self) -> str:
+    def statement(self) -> str:
         """What is guaranteed, and by whom it was proved, in one sentence."""
         return (
             f"If the examples are exchangeable, the probability that the martingale ever reaches {self.alarm_at:g} is"
-            f" at most {100 / self.alarm_at:.4g} % (Ville 1939; for smoothed online p-values: Vovk, Nouretdinov,"
+            f" at most {1 / self.alarm_at:.4g} (Ville 1939; for smoothed online p-values: Vovk, Nouretdinov,"
             " Gammerman 2003)."
         )

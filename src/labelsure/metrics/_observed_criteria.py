@@ -7,13 +7,13 @@ true one is empty and the empty labelset is no candidate, all candidates are fal
 import numpy as np
 
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
-from labelsure.metrics._criteria import less, share_above, sums_of_p_values
+from labelsure.metrics._criteria import less, share_above, sizes_of, sums_of_p_values
 from labelsure.metrics._inputs import check_true_labels
 from labelsure.metrics._regions import mean_region_size
-from labelsure.predictions import LabelsetPredictions, TopLabelsets
+from labelsure.predictions import LabelsetPredictions, RankedLabelsets
 
 
-def observed_unconfidence_criterion(predictions: LabelsetPredictions, Y: LabelMatrixLike) -> float:
+def observed_unconfidence_criterion(Y_true: LabelMatrixLike, predictions: LabelsetPredictions) -> float:
     r"""Return criterion OU, the observed unconfidence: the mean of the largest p-value of a false labelset.
 
     .. math:: \frac{1}{n} \sum_{i=1}^{n} \max_{\psi \neq \psi_i} p_i(\psi)
@@ -22,10 +22,10 @@ def observed_unconfidence_criterion(predictions: LabelsetPredictions, Y: LabelMa
 
     Parameters
     ----------
+    Y_true : array-like, sparse matrix or DataFrame of shape (n, q)
+        Zeros and ones: true labels.
     predictions : LabelsetPredictions
-        Of n objects.
-    Y : array-like, sparse matrix or DataFrame of shape (n, q)
-        Their true labels.
+        Of the n objects.
 
     References
     ----------
@@ -36,14 +36,14 @@ def observed_unconfidence_criterion(predictions: LabelsetPredictions, Y: LabelMa
     --------
     >>> from labelsure import calibrate_outputs
     >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
-    >>> observed_unconfidence_criterion(predictor.predict_labelsets([[0.8, 0.3], [0.8, 0.3]]), [[1, 0], [1, 1]])
+    >>> observed_unconfidence_criterion([[1, 0], [1, 1]], predictor.predict_labelsets([[0.8, 0.3], [0.8, 0.3]]))
     0.5
     """
-    labels = check_true_labels(predictions, Y)
+    labels = check_true_labels(Y_true, predictions)
     return float(np.mean(largest_false_p_values(predictions.top(2), labels)))
 
 
-def observed_fuzziness_criterion(predictions: LabelsetPredictions, Y: LabelMatrixLike) -> float:
+def observed_fuzziness_criterion(Y_true: LabelMatrixLike, predictions: LabelsetPredictions) -> float:
     r"""Return criterion OF, the observed fuzziness: the mean sum of the p-values of the false labelsets.
 
     .. math:: \frac{1}{n} \sum_{i=1}^{n} \sum_{\psi \neq \psi_i} p_i(\psi)
@@ -53,10 +53,10 @@ def observed_fuzziness_criterion(predictions: LabelsetPredictions, Y: LabelMatri
 
     Parameters
     ----------
+    Y_true : array-like, sparse matrix or DataFrame of shape (n, q)
+        Zeros and ones: true labels.
     predictions : LabelsetPredictions
-        Of n objects; up to 24 labels, as all labelsets are listed, some objects at a time.
-    Y : array-like, sparse matrix or DataFrame of shape (n, q)
-        Their true labels.
+        Of the n objects; up to 24 labels, as all labelsets are listed, some objects at a time.
 
     References
     ----------
@@ -67,14 +67,16 @@ def observed_fuzziness_criterion(predictions: LabelsetPredictions, Y: LabelMatri
     --------
     >>> from labelsure import calibrate_outputs
     >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
-    >>> observed_fuzziness_criterion(predictor.predict_labelsets([[0.8, 0.3], [0.8, 0.3]]), [[1, 0], [1, 1]])
+    >>> observed_fuzziness_criterion([[1, 0], [1, 1]], predictor.predict_labelsets([[0.8, 0.3], [0.8, 0.3]]))
     0.75
     """
-    labels = check_true_labels(predictions, Y)
+    labels = check_true_labels(Y_true, predictions)
     return float(np.mean(sums_of_p_values(predictions) - predictions.p_value(labels)))
 
 
-def observed_multiple_criterion(predictions: LabelsetPredictions, Y: LabelMatrixLike, significance: float) -> float:
+def observed_multiple_criterion(
+    Y_true: LabelMatrixLike, predictions: LabelsetPredictions, significance: float
+) -> float:
     r"""Return criterion OM: the share of regions with a false labelset.
 
     .. math:: \frac{1}{n} \, |\{i : \Gamma_i \setminus \{\psi_i\} \neq \emptyset\}|
@@ -83,10 +85,10 @@ def observed_multiple_criterion(predictions: LabelsetPredictions, Y: LabelMatrix
 
     Parameters
     ----------
+    Y_true : array-like, sparse matrix or DataFrame of shape (n, q)
+        Zeros and ones: true labels.
     predictions : LabelsetPredictions
-        Of n objects.
-    Y : array-like, sparse matrix or DataFrame of shape (n, q)
-        Their true labels.
+        Of the n objects.
     significance : float
         The level of the regions, strictly between 0 and 1.
 
@@ -100,15 +102,15 @@ def observed_multiple_criterion(predictions: LabelsetPredictions, Y: LabelMatrix
     >>> from labelsure import calibrate_outputs
     >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
     >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.8, 0.3]])
-    >>> observed_multiple_criterion(predictions, [[1, 0], [1, 1]], significance=0.3)
+    >>> observed_multiple_criterion([[1, 0], [1, 1]], predictions, significance=0.3)
     0.5
     """
-    labels = check_true_labels(predictions, Y)
+    labels = check_true_labels(Y_true, predictions)
     region = predictions.region(significance)
-    return share_above(less(region.sizes, region.contains(labels)), 0)
+    return share_above(less(sizes_of(region), region.contains(labels)), 0)
 
 
-def observed_excess_criterion(predictions: LabelsetPredictions, Y: LabelMatrixLike, significance: float) -> float:
+def observed_excess_criterion(Y_true: LabelMatrixLike, predictions: LabelsetPredictions, significance: float) -> float:
     r"""Return criterion OE: the mean number of false labelsets in a region.
 
     .. math:: \frac{1}{n} \sum_{i=1}^{n} |\Gamma_i \setminus \{\psi_i\}|
@@ -118,10 +120,10 @@ def observed_excess_criterion(predictions: LabelsetPredictions, Y: LabelMatrixLi
 
     Parameters
     ----------
+    Y_true : array-like, sparse matrix or DataFrame of shape (n, q)
+        Zeros and ones: true labels.
     predictions : LabelsetPredictions
-        Of n objects. Regions too large to be counted go in with their estimated size.
-    Y : array-like, sparse matrix or DataFrame of shape (n, q)
-        Their true labels.
+        Of the n objects. Regions too large to be counted go in with their estimated size.
     significance : float
         The level of the regions, strictly between 0 and 1.
 
@@ -135,15 +137,15 @@ def observed_excess_criterion(predictions: LabelsetPredictions, Y: LabelMatrixLi
     >>> from labelsure import calibrate_outputs
     >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
     >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.8, 0.3]])
-    >>> observed_excess_criterion(predictions, [[1, 0], [1, 1]], significance=0.3)
+    >>> observed_excess_criterion([[1, 0], [1, 1]], predictions, significance=0.3)
     0.5
     """
-    labels = check_true_labels(predictions, Y)
+    labels = check_true_labels(Y_true, predictions)
     region = predictions.region(significance)
-    return mean_region_size(less(region.sizes, region.contains(labels)))
+    return mean_region_size(less(sizes_of(region), region.contains(labels)))
 
 
-def largest_false_p_values(top: TopLabelsets, labels: LabelMatrix) -> FloatArray:
+def largest_false_p_values(top: RankedLabelsets, labels: LabelMatrix) -> FloatArray:
     """Return the largest p-value of a false labelset for each object, from its two most plausible labelsets."""
     best_is_true = (top.labelsets[:, 0] == labels).all(axis=1)
     return np.where(best_is_true, top.p_values[:, 1], top.p_values[:, 0])

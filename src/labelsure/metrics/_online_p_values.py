@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from labelsure._core.types import FloatArray, IntArray
+from labelsure._core.validation import find_no_number
 
 BLOCK = 1024
 """Scores that are compared with each other one by one; with all earlier ones they are compared by bisection."""
@@ -123,6 +124,8 @@ def check_scores_in_order(scores: ArrayLike) -> np.ndarray[Any, Any]:
     array = np.asarray(scores) if hasattr(scores, "dtype") else np.asarray(scores, dtype=object)
     if array.ndim != 1:
         raise ValueError(f"scores must have shape (n,), one per example, got shape {array.shape}.")
+    if odd := find_no_number(scores, array):
+        raise ValueError(f"scores must be numbers, got {odd}.")
     if array.dtype.kind == "i" or (array.dtype.kind == "f" and not np.isnan(array).any()):
         return array.astype(np.int64 if array.dtype.kind == "i" else np.float64)
     # One by one as Python numbers: numpy would make floats of [1, 2**63], and ties of numbers that differ.

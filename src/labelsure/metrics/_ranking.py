@@ -104,7 +104,7 @@ def one_error(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
     return float(np.mean(np.concatenate(wrong)))
 
 
-def coverage(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
+def coverage_error(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
     r"""Return how many steps down the ranking it takes, on average, to meet every label an object has.
 
     .. math:: \frac{1}{n} \sum_{i=1}^{n} \max_{j \in \psi_i} \operatorname{rank}_j(x_i) - 1
@@ -125,9 +125,9 @@ def coverage(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
 
     Notes
     -----
-    The papers count from 0, ``sklearn.metrics.coverage_error`` from 1: it is larger by one. Objects without labels
-    have no last label to meet and are left out of the mean; ``coverage_error`` counts them as 0. Tied labels all have
-    the worst rank among them, in both.
+    The papers call it coverage and count from 0, ``sklearn.metrics.coverage_error`` counts from 1: it is larger by one.
+    Objects without labels have no last label to meet and are left out of the mean; scikit-learn counts them as 0. Tied
+    labels all have the worst rank among them, in both.
 
     References
     ----------
@@ -138,12 +138,12 @@ def coverage(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
 
     Examples
     --------
-    >>> coverage([[1, 0, 0], [1, 1, 0]], [[0.9, 0.2, 0.1], [0.1, 0.8, 0.7]])
+    >>> coverage_error([[1, 0, 0], [1, 1, 0]], [[0.9, 0.2, 0.1], [0.1, 0.8, 0.7]])
     1.0
     """
     deepest = [
         np.max(block.ranks, axis=1, where=block.relevant, initial=1)
-        for block in _labelled_blocks(Y_true, scores, "coverage")
+        for block in _labelled_blocks(Y_true, scores, "coverage_error")
     ]
     return float(np.mean(np.concatenate(deepest) - 1))
 

@@ -2,39 +2,41 @@
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from labelsure._core.types import FloatArray
-from labelsure._core.validation import check_count
-from labelsure.labelsets import SizeEstimate
+from labelsure._core.validation import check_count, find_no_number, is_number
+from labelsure.predictions import SizeEstimate
+
+Sizes: TypeAlias = ArrayLike | Sequence[SizeEstimate]
 
 EMPTY = "empty"
 # Beyond a million the ends of a bin are written as powers of two: those of a 159-label problem have 48 digits.
 LAST_BIN_IN_DIGITS = 20
 
 
-def region_errors(contains: ArrayLike) -> float:
-    r"""Return the percentage of objects whose region misses the true labelset.
+def error_rate(contains: ArrayLike) -> float:
+    r"""Return the share of objects whose region misses the true labelset.
 
-    .. math:: \frac{100}{n} \, |\{i : \psi_i \notin \Gamma_i\}|
+    .. math:: \frac{1}{n} \, |\{i : \psi_i \notin \Gamma_i\}|
 
     where :math:`\Gamma_i` is the region of object i [1]_. At significance :math:`\varepsilon` a valid predictor stays
-    near or below :math:`100\,\varepsilon`.
+    near or below :math:`\varepsilon`.
 
     Parameters
     ----------
     contains : array-like of bool of shape (n,)
-        Whether each region holds the object's true labelset.
+        Whether each region holds the object's true labelset: ``region.contains(Y_true)``.
 
     Returns
     -------
     float
-        Between 0 and 100.
+        Between 0 and 1.
 
     References
     ----------
@@ -43,8 +45,8 @@ def region_errors(contains: ArrayLike) -> float:
 
     Examples
     --------
-    >>> region_errors([True, True, False, True])
-    25.0
+    >>> error_rate([True, True, False, True])
+    0.25
     """
     array = _one_per_object(contains, "contains")
     wrong = ~((array == 0) | (array == 1))
@@ -54,7 +56,7 @@ def region_errors(contains: ArrayLike) -> float:
             f"contains must hold True or False, got {array.tolist()[index]!r} for object {index}."
             " Pass whether each region holds the true labelset, not p-values or sizes."
         )
-    return 100 * int(np.sum(array == 0)) / len(array)
+    return int(np.sum(array == 0)) / len(array)
 
 
 @dataclass(frozen=True)
@@ -74,14 +76,14 @@ class SizeHistogram:
     Examples
     --------
     >>> histogram = SizeHistogram(n_empty=1, counts=(2, 0, 1))
-    >>> histogram.n_objects, histogram.bins, histogram.percentages.tolist(), histogram.empty_percentage
-    (4, ('1', '2', '3-4'), [50.0, 0.0, 25.0], 25.0)
+    >>> histogram.n_objects, histogram.bins, histogram.shares.tolist(), histogram.empty_share
+    (4, ('1', '2', '3-4'), [0.5, 0.0, 0.25], 0.25)
     >>> print(histogram)
-    labelsets  objects      %
-    empty            1  25.00
-    1                2  50.00
-    2                0   0.00
-    3-4              1  25.00
+    labelsets  objects   share
+    empty            1  0.2500
+    1                2  0.5000
+    2                0  0.0000
+    3-4              1  0.2500
     """
 
     n_empty: int
@@ -105,45 +107,46 @@ class SizeHistogram:
         return tuple(_bin_name(index) for index in range(len(self.counts)))
 
     @property
-    def percentages(self) -> FloatArray:
-        """The percentage of regions in each bin; with ``empty_percentage`` they add up to 100."""
-        return 100 * np.array(self.counts, dtype=np.float64) / self.n_objects
+    def shares(self) -> FloatArray:
+        """The share of regions in each bin; with ``empty_share`` they add up to 1."""
+        return np.array(self.counts, dtype=np.float64) / self.n_objects
 
     @property
-    def empty_percentage(self) -> float:
-        """The percentage of regions with no labelset at all."""
-        return 100 * self.n_empty / self.n_objects
+    def empty_share(self) -> float:
+        """The share of regions with no labelset at all."""
+        return self.n_empty / self.n_objects
 
     def to_dict(self) -> dict[str, float]:
-        """Return percentages by bin name, those of the paper's tables, after the empty regions.
+        """Return shares by bin name, the rows of the paper's tables, after the empty regions.
 
         Examples
         --------
         >>> SizeHistogram(n_empty=0, counts=(2, 0, 2)).to_dict()
-        {'empty': 0.0, '1': 50.0, '2': 0.0, '3-4': 50.0}
+        {'empty': 0.0, '1': 0.5, '2': 0.0, '3-4': 0.5}
         """
-        return {EMPTY: self.empty_percentage, **dict(zip(self.bins, self.percentages.tolist(), strict=True))}
+        return {EMPTY: self.empty_share, **dict(zip(self.bins, self.shares.tolist(), strict=True))}
 
     def __str__(self) -> str:
         """Write the table from the first bin in use to the last, under the empty regions."""
         used = [index for index, count in enumerate(self.counts) if count]
         shown = range(used[0], used[-1] + 1) if used else range(0)
-        rows = [("labelsets", "objects", "%"), (EMPTY, str(self.n_empty), f"{self.empty_percentage:.2f}")]
-        percentages = self.percentages
-        rows += [(_bin_name(index), str(self.counts[index]), f"{percentages[index]:.2f}") for index in shown]
+        rows = [("labelsets", "objects", "share"), (EMPTY, str(self.n_empty), f"{self.empty_share:.4f}")]
+        shares = self.shares
+        rows += [(_bin_name(index), str(self.counts[index]), f"{shares[index]:.4f}") for index in shown]
         widths = [max(len(row[column]) for row in rows) for column in range(3)]
         return "\n".join(f"{name:<{widths[0]}}  {n:>{widths[1]}}  {share:>{widths[2]}}" for name, n, share in rows)
 
 
-def size_histogram(sizes: ArrayLike, *, max_size: int | None = None) -> SizeHistogram:
+def size_histogram(sizes: Sizes, *, max_size: int | None = None) -> SizeHistogram:
     """Count regions by size in bins 1, 2, 3-4, 5-8, ...: the rows of the paper's region tables.
 
     Bin i holds the sizes in (2^(i-1), 2^i] [1]_. Empty regions, which the paper has no row for, are kept apart.
 
     Parameters
     ----------
-    sizes : array-like of int of shape (n,)
-        The number of labelsets in each region. Python integers of any length are binned exactly.
+    sizes : array-like of shape (n,)
+        The number of labelsets in each region: ``region.sizes``, or ``region.size_estimates``, which are binned exactly
+        for any number of labels. Whole numbers, floats among them.
     max_size : int or None
         The largest size possible, to get the same bins from every run: the last bin is the one it falls in, so
         ``2**n_labels`` gives n_labels + 1 bins. Without it the last bin is that of the largest region.
@@ -151,7 +154,7 @@ def size_histogram(sizes: ArrayLike, *, max_size: int | None = None) -> SizeHist
     Returns
     -------
     SizeHistogram
-        Counts and percentages; printing it gives a table.
+        Counts and shares; printing it gives a table.
 
     References
     ----------
@@ -161,16 +164,16 @@ def size_histogram(sizes: ArrayLike, *, max_size: int | None = None) -> SizeHist
     Examples
     --------
     >>> print(size_histogram([1, 1, 3, 4, 7, 0, 1, 2]))
-    labelsets  objects      %
-    empty            1  12.50
-    1                3  37.50
-    2                1  12.50
-    3-4              2  25.00
-    5-8              1  12.50
+    labelsets  objects   share
+    empty            1  0.1250
+    1                3  0.3750
+    2                1  0.1250
+    3-4              2  0.2500
+    5-8              1  0.1250
     >>> size_histogram([2], max_size=2**3).to_dict()
-    {'empty': 0.0, '1': 0.0, '2': 100.0, '3-4': 0.0, '5-8': 0.0}
+    {'empty': 0.0, '1': 0.0, '2': 1.0, '3-4': 0.0, '5-8': 0.0}
     """
-    checked = _check_sizes(sizes)
+    checked = [int(size) for size in _check_sizes(sizes, finite=True)]
     largest = max(checked)
     if max_size is not None:
         limit = check_count(max_size, name="max_size")
@@ -185,15 +188,15 @@ def size_histogram(sizes: ArrayLike, *, max_size: int | None = None) -> SizeHist
     return SizeHistogram(n_empty=checked.count(0), counts=tuple(found[index] for index in range(n_bins)))
 
 
-def mean_region_size(sizes: ArrayLike) -> float:
+def mean_region_size(sizes: Sizes) -> float:
     r"""Return the mean number of labelsets in a region: criterion N of [1]_, smaller is better.
 
     .. math:: \frac{1}{n} \sum_{i=1}^{n} |\Gamma_i|
 
     Parameters
     ----------
-    sizes : array-like of int of shape (n,)
-        The number of labelsets in each region. Python integers of any length are added exactly.
+    sizes : array-like of shape (n,)
+        The number of labelsets in each region, as in :func:`size_histogram`.
 
     Returns
     -------
@@ -210,19 +213,18 @@ def mean_region_size(sizes: ArrayLike) -> float:
     >>> mean_region_size([1, 4, 0, 3])
     2.0
     """
-    checked = _check_sizes(sizes)
-    return _divide(sum(checked), len(checked))
+    return _mean(_check_sizes(sizes))
 
 
-def median_region_size(sizes: ArrayLike) -> float:
+def median_region_size(sizes: Sizes) -> float:
     """Return the median number of labelsets in a region.
 
     With many labels a few huge regions make the mean say little about the others.
 
     Parameters
     ----------
-    sizes : array-like of int or SizeEstimate of shape (n,)
-        The number of labelsets in each region; Python integers of any length, estimates by their value.
+    sizes : array-like of shape (n,)
+        The number of labelsets in each region, as in :func:`size_histogram`.
 
     Returns
     -------
@@ -235,7 +237,7 @@ def median_region_size(sizes: ArrayLike) -> float:
     3.5
     """
     ordered = sorted(_check_sizes(sizes))
-    return _divide(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2], 2)
+    return _mean(ordered[(len(ordered) - 1) // 2 : len(ordered) // 2 + 1])
 
 
 def _bin_of(size: int) -> int:
@@ -251,18 +253,29 @@ def _bin_name(index: int) -> str:
     return f"2^{index - 1}+1-2^{index}"
 
 
-def _check_sizes(sizes: ArrayLike) -> list[int]:
-    values = _one_per_object(sizes, "sizes").tolist()
-    for index, size in enumerate(values):
-        if not isinstance(size, Integral | SizeEstimate) or isinstance(size, bool) or int(size) < 0:
-            raise ValueError(
-                f"sizes must be whole numbers of at least 0, got {size!r} for object {index}."
-                " Pass the number of labelsets in each region as integers."
-            )
-    return [int(size) for size in values]
+def _check_sizes(sizes: Sizes, *, finite: bool = False) -> list[int | float]:
+    """Return sizes as whole numbers of any length, or infinity."""
+    array = _one_per_object(sizes, "sizes")
+    odd = None if array.dtype == object else find_no_number(sizes, array)
+    checked: list[int | float] = []
+    for index, size in enumerate([] if odd else array.tolist()):
+        value = int(size) if isinstance(size, SizeEstimate) else size
+        valid = is_number(value) and not isinstance(value, bool | np.bool_) and value >= 0
+        endless = valid and value == math.inf
+        if not valid or (finite if endless else int(value) != value):
+            odd = f"{value!r} for object {index}"
+            break
+        checked.append(value if endless else int(value))
+    if odd:
+        raise ValueError(
+            f"sizes must be {'finite ' if finite else ''}whole numbers of at least 0, got {odd}."
+            " Pass the number of labelsets in each region: region.sizes, or region.size_estimates where those are"
+            " infinite."
+        )
+    return checked
 
 
-def _one_per_object(values: ArrayLike, name: str) -> np.ndarray[Any, Any]:
+def _one_per_object(values: Sizes, name: str) -> np.ndarray[Any, Any]:
     # Lists become arrays of Python objects: numpy would make floats of [1, 2**63].
     array = np.asarray(values) if hasattr(values, "dtype") else np.asarray(values, dtype=object)
     if array.ndim != 1 or len(array) == 0:
@@ -273,9 +286,9 @@ def _one_per_object(values: ArrayLike, name: str) -> np.ndarray[Any, Any]:
     return array
 
 
-def _divide(total: int, n: int) -> float:
+def _mean(sizes: Sequence[int | float]) -> float:
     try:
-        return total / n
+        return sum(sizes) / len(sizes)
     except OverflowError:
         return math.inf
 

@@ -14,7 +14,6 @@ from labelsure._core.validation import (
     check_label_matrix,
     check_same_length,
     is_number,
-    label_names_of,
     list_labels,
 )
 from labelsure.labelsets import BestLabelsets, LabelsetEngine
@@ -33,8 +32,6 @@ class Batch:
         What is proven about regions.
     label_names : tuple of str
         The labels.
-    named : bool
-        Whether these names were given, not made up.
     index : pandas Index, array or None
         What the objects are called.
     """
@@ -42,7 +39,6 @@ class Batch:
     engine: LabelsetEngine
     guarantee: Guarantee | NoGuarantee
     label_names: tuple[str, ...]
-    named: bool
     index: Any
 
     @cached_property
@@ -61,12 +57,12 @@ class Batch:
         if chosen.ndim != 1:
             raise IndexError(f"Objects are chosen along one axis, got an index of {chosen.ndim} dimensions.")
         index = None if self.index is None else self.index.take(chosen)
-        return Batch(self.engine.take(chosen), self.guarantee, self.label_names, self.named, index)
+        return Batch(self.engine.take(chosen), self.guarantee, self.label_names, index)
 
     def check(self, Y: Any, name: str = "Y", n_objects: int | None = None) -> LabelMatrix:
         """Return one labelset per object, or for ``n_objects`` of them; see :func:`check_labelsets`."""
         n_rows = self.engine.n_objects if n_objects is None else n_objects
-        return check_labelsets(Y, n_objects=n_rows, label_names=self.label_names, named=self.named, name=name)
+        return check_labelsets(Y, n_objects=n_rows, label_names=self.label_names, name=name)
 
     def to_frame(self, labels: Any, figures: Mapping[str, Any], prefix: str) -> Any:
         """Return a pandas DataFrame with one row per object: a column per label, and further figures."""
@@ -81,9 +77,7 @@ class Batch:
         return pandas.DataFrame(labels, columns=columns, index=self.index).assign(**figures)
 
 
-def check_labelsets(
-    Y: Any, *, n_objects: int, label_names: Sequence[str], named: bool = True, name: str = "Y"
-) -> LabelMatrix:
+def check_labelsets(Y: Any, *, n_objects: int, label_names: Sequence[str], name: str = "Y") -> LabelMatrix:
     """Return one labelset per object as a label matrix, from a matrix or from one labelset for all objects.
 
     Parameters
@@ -94,8 +88,6 @@ def check_labelsets(
         The number of rows required.
     label_names : sequence of str
         The q labels; the columns of a DataFrame, or the index of a Series, are taken by name.
-    named : bool
-        Whether these names were given. Names that were made up only count where a table has the same ones.
     name : str
         The argument's name, for the error message.
 
@@ -106,8 +98,7 @@ def check_labelsets(
     """
     one = _one_labelset(Y, label_names, name)
     rows = Y if one is None else one
-    known = label_names if named or sorted(label_names_of(rows) or ()) == sorted(label_names) else None
-    labels = check_label_matrix(rows, name=name, n_labels=len(label_names), label_names=known)
+    labels = check_label_matrix(rows, name=name, n_labels=len(label_names), label_names=label_names)
     if one is not None:
         return np.repeat(labels, n_objects, axis=0)
     check_same_length(range(n_objects), labels, names=("the predictions", name))

@@ -13,6 +13,7 @@ from labelsure._core.validation import (
     check_label_names,
     check_same_length,
     check_significance,
+    made_up_names,
 )
 from labelsure.labelsets import LabelsetEngine, decode
 from labelsure.predictions._batch import Batch
@@ -58,14 +59,14 @@ class LabelsetPredictions:
         guarantee: Guarantee | NoGuarantee | None = None,
         index: Any = None,
     ) -> None:
-        given = check_label_names(label_names, None, engine.n_labels)
+        names = check_label_names(label_names, None, engine.n_labels)
         if index is not None:
             check_same_length(range(engine.n_objects), index, names=("the predictions", "index"))
-        self.label_names = given or tuple(f"label_{j}" for j in range(engine.n_labels))
+        self.label_names = names or made_up_names(engine.n_labels)
         self.guarantee = guarantee or NoGuarantee("these p-values: how they were made is not known")
         self.index = index
         self._engine = engine
-        self._batch = Batch(engine, self.guarantee, self.label_names, given is not None, index)
+        self._batch = Batch(engine, self.guarantee, self.label_names, index)
 
     def __len__(self) -> int:
         return self._engine.n_objects
@@ -73,8 +74,9 @@ class LabelsetPredictions:
     def __getitem__(self, objects: Any) -> "LabelsetPredictions":
         """Return the predictions of some of the objects: a slice, indices, a boolean mask or a single index."""
         part = self._batch.take(objects)
-        names = self.label_names if part.named else None
-        return LabelsetPredictions(part.engine, label_names=names, guarantee=self.guarantee, index=part.index)
+        return LabelsetPredictions(
+            part.engine, label_names=self.label_names, guarantee=self.guarantee, index=part.index
+        )
 
     def __repr__(self) -> str:
         n_unsure = int(np.sum(~self.certain)) if "best" in vars(self._batch) else 0
