@@ -45,23 +45,36 @@ def test_at_most_a_share_of_eps_of_any_bag_goes_wrong(bag, significance, conditi
     regions = [pred.region(significance, at_most_wrong=h) for pred in each_in_turn(outputs, Y, conditional=conditional)]
     errors = sum(not region.contains(Y[[i]])[0] for i, region in enumerate(regions))
     assert errors <= Fraction(str(significance)) * n
-    wrong = np.array([~region.possible[0, np.arange(q), Y[i]] for i, region in enumerate(regions)])
+    each = [pred.region(significance, per_label=True) for pred in each_in_turn(outputs, Y, conditional=conditional)]
+    wrong = np.array([region.wrong(Y[[i]])[0] for i, region in enumerate(each)])
     for j in range(q):
-        assert int(wrong[:, j].sum()) <= regions[0].level * n
+        assert int(wrong[:, j].sum()) <= Fraction(str(significance)) * n
         if conditional:
             for c in (0, 1):
-                assert int(wrong[Y[:, j] == c, j].sum()) <= regions[0].level * int(np.sum(Y[:, j] == c))
+                assert int(wrong[Y[:, j] == c, j].sum()) <= Fraction(str(significance)) * int(np.sum(Y[:, j] == c))
 
 
-@given(bags(), st.integers(1, 19).map(lambda k: k / 20))
-def test_bonferronis_p_value_is_valid_in_any_bag(bag, significance):
+@given(st.integers(0, 10**6), st.integers(1, 19), st.data())
+def test_error_in_a_bag_without_ties_is_exactly_the_significance(seed, k, data):
+    """Twenty examples, k twentieths: k of them go wrong, for every number h of labels that may be wrong."""
+    rng = np.random.default_rng(seed)
+    outputs, Y = rng.random((20, 4)), rng.integers(0, 2, (20, 4))
+    h = data.draw(st.integers(0, 3))
+    predictions = enumerate(each_in_turn(outputs, Y, conditional=False))
+    errors = sum(not pred.region(k / 20, at_most_wrong=h).contains(Y[[i]])[0] for i, pred in predictions)
+    assert errors == k
+
+
+@given(bags(), st.integers(1, 19).map(lambda k: k / 20), st.booleans())
+def test_labelset_p_value_is_valid_in_any_bag(bag, significance, conditional):
     outputs, Y = bag
-    p_values = [pred.labelset_p_value(Y[[i]])[0] for i, pred in enumerate(each_in_turn(outputs, Y, conditional=False))]
+    predictions = enumerate(each_in_turn(outputs, Y, conditional=conditional))
+    p_values = [pred.labelset_p_value(Y[[i]])[0] for i, pred in predictions]
     assert sum(p <= significance + 1e-12 for p in p_values) <= Fraction(str(significance)) * len(Y)
 
 
-def test_uncorrected_minimum_fails_where_bonferronis_does_not():
-    """Why only q * min is offered: with four labels the least p-value is below 0.1 for a third of all objects."""
+def test_least_p_value_of_labels_fails_where_that_of_labelsets_does_not():
+    """With four labels the least p-value of a label is below 0.1 for a third of all objects."""
     rng = np.random.default_rng(0)
     outputs = rng.random((3000, 4))
     Y = (rng.random((3000, 4)) < outputs).astype(int)
