@@ -301,7 +301,7 @@ def test_outputs_are_taken_by_name():
     assert predictor.label_names == ("sea", "city", "wood")
     for new in (outputs[40:], outputs[40:][other_order], outputs[40:].to_numpy()):
         np.testing.assert_array_equal(predictor.predict_labels(new).p_values, expected.p_values)
-    with pytest.raises(ValueError, match="outputs must have the 3 labels.*without 'wood'"):
+    with pytest.raises(ValueError, match=r"outputs must have the 3 labels.*without 'wood'"):
         predictor.predict_labels(outputs.rename(columns={"wood": "food"}))
 
 
