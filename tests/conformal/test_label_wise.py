@@ -95,8 +95,36 @@ def test_p_values_are_those_of_the_definition(problem, conditional, smoothed, se
     exact = p_values_by_definition(folds, n_new, q, conditional=conditional, draws=draws)
     assert pred.p_values.tolist() == exact.astype(float).tolist()
     for level in (0.1, 0.25, 0.5):
-        expected = exact > Fraction(str(level)) / q
-        np.testing.assert_array_equal(pred.region(level).possible, expected)
+        expected = exact > Fraction(str(level))
+        np.testing.assert_array_equal(pred.region(level, per_label=True).possible, expected)
+        if conditional:
+            expected = exact > Fraction(str(level)) / q
+            np.testing.assert_array_equal(pred.region(level).possible, expected)
+
+
+@given(label_problems(), st.booleans(), st.integers(0, 5), st.data())
+def test_joint_p_values_are_those_of_the_definition(problem, smoothed, seed, data):
+    """One fold: the score of an example is its (h + 1)-th largest |t - o|."""
+    outputs, labels, _, new = problem
+    new, h = new[0], data.draw(st.integers(0, labels.shape[1] - 1))
+    truth = data.draw(arrays(np.int8, new.shape, elements=st.integers(0, 1)))
+    pred = calibrate_labels(outputs, labels, smoothed=smoothed, random_state=seed).predict_labels(new)
+    draws = draw_smoothing(len(new), seed) if smoothed else np.full(len(new), DRAW_UNIT)
+
+    def score(o, y):
+        return sorted((nonconformity(one, int(t)) for one, t in zip(o, y, strict=True)), reverse=True)[h]
+
+    others = [score(o, y) for o, y in zip(outputs, labels, strict=True)]
+    own = [score(o, y) for o, y in zip(new, truth, strict=True)]
+    expected = [
+        (sum(s > one for s in others) + Fraction(int(u), DRAW_UNIT) * (others.count(one) + 1)) / (len(others) + 1)
+        for one, u in zip(own, draws, strict=True)
+    ]
+    found = pred.labelset_p_value(truth, at_most_wrong=h)
+    assert found.tolist() == [float(p) for p in expected]
+    for level in (0.1, 0.25, 0.5):
+        region = pred.region(level, at_most_wrong=h)
+        assert region.contains(truth).tolist() == [p > Fraction(str(level)) for p in expected]
 
 
 def test_a_value_that_no_example_has_gets_the_p_value_one():
@@ -152,7 +180,8 @@ def test_classifier_and_its_outputs_agree(cv, conditional, smoothed, data):
     np.testing.assert_array_equal(model.predict(X[80:]), pred.labels)
     assert again.label_names == pred.label_names == ("sea", "city", "wood")
     assert again.conditional is pred.conditional is conditional
-    assert again.region(0.1).guarantee == pred.region(0.1).guarantee
+    np.testing.assert_array_equal(again.region(0.1).possible, pred.region(0.1).possible)
+    assert again.region(0.1).statement == pred.region(0.1).statement
     assert len(rows.nonzero()[0]) == (24 if cv is None else 80)
 
 
@@ -248,21 +277,32 @@ def test_labels_always_on_never_on_and_rows_without_labels(conditional):
         assert (pred.p_values[:, 1, 0] == 1).all()
 
 
-@pytest.mark.parametrize("smoothed", [False, True])
-@pytest.mark.parametrize("conditional", [False, True])
-def test_guarantee_is_only_what_was_proved(conditional, smoothed):
+def test_index_and_names_of_frames_are_kept(data):
+    X, Y = data
+    frame = pd.DataFrame(X).add_prefix("feature_").set_index(pd.Index(range(1000, 1090), name="photo"))
+    labels = pd.DataFrame(Y, columns=["sea", "city", "wood"], index=frame.index)
+    pred = (
+        LabelWiseConformalClassifier(MLkNNClassifier(3), random_state=0).fit(frame, labels).predict_labels(frame[80:])
+    )
+    assert pred.region(0.1).to_frame().index.tolist() == [
+        (photo, label) for photo in range(1080, 1090) for label in ("sea", "city", "wood")
+    ]
+    expected = pred.region(0.1).contains(labels[80:])
+    assert pred.region(0.1).contains(labels[80:][["wood", "sea", "city"]]).tolist() == expected.tolist()
+
+
+def test_outputs_are_taken_by_name():
     rng = np.random.default_rng(0)
-    outputs, Y = rng.random((40, 2)), rng.integers(0, 2, (40, 2))
-    common = {"conditional": conditional, "smoothed": smoothed}
-    held_out = calibrate_labels(outputs, Y, **common).predict_labels(outputs[:1]).region(0.1).guarantee
-    assert held_out.startswith("A label is wrong with probability at most 0.1, for exchangeable examples")
-    folds = calibrate_labels(outputs, Y, folds=np.arange(40) % 4, **common)
-    sentence = folds.predict_labels([outputs[:1]] * 4).region(0.1).guarantee
-    if conditional or smoothed:
-        assert sentence.startswith("Nothing is proved")
-    else:
-        one_label = 2 * 0.05 + min(2 * 0.95 * 0.75 / 11, (1 - 4 / 40) / 5)
-        assert f"at most {2 * one_label:.3g}," in sentence
+    outputs = pd.DataFrame(rng.random((60, 3)), columns=["sea", "city", "wood"])
+    Y = (rng.random((60, 3)) < outputs).astype(int)
+    other_order = ["wood", "sea", "city"]
+    expected = calibrate_labels(outputs[:40].to_numpy(), Y[:40].to_numpy()).predict_labels(outputs[40:].to_numpy())
+    predictor = calibrate_labels(outputs[:40][other_order], Y[:40])
+    assert predictor.label_names == ("sea", "city", "wood")
+    for new in (outputs[40:], outputs[40:][other_order], outputs[40:].to_numpy()):
+        np.testing.assert_array_equal(predictor.predict_labels(new).p_values, expected.p_values)
+    with pytest.raises(ValueError, match=r"outputs must have the 3 labels.*without 'wood'"):
+        predictor.predict_labels(outputs.rename(columns={"wood": "food"}))
 
 
 @pytest.mark.parametrize(

@@ -6,29 +6,28 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from labelsure import calibrate_labels
-from labelsure.predictions import Guarantee, LabelWisePredictions
+from labelsure.predictions import LabelWiseGuarantee, LabelWisePredictions
 
 LEVELS = st.sampled_from([0.05, 0.1, 0.2, 0.25, 0.5, 0.75, 0.9]) | st.integers(1, 999).map(lambda k: k / 1000)
 
 
-def same_level(significance):
-    return significance
-
-
-INDUCTIVE = Guarantee("inductive", same_level, "exchangeable examples", "somebody")
-
-
 def predictions(numerators, denominators, **parameters):
-    numerators = np.array(numerators, dtype=np.int64)
-    nearer_on = parameters.pop("nearer_on", np.zeros(numerators.shape[:2], dtype=bool))
-    own = {"conditional": False, "guarantee": INDUCTIVE} | parameters
-    return LabelWisePredictions(numerators, np.array(denominators, dtype=np.int64), nearer_on=nearer_on, **own)
+    """Label-conditional ones: those that are decided label by label."""
+    numerators, denominators = (np.array(part, dtype=np.int64) for part in (numerators, denominators))
+    sizes = denominators - 1
+    own = {
+        "nearer_on": np.zeros(numerators.shape[:2], dtype=bool),
+        "joint": None,
+        "guarantee": LabelWiseGuarantee(sizes, np.ones_like(sizes), True, "exchangeable examples", "somebody"),
+    }
+    return LabelWisePredictions(numerators, denominators, **(own | parameters))
 
 
 @st.composite
@@ -50,8 +49,9 @@ def test_region_is_what_the_definition_says(batch, significance, data):
     pred, exact = batch
     q = pred.n_labels
     h = data.draw(st.integers(0, q - 1))
-    region = pred.region(significance, at_most_wrong=h)
-    level = Fraction(str(significance)) * (h + 1) / q
+    per_label = h == 0 and data.draw(st.booleans())
+    region = pred.region(significance, at_most_wrong=h, per_label=per_label)
+    level = Fraction(str(significance)) * (1 if per_label else Fraction(h + 1, q))
     assert region.level == level
     for i, labels in enumerate(exact):
         possible = [[p > level for p in label] for label in labels]
@@ -63,7 +63,8 @@ def test_region_is_what_the_definition_says(batch, significance, data):
         size = 0
         for labelset in product((0, 1), repeat=q):
             n_wrong = sum(not possible[j][c] for j, c in enumerate(labelset))
-            alone = pred[[i]].region(significance, at_most_wrong=h)
+            alone = pred[[i]].region(significance, at_most_wrong=h, per_label=per_label)
+            assert alone.wrong([labelset]).tolist() == [[not possible[j][c] for j, c in enumerate(labelset)]]
             assert alone.n_wrong([labelset]).tolist() == [n_wrong]
             assert alone.contains([labelset]).tolist() == [n_wrong <= h]
             size += n_wrong <= h
@@ -71,13 +72,25 @@ def test_region_is_what_the_definition_says(batch, significance, data):
 
 
 @given(batches())
-def test_labelset_p_value_is_bonferronis(batch):
+def test_labelset_p_value_is_bonferronis_or_markovs(batch):
     pred, exact = batch
     q = pred.n_labels
-    for labelset in product((0, 1), repeat=q):
-        expected = [min(Fraction(1), q * min(labels[j][c] for j, c in enumerate(labelset))) for labels in exact]
-        found = pred.labelset_p_value(np.tile(labelset, (len(pred), 1)))
+    for labelset, h in product(product((0, 1), repeat=q), range(q)):
+        own = [sorted(labels[j][c] for j, c in enumerate(labelset)) for labels in exact]
+        expected = [min(Fraction(1), q * p_values[h] / (h + 1)) for p_values in own]
+        found = pred.labelset_p_value(np.tile(labelset, (len(pred), 1)), at_most_wrong=h)
         np.testing.assert_allclose(found, [float(p) for p in expected], rtol=1e-15)
+
+
+@given(st.integers(0, 10**6), st.integers(0, 2), st.sampled_from([None, 3]), LEVELS)
+def test_labelset_p_value_says_what_regions_hold(seed, h, n_folds, significance):
+    rng = np.random.default_rng(seed)
+    outputs, Y = rng.integers(0, 5, (30, 3)) / 4, rng.integers(0, 2, (30, 3))
+    predictor = calibrate_labels(outputs[:20], Y[:20], folds=None if n_folds is None else np.arange(20) % n_folds)
+    pred = predictor.predict_labels(outputs[20:] if n_folds is None else [outputs[20:], outputs[19:29], outputs[18:28]])
+    p_values = [Fraction(round(p * 21), 21) for p in pred.labelset_p_value(Y[20:], at_most_wrong=h).tolist()]
+    contained = pred.region(significance, at_most_wrong=h).contains(Y[20:]).tolist()
+    assert contained == [p > Fraction(str(significance)) for p in p_values]
 
 
 def test_region_is_decided_by_whole_numbers():
@@ -101,10 +114,20 @@ def test_region_with_huge_denominators_does_not_overflow():
 def test_sizes_of_many_labels_are_exact():
     q = 100
     pred = predictions([[[5, 5]] * q, [[5, 5]] * (q - 1) + [[0, 0]], [[5, 0]] * q], [[10, 10]] * q)
-    assert pred.region(0.1).sizes.tolist() == [2**q, 0, 1]
-    assert pred.region(0.1).sizes.dtype == object
-    assert pred.region(0.1, at_most_wrong=1).sizes.tolist() == [2**q, 2**q, 1 + q]
+    region = pred.region(0.1)
+    assert region.sizes.tolist() == [2.0**q, 0, 1]
+    assert region.sizes.dtype == np.float64
+    assert region.log2_sizes.tolist() == [q, -np.inf, 0]
+    assert region.sizes.mean() == pytest.approx(2**q / 3)
+    assert pred.region(0.1, at_most_wrong=1).sizes.tolist() == [2.0**q, 2.0**q, 1 + q]
     assert pred[2:].region(0.1).sizes.dtype == np.int64
+
+
+def test_sizes_beyond_floats_are_infinite_and_have_logarithms():
+    q = 1100
+    region = predictions([[[5, 5]] * q, [[5, 5]] * 1023 + [[5, 0]] * 77], [[10, 10]] * q).region(0.1)
+    assert region.sizes.tolist() == [np.inf, np.inf]
+    assert region.log2_sizes.tolist() == [q, 1023]
 
 
 def test_labels_are_the_more_plausible_values():
@@ -117,53 +140,82 @@ def test_labels_are_the_more_plausible_values():
 
 
 def test_ranking_is_the_difference_of_marginal_p_values():
-    pred = predictions([[[1, 3], [4, 1]]], [[4, 4], [4, 4]])
-    assert pred.rank_labels().tolist() == [[0.5, -0.75]]
+    pred = calibrate_labels([[0.25, 0.5], [0.5, 0.75]], [[0, 1], [1, 1]]).predict_labels([[0.75, 0.375]])
+    assert pred.p_values.tolist() == [[[1 / 3, 1], [2 / 3, 1 / 3]]]
+    assert pred.rank_labels().tolist() == [[1 - 1 / 3, 1 / 3 - 2 / 3]]
     with pytest.raises(ValueError, match=r"cannot be ranked by label-conditional p-values.*conditional=False"):
-        predictions([[[1, 3]]], [[4, 4]], conditional=True).rank_labels()
+        predictions([[[1, 3], [4, 1]]], [[4, 4], [4, 4]]).rank_labels()
 
 
-def test_predictions_are_chosen_like_an_array():
+def test_predictions_and_regions_are_chosen_like_an_array():
     pred = predictions([[[k, k + 1]] for k in range(1, 6)], [[9, 9]], label_names=["sea"])
-    assert len(pred) == 5
+    region = pred.region(0.4)
+    assert len(pred) == len(region) == 5
     for chosen in (slice(1, 3), [1, 2], np.array([False, True, True, False, False])):
         assert pred[chosen].p_values.tolist() == pred.p_values[1:3].tolist()
-        assert pred[chosen].label_names == ("sea",)
+        assert region[chosen].possible.tolist() == region.possible[1:3].tolist()
+        assert pred[chosen].label_names == region[chosen].label_names == ("sea",)
     assert pred[-1].p_values.tolist() == pred.p_values[-1:].tolist()
-    with pytest.raises(IndexError, match="one axis"):
-        pred[[[0, 1]]]
-    with pytest.raises(IndexError):
-        pred[5]
+    assert [one.sizes.tolist() for one in region] == [[size] for size in region.sizes.tolist()]
+    for both in (pred, region):
+        with pytest.raises(IndexError, match="one axis"):
+            both[[[0, 1]]]
+        with pytest.raises(IndexError):
+            both[5]
 
 
 def test_predictions_and_regions_say_what_they_are():
-    pred = predictions([[[1, 2], [1, 2]]], [[4, 4], [4, 4]])
+    pred = calibrate_labels([[0.9, 0.2], [0.6, 0.1]], [[1, 0], [1, 0]]).predict_labels([[0.8, 0.15]])
     assert repr(pred) == "LabelWisePredictions(1 objects, 2 labels)"
     assert pred.label_names == ("label_0", "label_1")
     assert repr(pred.region(0.1)) == "LabelWiseRegion(significance=0.1, 1 objects)"
     assert repr(pred.region(0.1, at_most_wrong=1)) == "LabelWiseRegion(significance=0.1, at_most_wrong=1, 1 objects)"
-    conditional = predictions([[[1, 2]]], [[4, 4]], conditional=True)
+    assert repr(pred.region(0.1, per_label=True)) == "LabelWiseRegion(significance=0.1, per_label=True, 1 objects)"
+    conditional = predictions([[[1, 2]]], [[4, 4]])
     assert repr(conditional) == "LabelWisePredictions(1 objects, 1 labels, label-conditional)"
 
 
-@pytest.mark.parametrize(
-    ("h", "words"),
-    [(0, "A label is wrong"), (1, "More than one label is wrong"), (2, "More than 2 labels are wrong")],
-)
-def test_guarantee_is_what_was_asked_for(h, words):
-    pred = predictions([[[1, 2]] * 3], [[4, 4]] * 3)
-    sentence = pred.region(0.15, at_most_wrong=h).guarantee
-    assert sentence.startswith(f"{words} with probability at most 0.15, for exchangeable examples (Lambrou")
-    assert "somebody" in sentence
+def test_frames_have_a_row_per_object_and_label_and_keep_the_index():
+    Y = pd.DataFrame([[1, 0], [1, 0], [0, 1]], columns=["sea", "city"])
+    predictor = calibrate_labels([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], Y)
+    outputs = pd.DataFrame({"city": [0.15, 0.5], "sea": [0.8, 0.5]}, index=pd.Index(["x", "y"], name="photo"))
+    pred = predictor.predict_labels(outputs)
+    frame = pred.region(0.25).to_frame()
+    assert frame.index.names == ["photo", "label"]
+    assert frame.index.tolist() == [("x", "sea"), ("x", "city"), ("y", "sea"), ("y", "city")]
+    assert frame["decision"].tolist() == ["sure", "ruled out", "neither", "neither"]
+    assert frame[["p_off", "p_on"]].to_numpy().tolist() == pred.p_values.reshape(4, 2).tolist()
+    assert pred.region(0.2).to_frame()["decision"].tolist() == ["possible"] * 4
+    assert pred.to_frame()["value"].tolist() == [1, 0, 0, 0]
+    assert (
+        pred[[1]].to_frame().index.tolist()
+        == pred.region(0.25)[[1]].to_frame().index.tolist()
+        == [
+            ("y", "sea"),
+            ("y", "city"),
+        ]
+    )
+    by_position = predictor.predict_labels(outputs[["sea", "city"]].to_numpy()).to_frame()
+    assert by_position.index.tolist() == [(0, "sea"), (0, "city"), (1, "sea"), (1, "city")]
+    assert by_position.to_numpy().tolist() == pred.to_frame().to_numpy().tolist()
 
 
-def test_guarantee_of_a_weaker_p_value_is_added_up_over_labels():
-    weaker = Guarantee("cross", lambda level: 2 * level + 0.01, "something", "somebody")
-    pred = predictions([[[1, 2]] * 4], [[4, 4]] * 4, guarantee=weaker)
-    assert "at most 0.24," in pred.region(0.1).guarantee  # 4 (2 * 0.1 / 4 + 0.01)
-    assert "at most 0.22," in pred.region(0.1, at_most_wrong=1).guarantee  # 4 (2 * 0.2 / 4 + 0.01) / 2
-    assert "at most 1," in pred.region(0.9).guarantee
-    assert "Nothing is proved" in predictions([[[1, 2]]], [[4, 4]], guarantee=None).region(0.1).guarantee
+@pytest.mark.parametrize("conditional", [False, True])
+def test_labels_are_taken_by_name(conditional):
+    rng = np.random.default_rng(0)
+    outputs = rng.random((60, 3))
+    Y = pd.DataFrame((rng.random((60, 3)) < outputs).astype(int), columns=["sea", "city", "wood"])
+    pred = calibrate_labels(outputs[:40], Y[:40], conditional=conditional).predict_labels(outputs[40:])
+    region = pred.region(0.3)
+    other_order = Y[40:][["wood", "sea", "city"]]
+    for ask in (pred.labelset_p_value, region.contains, region.n_wrong):
+        assert ask(other_order).tolist() == ask(Y[40:]).tolist() == ask(Y[40:].to_numpy()).tolist()
+        with pytest.raises(ValueError, match=r"without 'wood'.*The labels are 'sea', 'city', 'wood'"):
+            ask(other_order.rename(columns={"wood": "food"}))
+        with pytest.raises(ValueError, match=r"3 labels.*got 4 columns"):
+            ask(other_order.assign(food=0))
+    assert region.wrong(other_order).tolist() == region.wrong(Y[40:]).tolist()
+    assert region.n_wrong(other_order.to_numpy()).tolist() != region.n_wrong(Y[40:]).tolist()
 
 
 @pytest.mark.parametrize(
@@ -177,6 +229,7 @@ def test_guarantee_of_a_weaker_p_value_is_added_up_over_labels():
         ({"at_most_wrong": -1}, "at_most_wrong must be a whole number of at least 0, got -1"),
         ({"at_most_wrong": 0.5}, "at_most_wrong must be a whole number of at least 0, got 0.5"),
         ({"at_most_wrong": True}, "at_most_wrong must be a whole number of at least 0, got True"),
+        ({"at_most_wrong": 1, "per_label": True}, "at_most_wrong=1 and per_label=True are two questions"),
     ],
 )
 def test_regions_that_mean_nothing_are_refused(parameters, message):
@@ -202,4 +255,5 @@ def test_predictions_and_regions_pickle():
     np.testing.assert_array_equal(again.p_values, pred.p_values)
     region = pickle.loads(pickle.dumps(pred.region(0.4)))
     np.testing.assert_array_equal(region.possible, pred.region(0.4).possible)
-    assert region.guarantee == pred.region(0.4).guarantee
+    assert region.statement == pred.region(0.4).statement
+    assert region.sizes.tolist() == pred.region(0.4).sizes.tolist()
