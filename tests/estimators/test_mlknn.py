@@ -1,6 +1,5 @@
 """ML-kNN against its definition, and against the paper's figures to four decimals."""
 
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
