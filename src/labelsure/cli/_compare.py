@@ -49,7 +49,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("datasets", nargs="+", metavar="dataset", help="a name such as yeast, or an ARFF file")
     lists = {
         "learners": (learner_name, ["ml-rbf"]),
-        "measures": (measure_name, ["power", "power+pairs", "log-loss"]),
+        "measures": (measure_name, ["log-loss+prior", "log-loss", "power", "power+pairs"]),
         "guarantees": (guarantee_name, ["cross"]),
         "confidence": (confidence_level, ["80", "90", "95"]),
     }

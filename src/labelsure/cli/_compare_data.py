@@ -11,9 +11,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from labelsure._core.types import LabelMatrix, MatrixLike
 from labelsure.cli._errors import CommandError
-from labelsure.datasets import Dataset, DatasetError, load_dataset, read_mulan
-
-SUFFIX = ".arff"
+from labelsure.datasets import READERS, Dataset, DatasetError, load_dataset, read_file
 
 
 class Resplit(NamedTuple):
@@ -114,12 +112,12 @@ def load_pooled(
 
 def _load(word: str) -> Dataset:
     path = Path(word).expanduser()
-    if path.suffix.lower() != SUFFIX:
+    if path.suffix.lower() not in READERS:
         return load_dataset(word)
     for part in ("-train", "-test"):
         if path.stem.endswith(part):
             return load_dataset(path.stem.removesuffix(part), data_home=path.parent, download=False)
-    return read_mulan(path, path.with_suffix(".xml"))
+    return read_file(path, path.with_suffix(".xml"))
 
 
 def _one_hot(data: Dataset) -> Any:

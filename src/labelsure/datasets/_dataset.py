@@ -3,18 +3,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+from labelsure._core.optional import import_optional
+from labelsure._core.types import IntArray, LabelMatrix
 from labelsure._core.validation import check_label_matrix, check_same_length
 from labelsure.datasets._errors import DatasetError, shown
 from labelsure.datasets._tokens import parse_number
 
-if TYPE_CHECKING:
-    Features: TypeAlias = FloatArray | sparse.csr_matrix[np.float64]
+Features: TypeAlias = Any
+"""An array of float64, or a csr_matrix of them."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -62,7 +63,7 @@ class Dataset:
     """
 
     name: str
-    X: "Features"
+    X: Features
     Y: LabelMatrix
     feature_names: tuple[str, ...]
     label_names: tuple[str, ...]
@@ -96,12 +97,12 @@ class Dataset:
         return np.arange(self.n_train, self.Y.shape[0])
 
     @property
-    def X_train(self) -> "Features":
+    def X_train(self) -> Features:
         """The features of the training part."""
         return self.X[: self.n_train]
 
     @property
-    def X_test(self) -> "Features":
+    def X_test(self) -> Features:
         """The features of the test part."""
         return self.X[self.n_train :]
 
@@ -114,6 +115,20 @@ class Dataset:
     def Y_test(self) -> LabelMatrix:
         """The labels of the test part."""
         return self.Y[self.n_train :]
+
+    def to_frames(self) -> tuple[Any, Any]:
+        """Return features and labels of all objects as two pandas DataFrames, columns named.
+
+        Examples
+        --------
+        >>> data = Dataset("tiny", X=[[0.5]], Y=[[1, 0]], feature_names=["size"], label_names=["a", "b"], n_train=1)
+        >>> X, Y = data.to_frames()
+        >>> list(Y.columns)
+        ['a', 'b']
+        """
+        pandas = import_optional("pandas", extra="pandas", purpose="to_frames")
+        make = pandas.DataFrame.sparse.from_spmatrix if sparse.issparse(self.X) else pandas.DataFrame
+        return make(self.X, columns=list(self.feature_names)), pandas.DataFrame(self.Y, columns=list(self.label_names))
 
     def __repr__(self) -> str:
         n_objects, n_labels = self.Y.shape
@@ -142,7 +157,7 @@ def join_split(name: str, train: Dataset, test: Dataset) -> Dataset:
     for kind in ("feature_names", "label_names"):
         _check_same_names(train, test, kind)
     if sparse.issparse(train.X) or sparse.issparse(test.X):
-        X = cast("Features", sparse.vstack([sparse.csr_matrix(train.X), sparse.csr_matrix(test.X)], format="csr"))
+        X = sparse.vstack([sparse.csr_matrix(train.X), sparse.csr_matrix(test.X)], format="csr")
     else:
         X = np.vstack([train.X, test.X])
     return Dataset(

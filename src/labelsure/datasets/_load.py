@@ -6,7 +6,7 @@ from pathlib import Path
 
 from labelsure.datasets._dataset import Dataset, join_split
 from labelsure.datasets._errors import DatasetError
-from labelsure.datasets._mulan import read_mulan
+from labelsure.datasets._formats import read_file
 from labelsure.datasets._registry import KNOWN_NAMES, files_of
 from labelsure.datasets._river import yeast_from_river
 from labelsure.datasets._sources import (
@@ -87,8 +87,8 @@ def load_dataset(name: str, *, data_home: str | PathLike[str] | None = None, dow
 
 
 def _read(name: str, files: DatasetFiles) -> Dataset:
-    train = read_mulan(files.train, files.labels)
-    return train if files.test is None else join_split(name, train, read_mulan(files.test, files.labels))
+    train = read_file(files.train, files.labels)
+    return train if files.test is None else join_split(name, train, read_file(files.test, files.labels))
 
 
 def _check_name(name: str) -> None:
@@ -106,7 +106,8 @@ def _unknown(name: str, folders: list[Path]) -> str:
     train, test, labels = files_of(name)
     return (
         f"{name!r} is not a data set labelsure knows.{hint} Known names: {', '.join(KNOWN_NAMES)}.{searched} For your"
-        f" own data put {train}, {test} (or {name}.arff alone) and {labels} into one folder and pass it as data_home=."
+        f" own data put {train}, {test} (or {name}.arff alone) and {labels} into a folder that data_home= or the"
+        " environment variable LABELSURE_DATA names."
     )
 
 
@@ -115,5 +116,6 @@ def _not_found(name: str, folders: list[Path]) -> str:
     river = ' Or install the package that carries it: pip install "labelsure[yeast]".' if name == "yeast" else ""
     return (
         f"the data set {name!r} was not found, or not whole, in {places}, and download=False forbids fetching it."
-        f" Pass download=True, or put {', '.join(files_of(name))} into a folder and pass it as data_home=.{river}"
+        f" Pass download=True, or put {', '.join(files_of(name))} into a folder that data_home= or the environment"
+        f" variable LABELSURE_DATA names.{river}"
     )

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable
 from hashlib import sha256
+from itertools import product
 from os import PathLike, fspath
 from pathlib import Path
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from typing import NamedTuple
 from labelsure._core.running import progress_bar
 from labelsure.datasets._errors import DatasetError
 from labelsure.datasets._files import read_bytes
+from labelsure.datasets._formats import READERS
 from labelsure.datasets._registry import SHA256, files_of, url_of
 
 TIMEOUT_SECONDS = 30
@@ -46,9 +48,10 @@ def find_files(name: str, folders: Iterable[Path]) -> DatasetFiles | None:
     DatasetError
         If a folder holds some of the files but not all: the user meant that folder, and would get other data silently.
     """
-    for folder in (place for parent in folders for place in (parent, parent / name)):
-        train, test, labels = (folder / file for file in files_of(name))
-        whole = folder / f"{name}.arff"
+    places = [place for parent in folders for place in (parent, parent / name)]
+    for folder, ending in product(places, READERS):
+        train, test, labels = (folder / file for file in files_of(name, ending))
+        whole = folder / f"{name}{ending}"
         if train.is_file() and test.is_file() and labels.is_file():
             return DatasetFiles(train, test, labels)
         if whole.is_file() and labels.is_file():
