@@ -193,7 +193,9 @@ class Costs:
         """
         parts = self._check(shape, form, bound)
         below = min(2 * exponent, _exponent_below_root(bound)) if form == "root" else exponent
-        n_rows = np.broadcast_shapes(*(part.shape[:1] for part in parts))[0]  # one where all objects are alike
+        pairwise = None if self.pairwise is None else _round_pairs(self.pairwise, shape, below)
+        lengths = [part.shape[:1] for part in parts] + ([] if pairwise is None or pairwise.ndim == 2 else [shape[:1]])
+        n_rows = np.broadcast_shapes(*lengths)[0]  # one where all objects are alike
         rounded = [to_fixed_point(part, below) for part in parts]
         terms, off, on = (np.broadcast_to(part, (n_rows, part.shape[1])) for part in rounded)
         constant: IntArray = terms.sum(axis=1)
@@ -204,7 +206,6 @@ class Costs:
         elif form == "none":
             general = Energy(nothing[:, 0], nothing)
         else:
-            pairwise = None if self.pairwise is None else _round_pairs(self.pairwise, shape, below)
             link = SquareRoot(2 * exponent - below) if form == "root" else None
             general = Energy(constant + off.sum(axis=1), on - off, pairwise=pairwise, link=link)
         flat = int(constant[0]) if form == "none" and self.constant is not None else None
@@ -263,14 +264,14 @@ class Costs:
         """Return the energy of all objects with the labelsets that have scores of their own."""
         own = self.overrides
         if own is not None and own.sizes is None:
-            if general.n_objects != 1 or (general.pairwise is not None and general.pairwise.ndim == 3):
+            if general.n_objects != 1:
                 raise ValueError(
                     "OwnScores without sizes are for costs that are the same for all objects: give one row."
                 )
             plain, scores = own.rounded(general, exponent)
             # sums of rounded costs may be a few units below the rounded whole where both are equal on paper
             general = replace(general, discounts=Discounts(_labels(own), np.maximum(plain - scores, 0)))
-        if general.n_objects != n_objects:
+        if general.n_objects != n_objects:  # one that stands for all
             general = general.take(np.zeros(n_objects, dtype=np.int64))
         if own is None or own.sizes is None:
             return general
