@@ -270,17 +270,15 @@ class Costs:
                 )
             plain, scores = own.rounded(general, exponent)
             # sums of rounded costs may be a few units below the rounded whole where both are equal on paper
-            general = replace(general, discounts=Discounts(_labels(own), np.maximum(plain - scores, 0)))
+            spared = Discounts(np.asarray(own.labelsets, dtype=np.int8), np.maximum(plain - scores, 0))
+            general = replace(general, discounts=spared)
         if general.n_objects != n_objects:  # one that stands for all
             general = general.take(np.zeros(n_objects, dtype=np.int64))
         if own is None or own.sizes is None:
             return general
         begin = np.concatenate([[0], np.cumsum(own.sizes)]).astype(np.int64)
-        return replace(general, overrides=Overrides(begin, _labels(own), own.rounded(general, exponent)[1]))
-
-
-def _labels(own: OwnScores) -> LabelMatrix:
-    return np.asarray(own.labelsets, dtype=np.int8)
+        labelsets = np.asarray(own.labelsets, dtype=np.int8)
+        return replace(general, overrides=Overrides(begin, labelsets, own.rounded(general, exponent)[1]))
 
 
 def _round_pairs(pairwise: FloatArray | Iterable[FloatArray], shape: tuple[int, int], exponent: int) -> IntArray:
