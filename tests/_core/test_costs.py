@@ -136,6 +136,19 @@ SQUARE = np.ones((2, 2))
         ({"by_cardinality": np.array([0, -1.0, 0])}, "none", "by_cardinality must not be negative"),
         ({"pairwise": [SQUARE, SQUARE * np.nan]}, "sum", "must be finite numbers, got NaN or infinity"),
         ({"overrides": OwnScores(SQUARE, np.array([0.0, np.inf]))}, "none", "must be finite numbers"),
+        ({"constant": np.ones(2)}, "none", 'whose form is "none" costs the same for all objects'),
+        (
+            {"overrides": OwnScores(SQUARE, np.zeros(2), np.array([1, 2]))},
+            "none",
+            r"of the 2 labelsets are its own, got .* sum 3",
+        ),
+        (
+            {"overrides": OwnScores(SQUARE, np.zeros(2), np.array([2]))},
+            "none",
+            r"for each of 2 objects .* shape \(1,\)",
+        ),
+        ({"overrides": OwnScores(SQUARE, np.zeros(3), np.array([1, 1]))}, "none", "one score for each of 2 labelsets"),
+        ({"overrides": OwnScores(SQUARE, np.full(2, 11.0), np.array([1, 1]))}, "none", "none larger than the 10 that"),
         ({"on": SQUARE, "overrides": OwnScores(SQUARE, np.zeros(2))}, "sum", "the same for all objects: give one row"),
     ],
 )
