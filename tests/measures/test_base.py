@@ -1,19 +1,24 @@
-"""Sums of measures."""
+"""What all measures have in common, and sums of them."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 
-from labelsure import CrossConformalClassifier, calibrate_outputs
+from labelsure import CrossConformalClassifier, FullConformalClassifier, InductiveConformalClassifier, calibrate_outputs
 from labelsure.labelsets import decode
 from labelsure.measures import (
     CardinalityPenalty,
+    Costs,
+    ForestMeasure,
+    FunctionMeasure,
     HammingPenalty,
     LabelsetPrior,
+    LogLossMeasure,
+    MahalanobisMeasure,
     MaxNormMeasure,
     Measure,
     MeasureSum,
@@ -166,3 +171,86 @@ def test_a_sum_in_a_predictor_equals_a_direct_count():
         own = measure.energy(np.repeat(new[k], 8, axis=0)).scores(labelsets)
         counts += (calibration >= own[:, None]).sum(axis=1)
     assert pred.p_values()[0].tolist() == ((counts + 1) / 41).tolist()
+
+
+def refusing():
+    """A classifier that fails when it is fitted: what is refused before was refused at the door."""
+
+    class Refusing(ClassifierMixin, BaseEstimator):
+        def fit(self, *_):
+            raise AssertionError("fitted")
+
+        def predict_proba(self, *_):
+            raise AssertionError("asked")
+
+    return Refusing()
+
+
+ROOT_SUMS = [
+    lambda: MahalanobisMeasure() + LabelsetPrior(),
+    lambda: LabelsetPrior() + MahalanobisMeasure(),
+    lambda: MahalanobisMeasure() + HammingPenalty() + PowerMeasure(),
+    lambda: UnseenPenalty() + (MahalanobisMeasure() + (HammingPenalty() + MahalanobisMeasure("absolute"))),
+    lambda: ForestMeasure() + MahalanobisMeasure(),
+]
+
+
+@pytest.mark.parametrize("write", ROOT_SUMS)
+def test_sum_that_could_not_be_searched_is_refused_when_it_is_written(write):
+    message = r"MahalanobisMeasure\(.* takes a square root, so it can only be added to penalties on labelsets, got "
+    with pytest.raises(ValueError, match=message):
+        write()
+
+
+def test_sum_that_can_be_searched_is_not_refused():
+    penalties = HammingPenalty() + CardinalityPenalty() + UnseenPenalty() + LabelsetPrior(base="uniform")
+    for measure in (MahalanobisMeasure(), MaxNormMeasure() + FunctionMeasure(max), LogLossMeasure() + ForestMeasure()):
+        (penalties + measure).check_parameters(5)
+        (measure + penalties).check_parameters(5)
+
+
+@pytest.mark.parametrize("kind", [CrossConformalClassifier, InductiveConformalClassifier, FullConformalClassifier])
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: (MahalanobisMeasure() + LabelsetPrior(base="uniform")).set_params(second__base="marginals"),
+            "takes a square root",
+        ),
+        (lambda: MeasureSum(MahalanobisMeasure(), PowerMeasure()), "takes a square root"),
+        (lambda: MeasureSum(PowerMeasure(), 3), "can only have measures as parts, got 3"),
+        (lambda: PowerMeasure() + UnseenPenalty(-1), "weight must be a finite number of at least 0, got -1"),
+        (lambda: MaxNormMeasure() + HammingPenalty(), r"MaxNormMeasure\(\) \+ .* up to 12 labels .* got 13 labels"),
+        (lambda: FunctionMeasure(max), "up to 12 labels"),
+        (lambda: LogLossMeasure(floor=0.7), "floor must lie below one half"),
+    ],
+)
+def test_measures_that_make_no_sense_are_refused_before_anything_is_fitted(kind, make, message):
+    X, Y = np.zeros((20, 2)), np.random.default_rng(0).integers(0, 2, (20, 13))
+    with pytest.raises(ValueError, match=message):
+        kind(refusing(), measure=make()).fit(X, Y)
+
+
+def test_scores_are_those_of_the_energy_in_floats():
+    training, outputs = np.array([[1, 0, 1], [0, 0, 1]]), np.array([[0.5, 0.25, 1.0], [0.0, 0.5, 0.5]])
+    measure = (PowerMeasure(2) + UnseenPenalty(1.5)).fit(training)
+    assert measure.scores(outputs, [[1, 0, 1], [1, 1, 1]]).tolist() == [0.3125, 3.0]
+    with pytest.raises(ValueError, match="outputs and Y must have the same number of rows, got 2 and 1"):
+        measure.scores(outputs, [[1, 0, 1]])
+    with pytest.raises(ValueError, match="Y must have 3 columns, one per label, got 2"):
+        measure.scores(outputs, [[1, 0], [1, 1]])
+
+
+@pytest.mark.parametrize("name", ["_learn", "_costs"])
+def test_a_measure_without_its_two_methods_says_which_is_missing(name):
+    methods = {"_learn": lambda *_: 1.0, "_costs": lambda *_: Costs()}
+    del methods[name]
+    half = type("Half", (Measure,), methods)()
+    with pytest.raises(NotImplementedError, match=rf"Half must define {name}\("):
+        half.fit([[1, 0]]).energy([[0.5, 0.5]])
+
+
+def test_labels_are_alike_where_both_parts_say_so():
+    assert (PowerMeasure() + LogLossMeasure()).labels_alike
+    assert not (PowerMeasure() + UnseenPenalty()).labels_alike
+    assert not (UnseenPenalty() + PowerMeasure()).labels_alike

@@ -117,11 +117,16 @@ class OwnScores:
     scores: FloatArray | Callable[[FloatArray], FloatArray]
     sizes: IntArray | None = None
 
-    def rounded(self, general: Energy, exponent: int) -> tuple[IntArray, IntArray]:
+    def rounded(self, general: Energy, exponent: int, bound: float) -> tuple[IntArray, IntArray]:
         """Return what the general energy says of the labelsets, and their own scores."""
         owners = np.zeros(len(self.labelsets), dtype=np.int64)
         if self.sizes is not None:
-            owners = np.repeat(np.arange(len(self.sizes)), self.sizes)
+            if np.shape(self.sizes) != (general.n_objects,) or np.sum(self.sizes) != len(owners):
+                raise ValueError(
+                    f"sizes must say for each of {general.n_objects} objects how many of the {len(owners)} labelsets are"
+                    f" its own, got an array of shape {np.shape(self.sizes)} and sum {np.sum(self.sizes)}."
+                )
+            owners = np.repeat(np.arange(general.n_objects), self.sizes)
         plain = np.empty(len(owners), dtype=np.int64)
         if self.sizes is None or callable(self.scores):
             for start in range(0, len(owners), BLOCK_ROWS):
@@ -130,7 +135,13 @@ class OwnScores:
         scores = self.scores
         if callable(scores):
             scores = scores(np.ldexp(plain.astype(np.float64), -exponent))
-        return plain, to_fixed_point(scores, exponent)
+        own = to_fixed_point(scores, exponent)
+        if own.shape != plain.shape or np.abs(own).max(initial=0) > np.ldexp(ROUNDING * bound, exponent) + 1:
+            raise ValueError(
+                f"OwnScores must have one score for each of {len(plain)} labelsets, none larger than the {bound:.6g}"
+                f" that the measure's _learn returned, got shape {own.shape}."
+            )
+        return plain, own
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +204,9 @@ class Costs:
         """
         parts = self._check(shape, form, bound)
         below = min(2 * exponent, _exponent_below_root(bound)) if form == "root" else exponent
-        n_rows = np.broadcast_shapes(*(part.shape[:1] for part in parts))[0]  # one where all objects are alike
+        pairwise = None if self.pairwise is None else _round_pairs(self.pairwise, shape, below)
+        lengths = [part.shape[:1] for part in parts] + ([] if pairwise is None or pairwise.ndim == 2 else [shape[:1]])
+        n_rows = np.broadcast_shapes(*lengths)[0]  # one where all objects are alike
         rounded = [to_fixed_point(part, below) for part in parts]
         terms, off, on = (np.broadcast_to(part, (n_rows, part.shape[1])) for part in rounded)
         constant: IntArray = terms.sum(axis=1)
@@ -204,12 +217,11 @@ class Costs:
         elif form == "none":
             general = Energy(nothing[:, 0], nothing)
         else:
-            pairwise = None if self.pairwise is None else _round_pairs(self.pairwise, shape, below)
             link = SquareRoot(2 * exponent - below) if form == "root" else None
             general = Energy(constant + off.sum(axis=1), on - off, pairwise=pairwise, link=link)
         flat = int(constant[0]) if form == "none" and self.constant is not None else None
         general = replace(general, penalty=self._penalty(shape[1], exponent, flat=flat))
-        return self._override(general, shape[0], exponent)
+        return self._override(general, shape[0], exponent, bound)
 
     def _check(self, shape: tuple[int, int], form: Form, bound: float) -> list[FloatArray]:
         """Return constant, off and on as rows of terms, or say what is wrong with them."""
@@ -228,6 +240,8 @@ class Costs:
             )
         if form == "none" and not (self.off is None and self.on is None and self.pairwise is None):
             raise ValueError('A measure whose form is "none" has no costs of labels: declare another form.')
+        if form == "none" and len(parts[0]) != 1:
+            raise ValueError('A measure whose form is "none" costs the same for all objects: give one constant.')
         if form == "maximum" and not (self.constant is None and self.pairwise is None):
             raise ValueError('A measure whose form is "maximum" has costs of single labels only: declare another form.')
         reach = self._reach(parts, form)
@@ -259,27 +273,25 @@ class Costs:
         per_distance = int(to_fixed_point(self.per_distance, exponent))
         return Penalty(by_cardinality, anchors=self.anchors, per_distance=per_distance)
 
-    def _override(self, general: Energy, n_objects: int, exponent: int) -> Energy:
+    def _override(self, general: Energy, n_objects: int, exponent: int, bound: float) -> Energy:
         """Return the energy of all objects with the labelsets that have scores of their own."""
         own = self.overrides
         if own is not None and own.sizes is None:
-            if general.n_objects != 1 or (general.pairwise is not None and general.pairwise.ndim == 3):
+            if general.n_objects != 1:
                 raise ValueError(
                     "OwnScores without sizes are for costs that are the same for all objects: give one row."
                 )
-            plain, scores = own.rounded(general, exponent)
+            plain, scores = own.rounded(general, exponent, bound)
             # sums of rounded costs may be a few units below the rounded whole where both are equal on paper
-            general = replace(general, discounts=Discounts(_labels(own), np.maximum(plain - scores, 0)))
-        if general.n_objects != n_objects:
+            spared = Discounts(np.asarray(own.labelsets, dtype=np.int8), np.maximum(plain - scores, 0))
+            general = replace(general, discounts=spared)
+        if general.n_objects != n_objects:  # one that stands for all
             general = general.take(np.zeros(n_objects, dtype=np.int64))
         if own is None or own.sizes is None:
             return general
         begin = np.concatenate([[0], np.cumsum(own.sizes)]).astype(np.int64)
-        return replace(general, overrides=Overrides(begin, _labels(own), own.rounded(general, exponent)[1]))
-
-
-def _labels(own: OwnScores) -> LabelMatrix:
-    return np.asarray(own.labelsets, dtype=np.int8)
+        labelsets = np.asarray(own.labelsets, dtype=np.int8)
+        return replace(general, overrides=Overrides(begin, labelsets, own.rounded(general, exponent, bound)[1]))
 
 
 def _round_pairs(pairwise: FloatArray | Iterable[FloatArray], shape: tuple[int, int], exponent: int) -> IntArray:

@@ -249,12 +249,9 @@ class LabelsetPrior(LabelsetPenalty):
         self.marginals_: FloatArray = np.full(self.n_labels_, 0.5)
         if self.base == "marginals":
             self.marginals_ = (labels.sum(axis=0, dtype=np.float64) + 0.5) / (len(labels) + 1)
+        self._smoothing_cost = math.log(len(labels) + self.smoothing) - math.log(self.smoothing)  # -log of B's share
         largest = -np.log(np.minimum(self.marginals_, 1 - self.marginals_)).sum()
-        return float(self.weight * (largest + self._cost_of_smoothing()))
-
-    def _cost_of_smoothing(self) -> float:
-        """Return -log of the share of the probability that B has."""
-        return math.log(self.n_training_ + self.smoothing) - math.log(self.smoothing)
+        return float(self.weight * (largest + self._smoothing_cost))
 
     def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
         weight, log_on, log_off = float(self.weight), np.log(self.marginals_), np.log1p(-self.marginals_)
@@ -262,7 +259,7 @@ class LabelsetPrior(LabelsetPenalty):
         log_base = on @ log_on + (1 - on) @ log_off
         log_share = np.logaddexp(np.log(self.counts_), math.log(self.smoothing) + log_base)
         own = weight * (math.log(self.n_training_ + self.smoothing) - log_share)
-        seen, smoothing = OwnScores(self.labelsets_, own), weight * self._cost_of_smoothing()
+        seen, smoothing = OwnScores(self.labelsets_, own), weight * self._smoothing_cost
         if self.base == "uniform":  # all unseen labelsets cost the same: smoothing and a term for each label
             return Costs(constant=np.append(smoothing, -weight * log_off)[None], overrides=seen)
         return Costs(off=-weight * log_off, on=-weight * log_on, constant=smoothing, overrides=seen)
