@@ -152,11 +152,12 @@ def check_label_names(label_names: Sequence[str] | None, Y: LabelMatrixLike, n_l
         return None
     if len(names) != n_labels:
         raise ValueError(f"label_names must name the {n_labels} labels, got {len(names)} names.")
-    for j, name in enumerate(names):
-        if (first := names.index(name)) < j:
-            raise ValueError(
-                f"Label names must differ, got {name!r} for the labels {first} and {j}. Rename one of them."
-            )
+    if len(set(names)) < n_labels:
+        second = next(j for j, name in enumerate(names) if name in names[:j])
+        raise ValueError(
+            f"Label names must differ, got {names[second]!r} for the labels {names.index(names[second])} and {second}."
+            " Rename one of them."
+        )
     return names
 
 
@@ -174,13 +175,13 @@ def take_by_name(table: Any, label_names: Sequence[str], *, name: str) -> Any:
     own, wanted = label_names_of(table), tuple(label_names)
     if own is None or own == wanted:
         return table
-    missing = [label for label in wanted if label not in own]
-    unknown = [label for label in own if label not in wanted]
+    columns = dict(zip(own, table.columns, strict=True))
+    missing = [label for label in wanted if label not in columns]
     if not missing and len(own) == len(wanted):
-        columns = list(table.columns)
-        return table[[columns[own.index(label)] for label in wanted]]
+        return table[[columns[label] for label in wanted]]
     if any(names in (made_up_names(len(names)), made_up_names(len(names), "")) for names in (own, wanted)):
         return table
+    unknown = [label for label in own if label not in set(wanted)]
     listed = f" without {missing[0]!r}" if missing else f" with {unknown[0]!r}" if unknown else ""
     raise ValueError(
         f"{name} must have the {len(wanted)} labels as columns, in any order, got {len(own)} columns{listed}."
