@@ -57,7 +57,7 @@ def test_point_measures_refuse(measure, truth, predicted, message):
         (Y, np.stack([SCORES] * 2), r"got \(2, 2, 3\).*predict_proba returns a list"),
         (Y, SCORES[0], r"got \(3,\)"),
         (Y, SCORES[:1], "Y_true and scores must have the same number of rows, got 2 and 1"),
-        (Y, [[0.9, 0.1, 0.4], [0.3, np.nan, 0.7]], "scores must be numbers, got NaN in row 1, column 1"),
+        (Y, [[0.9, 0.1, 0.4], [0.3, np.nan, 0.7]], "scores must be numbers, got nan in row 1, column 1"),
         (Y, [[0.9, 0.1, None], [0.3, 0.2, 0.7]], "got list with None in row 0, column 2"),
         (
             Y,

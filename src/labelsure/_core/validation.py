@@ -53,7 +53,7 @@ def check_label_matrix(
         raise ValueError(f"{name} must have at least one label (column), got shape {array.shape}.")
     if n_labels is not None and array.shape[1] != n_labels:
         raise ValueError(f"{name} must have {n_labels} columns, one per label, got {array.shape[1]}.")
-    wrong = find_no_number(Y, array) or _find((array != 0) & (array != 1), array)
+    wrong = find_no_number(Y, array) or find_entry((array != 0) & (array != 1), array)
     if wrong:
         raise ValueError(
             f"{name} must hold only 0 and 1, got {wrong}."
@@ -98,9 +98,9 @@ def find_no_number(values: Any, array: np.ndarray[Any, Any]) -> str | None:
     if array.dtype.kind in "biuf":
         return None
     if array.dtype.kind != "O":  # .astype(object) would make whole numbers of dates and durations in nanoseconds
-        return _find(np.ones(array.shape, dtype=bool), array) or f"an array of type {array.dtype}"
+        return find_entry(np.ones(array.shape, dtype=bool), array) or f"an array of type {array.dtype}"
     wrong = [not is_number(value) for value in array.flat]
-    return _find(np.array(wrong, dtype=bool).reshape(array.shape), array)
+    return find_entry(np.array(wrong, dtype=bool).reshape(array.shape), array)
 
 
 def is_number(value: Any) -> bool:
@@ -108,7 +108,8 @@ def is_number(value: Any) -> bool:
     return isinstance(value, Number | np.bool_) and not isinstance(value, complex | np.complexfloating | np.timedelta64)
 
 
-def _find(wrong: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> str | None:
+def find_entry(wrong: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> str | None:
+    """Return the first entry that is wrong, and where it is, or None where none is."""
     if not np.any(wrong):
         return None
     place = np.argwhere(wrong)[0]
@@ -152,11 +153,12 @@ def check_label_names(label_names: Sequence[str] | None, Y: LabelMatrixLike, n_l
         return None
     if len(names) != n_labels:
         raise ValueError(f"label_names must name the {n_labels} labels, got {len(names)} names.")
-    for j, name in enumerate(names):
-        if (first := names.index(name)) < j:
-            raise ValueError(
-                f"Label names must differ, got {name!r} for the labels {first} and {j}. Rename one of them."
-            )
+    if len(set(names)) < n_labels:
+        second = next(j for j, name in enumerate(names) if name in names[:j])
+        raise ValueError(
+            f"Label names must differ, got {names[second]!r} for the labels {names.index(names[second])} and {second}."
+            " Rename one of them."
+        )
     return names
 
 
@@ -174,13 +176,13 @@ def take_by_name(table: Any, label_names: Sequence[str], *, name: str) -> Any:
     own, wanted = label_names_of(table), tuple(label_names)
     if own is None or own == wanted:
         return table
-    missing = [label for label in wanted if label not in own]
-    unknown = [label for label in own if label not in wanted]
+    columns = dict(zip(own, table.columns, strict=True))
+    missing = [label for label in wanted if label not in columns]
     if not missing and len(own) == len(wanted):
-        columns = list(table.columns)
-        return table[[columns[own.index(label)] for label in wanted]]
+        return table[[columns[label] for label in wanted]]
     if any(names in (made_up_names(len(names)), made_up_names(len(names), "")) for names in (own, wanted)):
         return table
+    unknown = [label for label in own if label not in set(wanted)]
     listed = f" without {missing[0]!r}" if missing else f" with {unknown[0]!r}" if unknown else ""
     raise ValueError(
         f"{name} must have the {len(wanted)} labels as columns, in any order, got {len(own)} columns{listed}."
@@ -246,11 +248,10 @@ def check_outputs(
         )
     if array.ndim != 2 or (n_labels is not None and array.shape[1] != n_labels):
         raise ValueError(f"{name} must have shape (n_objects, {columns}), got {array.shape}.")
-    wrong = ~((array >= 0) & (array <= 1))
-    if np.any(wrong):
-        row, column = np.argwhere(wrong)[0]
+    outside = find_entry(~((array >= 0) & (array <= 1)), array)
+    if outside:
         raise ValueError(
-            f"{name} must lie between 0 and 1, got {array[row, column]} in row {row}, column {column}."
+            f"{name} must lie between 0 and 1, got {outside}."
             " Turn raw scores into probabilities first, for instance with scipy.special.expit."
         )
     return array

@@ -11,6 +11,7 @@ from labelsure._core.validation import (
     check_label_matrix,
     check_same_length,
     check_significance,
+    find_entry,
     find_no_number,
     label_names_of,
     take_by_name,
@@ -46,7 +47,7 @@ def check_scores(Y_true: LabelMatrixLike, scores: MatrixLike) -> tuple[LabelMatr
     >>> check_scores([[1, 0]], [[0.5, float("nan")]])
     Traceback (most recent call last):
     ...
-    ValueError: scores must be numbers, got NaN in row 0, column 1. A label without a score cannot be ranked.
+    ValueError: scores must be numbers, got nan in row 0, column 1. A label without a score cannot be ranked.
     """
     true = _check_truth(Y_true)
     names = label_names_of(Y_true)
@@ -57,11 +58,9 @@ def check_scores(Y_true: LabelMatrixLike, scores: MatrixLike) -> tuple[LabelMatr
             " Where predict_proba returns a list with one array per label, stack the second column of each."
         )
     check_same_length(true, array, names=("Y_true", "scores"))
-    if array.dtype.kind == "f" and np.any(missing := np.isnan(array)):
-        row, column = np.argwhere(missing)[0]
-        raise ValueError(
-            f"scores must be numbers, got NaN in row {row}, column {column}. A label without a score cannot be ranked."
-        )
+    missing = find_entry(np.isnan(array), array)
+    if missing:
+        raise ValueError(f"scores must be numbers, got {missing}. A label without a score cannot be ranked.")
     return true, array
 
 
@@ -78,7 +77,7 @@ def check_labelset_predictions(predictions: LabelsetPredictions) -> LabelsetPred
     if not isinstance(predictions, LabelsetPredictions):
         raise ValueError(
             f"predictions must be what predict_labelsets returns, got a {type(predictions).__name__}."
-            " Pass model.predict_labelsets(X), not what predict returns."
+            " Pass model.predict_labelsets(X), not what predict returns; true labels, where asked for, come before it."
         )
     if len(predictions) == 0:
         raise ValueError("predictions must be of at least one object to evaluate, got none.")
@@ -148,10 +147,8 @@ def check_p_values(p_values: ArrayLike, *, allow_zero: bool) -> FloatArray:
     if odd := find_no_number(p_values, array):
         raise ValueError(f"p_values must be numbers, got {odd}.")
     numbers = array.astype(np.float64)
-    wrong = ~((numbers >= 0) & (numbers <= 1))
-    if np.any(wrong):
-        n = int(np.argmax(wrong))
-        raise ValueError(f"p_values must lie between 0 and 1, got {numbers[n]} at position {n}.")
+    if outside := find_entry(~((numbers >= 0) & (numbers <= 1)), numbers):
+        raise ValueError(f"p_values must lie between 0 and 1, got {outside}.")
     if not allow_zero and np.any(numbers == 0):
         raise ValueError(
             f"p_values must be above 0, got 0 at position {int(np.argmin(numbers))}: smoothed p-values never are."

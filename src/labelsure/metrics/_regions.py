@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from labelsure._core.types import FloatArray
-from labelsure._core.validation import check_count, find_no_number, is_number
+from labelsure._core.validation import check_count, find_entry, find_no_number, is_number
 from labelsure.predictions import SizeEstimate
 
 Sizes: TypeAlias = ArrayLike | Sequence[SizeEstimate]
@@ -49,11 +49,10 @@ def error_rate(contains: ArrayLike) -> float:
     0.25
     """
     array = _one_per_object(contains, "contains")
-    wrong = ~((array == 0) | (array == 1))
-    if np.any(wrong):
-        index = int(np.argmax(wrong))
+    wrong = find_no_number(contains, array) or find_entry((array != 0) & (array != 1), array)
+    if wrong:
         raise ValueError(
-            f"contains must hold True or False, got {array.tolist()[index]!r} for object {index}."
+            f"contains must hold True or False, got {wrong}."
             " Pass whether each region holds the true labelset, not p-values or sizes."
         )
     return int(np.sum(array == 0)) / len(array)

@@ -249,11 +249,14 @@ class ObjectRegion:
         """
         region, batch = self._region, self._region._batch
         limit = None if limit is None else check_count(limit, name="limit", at_least=0)
-        labelsets, _ = region._engine.region_members(self._i, int(region._smallest[self._i]), limit)
-        if region.force_nonempty and not len(labelsets) and limit != 0:
+        labelsets, numerators = region._engine.region_members(self._i, int(region._smallest[self._i]), limit)
+        forced = region.force_nonempty and not len(labelsets) and limit != 0
+        if forced:
             labelsets = batch.best.labelsets[[self._i], 0]
         objects = np.full(len(labelsets), self._i)
-        p_values = batch.engine.to_p_values(batch.engine.numerators_of(labelsets, objects), objects)
+        if forced or region._engine is not batch.engine:
+            numerators = batch.engine.numerators_of(labelsets, objects)
+        p_values = batch.engine.to_p_values(numerators, objects)
         name = self._i if batch.index is None else batch.index[self._i]
         return RankedLabelsets(labelsets, p_values, batch.label_names, objects=[name])
 
