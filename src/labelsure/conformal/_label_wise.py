@@ -71,7 +71,8 @@ class LabelWiseConformalClassifier(WrappingClassifier):
     For exchangeable data and a held-out calibration set, :math:`P(p_j(t_j) \le \varepsilon) \le \varepsilon` for every
     label j; with ``conditional`` also given :math:`t_j = c`, for both values. For all labels at once see
     :meth:`labelsure.LabelWisePredictions.region`. With ``cv``, n examples and K folds, less is proven:
-    :math:`2 \varepsilon + 2 (1 - \varepsilon)(K - 1) / (n + K)`, for any learner [2]_ [3]_; with ``conditional`` the same given :math:`t_j = c`, with the examples that have this value and the folds that have any.
+    :math:`2 \varepsilon + 2 (1 - \varepsilon)(K - 1) / (n + K)`, for any learner [2]_ [3]_; with ``conditional`` the
+    same given :math:`t_j = c`, with the examples that have this value and the folds that have any.
 
     References
     ----------
