@@ -78,7 +78,16 @@ def controls(outputs: Array, Y: Array) -> Controls:
             partial(mapie, risk="recall", method="rcps", rcps_bound="wsr", target_level=0.9, confidence_level=0.9),
         ),
         "precision, ltt": (
-            partial(control_precision, outputs, Y, target=0.6, delta=0.1, thresholds=GRID, correction="bonferroni"),
+            partial(
+                control_precision,
+                outputs,
+                Y,
+                target=0.6,
+                delta=0.1,
+                thresholds=GRID,
+                correction="bonferroni",
+                bound="hoeffding-bentkus",
+            ),
             partial(mapie, risk="precision", method="ltt", target_level=0.6, confidence_level=0.9),
         ),
     }

@@ -26,9 +26,8 @@ from labelsure import (
     PowerMeasure,
     calibrate_labels,
 )
-from labelsure.conformal._base import draw_smoothing
+from labelsure._core.randomness import DRAW_UNIT
 from labelsure.estimators import outputs_of
-from labelsure.labelsets import DRAW_UNIT
 
 OUTPUTS = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]) | st.sampled_from([0.1, 0.3, 0.7, 0.9, 1 - 0.9, 1e-13])
 UNIT = 2**40
@@ -77,6 +76,13 @@ def label_problems(draw):
     return outputs, labels, fold_of, new
 
 
+def draws_of(outputs, labels, fold_of, new, seed):
+    """The draws for these objects, which depend on the seed and on nothing that is compared."""
+    folds = None if len(new) == 1 else fold_of
+    predictor = calibrate_labels(outputs, labels, folds=folds, smoothed=True, random_state=seed)
+    return predictor.predict_labels(new[0] if len(new) == 1 else new)._joint.draws
+
+
 @given(label_problems(), st.booleans(), st.booleans(), st.integers(0, 5))
 def test_p_values_are_those_of_the_definition(problem, conditional, smoothed, seed):
     outputs, labels, fold_of, new = problem
@@ -90,7 +96,7 @@ def test_p_values_are_those_of_the_definition(problem, conditional, smoothed, se
         random_state=seed,
     )
     pred = predictor.predict_labels(new[0] if n_folds == 1 else new)
-    draws = draw_smoothing(n_new, seed) if smoothed else None
+    draws = draws_of(outputs, labels, fold_of, new, seed) if smoothed else None
     folds = [(outputs[fold_of == k], labels[fold_of == k], new[k]) for k in range(n_folds)]
     exact = p_values_by_definition(folds, n_new, q, conditional=conditional, draws=draws)
     assert pred.p_values.tolist() == exact.astype(float).tolist()
@@ -109,7 +115,7 @@ def test_joint_p_values_are_those_of_the_definition(problem, smoothed, seed, dat
     new, h = new[0], data.draw(st.integers(0, labels.shape[1] - 1))
     truth = data.draw(arrays(np.int8, new.shape, elements=st.integers(0, 1)))
     pred = calibrate_labels(outputs, labels, smoothed=smoothed, random_state=seed).predict_labels(new)
-    draws = draw_smoothing(len(new), seed) if smoothed else np.full(len(new), DRAW_UNIT)
+    draws = pred._joint.draws if smoothed else np.full(len(new), DRAW_UNIT)
 
     def score(o, y):
         return sorted((nonconformity(one, int(t)) for one, t in zip(o, y, strict=True)), reverse=True)[h]
@@ -228,6 +234,19 @@ def test_calibration_labels_reach_nothing_but_their_scores(data):
     new = outputs_of(model.models_[0], X[80:], 3)
     np.testing.assert_array_equal(other.predict_labels(X[80:]).p_values, expected.predict_labels(new).p_values)
     assert np.any(other.predict_labels(X[80:]).p_values != model.predict_labels(X[80:]).p_values)
+
+
+@pytest.mark.parametrize("cv", [None, 3])
+def test_objects_are_predicted_alone_as_together(cv, data):
+    X, Y = data
+    model = LabelWiseConformalClassifier(MLkNNClassifier(3), cv=cv, random_state=0).fit(X[:80], Y[:80])
+    together = model.predict_labels(X[80:])
+    for i, x in enumerate(X[80:]):
+        alone = model.predict_labels(x[None])
+        np.testing.assert_array_equal(alone.p_values, together.p_values[[i]])
+        for h in range(3):
+            region, expected = (pred.region(0.2, at_most_wrong=h) for pred in (alone, together[[i]]))
+            np.testing.assert_array_equal(region.possible, expected.possible)
 
 
 @pytest.mark.parametrize("cv", [None, 3])

@@ -66,16 +66,17 @@ class LabelWiseConformalClassifier(WrappingClassifier):
     Notes
     -----
     For exchangeable data and a held-out calibration set, :math:`P(p_j(t_j) \le \varepsilon) \le \varepsilon` for every
-    label j; with ``conditional`` also given :math:`t_j = c`, for both values. What that means for all labels at once is
-    said by :class:`~labelsure.predictions.LabelWiseRegion`. With ``cv`` less is proven: for folds of equal size and a
-    learner that does not depend on the examples' order, ``2 eps + 2 (1 - eps)(1 - 1/K) / (l/K + 1)`` for each label
-    [2]_, and nothing for ``conditional``.
+    label j; with ``conditional`` also given :math:`t_j = c`, for both values. For all labels at once see
+    :meth:`labelsure.LabelWisePredictions.region`. With ``cv``, n examples and K folds, less is proven:
+    :math:`2 \varepsilon + 2 (1 - \varepsilon)(K - 1) / (n + K)`, for any learner [2]_ [3]_; with ``conditional`` the
+    same given :math:`t_j = c`, with the examples that have this value and the folds that have any.
 
     References
     ----------
     .. [1] Lambrou, A., Papadopoulos, H. (2016). Binary relevance multi-label conformal predictor. COPA 2016, LNCS
        9653, 90-104.
-    .. [2] Barber, R. F., Candes, E. J., Ramdas, A., Tibshirani, R. J. (2021). Predictive inference with the
+    .. [2] Vovk, V., Wang, R. (2020). Combining p-values via averaging. Biometrika 107(4), 791-808.
+    .. [3] Barber, R. F., Candes, E. J., Ramdas, A., Tibshirani, R. J. (2021). Predictive inference with the
        jackknife+. Annals of Statistics 49(1), 486-507.
 
     Examples

@@ -91,7 +91,7 @@ class LabelWisePredictions:
             joint=None if self._joint is None else self._joint.take(chosen),
             guarantee=self.guarantee,
             label_names=self.label_names,
-            index=None if self.index is None else self.index[chosen],
+            index=None if self.index is None else self.index.take(chosen),
         )
 
     def __repr__(self) -> str:

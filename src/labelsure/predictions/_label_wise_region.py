@@ -71,7 +71,7 @@ class LabelWiseRegion:
     def __getitem__(self, objects: Any) -> "LabelWiseRegion":
         """Return the regions of some of the objects: a slice, indices, a boolean mask or a single index."""
         chosen = choose_objects(len(self), objects)
-        index = None if self.index is None else self.index[chosen]
+        index = None if self.index is None else self.index.take(chosen)
         return replace(self, possible=self.possible[chosen], p_values=self.p_values[chosen], index=index)
 
     def __iter__(self) -> Iterator["LabelWiseRegion"]:
@@ -204,6 +204,6 @@ def frame_of_labels(p_values: FloatArray, label_names: tuple[str, ...], index: A
     pandas = import_optional("pandas", extra="pandas", purpose="to_frame")
     n, q, _ = p_values.shape
     objects = np.arange(n) if index is None else index
-    name = "object" if index is None or index.name is None else index.name
+    name = getattr(index, "name", None) or "object"
     rows = pandas.MultiIndex.from_arrays([objects.repeat(q), list(label_names) * n], names=[name, "label"])
     return pandas.DataFrame(p_values.reshape(n * q, 2), index=rows, columns=["p_off", "p_on"])
