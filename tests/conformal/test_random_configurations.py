@@ -428,6 +428,24 @@ def test_ten_thousand_random_configurations_equal_their_formulas(group):
     compare(range(N_QUICK + group, N_QUICK + N_MANY, N_GROUPS))
 
 
+@pytest.mark.parametrize("guarantee", ["cross", *(one for one in GUARANTEES if NEW_RULES or one != "exact-prefix")])
+def test_bounds_of_estimated_sizes_do_not_contradict_each_other(guarantee):
+    """Thirty labels, ten folds: with "eu-mod" a certified lower bound once was sixty times the upper one."""
+    rng = np.random.default_rng(0)
+    n, n_labels, n_folds = 200, 30, 10
+    outputs = rng.beta(0.4, 0.8, size=(n, n_labels))
+    Y = (rng.random(outputs.shape) < outputs).astype(int)
+    new = np.clip(rng.beta(0.4, 0.8, size=(2, n_labels)) + 0.05 * rng.normal(size=(n_folds, 2, n_labels)), 0, 1)
+    predictor = calibrate_outputs(
+        outputs, Y, folds=np.arange(n) % n_folds, measure=measures.PowerMeasure(), guarantee=guarantee, random_state=0
+    )
+    for significance in (0.05, 0.2):
+        region = predictor.predict_labelsets(new).region(significance)
+        for size in getattr(region, "size_estimates", region.sizes.tolist()):
+            if not isinstance(size, int):
+                assert size.at_least <= size.low <= size.value <= size.high <= size.at_most
+
+
 def compare(numbers):
     wrong, refused = [], Counter()
     for number in numbers:
