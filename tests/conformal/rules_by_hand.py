@@ -182,11 +182,11 @@ def _ratio(a, b):
 
 
 def grid_calibrator(size, level):
-    """eps L(j / (size + 1)), L proportional to (J + 1 - j)_+ with J = floor(eps (size + 1)), averaging 1."""
+    """eps L(j / (size + 1)), L proportional to (J + 1 - j)_+ with J = floor(eps (size + 1)), averaging 1; 1 if J = 0."""
     n_values = size + 1
     last = math.floor(level * n_values)
     heights = np.maximum(last + 1 - np.arange(1, n_values + 1), 0)
-    return heights * (float(level) * n_values / heights.sum()) if heights.sum() else np.zeros(n_values)
+    return heights * (float(level) * n_values / heights.sum()) if last else np.full(n_values, float(level))
 
 
 def scaled_e_values(folds, level, calibrator):
@@ -201,6 +201,8 @@ def running_means(values):
 
 def e_value_statistic(name, folds, level):
     """Return (what must stay below 1, what must stay below U or None) of the rules by e-values."""
+    if name == "eu-mod":
+        return old_statistic(name, folds, level)
     calibrator = p_to_e if name.startswith("exact") else grid_calibrator
     values = scaled_e_values(folds, level, calibrator)
     means = running_means(values)
@@ -208,11 +210,17 @@ def e_value_statistic(name, folds, level):
         return np.zeros(means[-1].shape), means[-1]
     if name in ("exact-deterministic", "twice-mean"):
         return means[-1], None
-    return means.max(axis=0), values[0] if name == "eu-mod" else None
+    return means.max(axis=0), None
+
+
+def merged_p_values(name, folds):
+    """2 mean_k p_k, or 2 min_t mean_{k <= t} p_k, at most 1."""
+    means = running_means(np.array([(fold.counts() + 1) / (len(fold.calibration) + 1) for fold in folds]))
+    return np.minimum(2 * (means[-1] if name == "twice-mean" else means.min(axis=0)), 1)
 
 
 def old_statistic(name, folds, level):
-    """The same for the rules before issue 10: prefix means of F, and of the fold p-values themselves."""
+    """The same for "eu-mod", and for the rules before issue 10: prefix means of F, and of the fold p-values."""
     if name == "exact":
         return e_value_statistic(name, folds, level)
     if name == "exact-deterministic":
