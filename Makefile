@@ -42,6 +42,7 @@ uncompiled: .venv/ready  ## kernels as plain Python, and how much of them the te
 		--cov=labelsure --cov-config=tools/uncompiled.coveragerc --cov-report=term
 
 structure: .venv/ready  ## lengths of functions and modules, imports, the path from fit to sizes
+	$(BIN)/lint-imports --no-cache --config tools/private_imports.toml
 	$(BIN)/pytest -q tests/test_structure.py
 	$(BIN)/python tools/count_path.py
 
