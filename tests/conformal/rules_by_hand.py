@@ -136,21 +136,27 @@ def weighted_p_values(fold, new_weights):
     return (at_least + new_weights[:, None]) / (fold.weights.sum() + new_weights[:, None])
 
 
-def mondrian_p_values(folds, category_of_labelset, labelsets, groups):
-    """The same as cross, counted among the examples in the category of object and labelset; 1 if there are none."""
-    numerators = np.ones(folds[0].new.shape, dtype=np.int64)
-    denominators = np.ones(folds[0].new.shape, dtype=np.int64)
-    for i, group in enumerate(groups):
-        for c, labelset in enumerate(labelsets):
-            category = group if category_of_labelset is None else category_of_labelset(labelset)
-            for fold in folds:
-                own = (
-                    fold.groups if category_of_labelset is None else [category_of_labelset(row) for row in fold.labels]
-                )
-                scores = fold.calibration[[one == category for one in own]]
-                numerators[i, c] += int((scores >= fold.new[i, c]).sum())
-                denominators[i, c] += len(scores)
-    return numerators / denominators
+def within_categories(folds, category_of_labelset, labelsets, groups, compute, *, without):
+    """Apply ``compute`` to the examples in the category of each object and labelset; ``without`` where there are none.
+
+    ``category_of_labelset`` None: categories are the objects' groups. Folds without examples of it have no say.
+    """
+    answer = np.full(folds[0].new.shape, without)
+    if category_of_labelset is None:
+        own = [fold.groups for fold in folds]
+        wanted = np.repeat(np.asarray(groups)[:, None], len(labelsets), axis=1)
+    else:
+        own = [np.array([category_of_labelset(row) for row in fold.labels]) for fold in folds]
+        wanted = np.tile([category_of_labelset(row) for row in labelsets], (len(groups), 1))
+    for category in np.unique(wanted):
+        parts = [
+            fold._replace(calibration=fold.calibration[of_fold == category])
+            for fold, of_fold in zip(folds, own, strict=True)
+            if (of_fold == category).any()
+        ]
+        if parts:
+            answer = np.where(wanted == category, compute(parts), answer)
+    return answer
 
 
 # Guarantees: fold p-values (c + 1) / (m + 1) to a statistic per prefix or whole, at a level.
@@ -182,11 +188,11 @@ def _ratio(a, b):
 
 
 def grid_calibrator(size, level):
-    """eps L(j / (size + 1)), L proportional to (J + 1 - j)_+ with J = floor(eps (size + 1)), averaging 1."""
+    """eps L(j / (size + 1)), L proportional to (J + 1 - j)_+, J = floor(eps (size + 1)), averaging 1; 1 if J = 0."""
     n_values = size + 1
     last = math.floor(level * n_values)
     heights = np.maximum(last + 1 - np.arange(1, n_values + 1), 0)
-    return heights * (float(level) * n_values / heights.sum()) if heights.sum() else np.zeros(n_values)
+    return heights * (float(level) * n_values / heights.sum()) if last else np.full(n_values, float(level))
 
 
 def scaled_e_values(folds, level, calibrator):
@@ -201,6 +207,8 @@ def running_means(values):
 
 def e_value_statistic(name, folds, level):
     """Return (what must stay below 1, what must stay below U or None) of the rules by e-values."""
+    if name == "eu-mod":
+        return old_statistic(name, folds, level)
     calibrator = p_to_e if name.startswith("exact") else grid_calibrator
     values = scaled_e_values(folds, level, calibrator)
     means = running_means(values)
@@ -208,11 +216,17 @@ def e_value_statistic(name, folds, level):
         return np.zeros(means[-1].shape), means[-1]
     if name in ("exact-deterministic", "twice-mean"):
         return means[-1], None
-    return means.max(axis=0), values[0] if name == "eu-mod" else None
+    return means.max(axis=0), None
+
+
+def merged_p_values(name, folds):
+    """2 mean_k p_k, or 2 min_t mean_{k <= t} p_k, at most 1."""
+    means = running_means(np.array([(fold.counts() + 1) / (len(fold.calibration) + 1) for fold in folds]))
+    return np.minimum(2 * (means[-1] if name == "twice-mean" else means.min(axis=0)), 1)
 
 
 def old_statistic(name, folds, level):
-    """The same for the rules before issue 10: prefix means of F, and of the fold p-values themselves."""
+    """The same for "eu-mod", and for the rules before issue 10: prefix means of F, and of the fold p-values."""
     if name == "exact":
         return e_value_statistic(name, folds, level)
     if name == "exact-deterministic":

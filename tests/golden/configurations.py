@@ -188,8 +188,8 @@ def repaired(configuration, question):
     empty = configuration.empty == "auto" and (unknown_training or not configuration.empties)
     return (
         configuration.smoothed
-        or configuration.guarantee in ("twice-mean", "e-mod", "eu-mod")
-        or (configuration.guarantee in ("exact", "exact-deterministic") and question in REGIONS)
+        or configuration.guarantee == "eu-mod"
+        or (configuration.guarantee in ("exact", "exact-deterministic", "twice-mean", "e-mod") and question in REGIONS)
         or (empty and question not in ("p_value", "nonconformity"))
         or (configuration.kind.startswith("label-wise") and question in REGIONS)
     )
