@@ -156,6 +156,25 @@ class Energy:
             maximum=None if self.maximum is None else self.maximum.take(objects),
         )
 
+    def override_empty(self, score: int) -> "Energy":
+        """Return the energy in which the empty labelset has one score of its own, whatever the object.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> energy = Energy(constant=np.array([3]), unary=np.array([[-1, 4]])).override_empty(9)
+        >>> energy.scores(np.array([[0, 0], [1, 0]]), objects=np.array([0, 0])).tolist()
+        [9, 2]
+        """
+        own = Overrides(
+            begin=np.arange(self.n_objects + 1),
+            labelsets=np.zeros((self.n_objects, self.n_labels), dtype=np.int8),
+            scores=np.full(self.n_objects, score, dtype=np.int64),
+        )
+        listed = own if self.overrides is None else _unite(self.overrides, own)
+        scores = self.scores(listed.labelsets, objects=listed.owners())
+        return replace(self, overrides=replace(listed, scores=np.where(listed.labelsets.any(axis=1), scores, score)))
+
     @property
     def is_maximum(self) -> bool:
         """Whether scores are the largest costs of labels and nothing else."""
@@ -218,7 +237,10 @@ class Energy:
         return bool(self.link is not None or self.constant.any() or self.unary.any() or self.pairwise is not None)
 
     def _added_overrides(self, other: "Energy") -> Overrides | None:
-        listed = _union(self.overrides, other.overrides)
+        if self.overrides is None or other.overrides is None:
+            listed = self.overrides or other.overrides
+        else:
+            listed = _unite(self.overrides, other.overrides)
         if listed is None:
             return None
         labelsets, owners = listed.labelsets, listed.owners()
@@ -233,10 +255,8 @@ def _add(a: Part | None, b: Part | None) -> Part | None:
     return a + b
 
 
-def _union(a: Overrides | None, b: Overrides | None) -> Overrides | None:
+def _unite(a: Overrides, b: Overrides) -> Overrides:
     """Return the labelsets in either list, each object's once; their scores mean nothing yet."""
-    if a is None or b is None:
-        return b if a is None else a
     rows = np.concatenate([np.column_stack([part.owners(), part.labelsets]) for part in (a, b)])
     once = np.unique(rows, axis=0)
     begin = np.searchsorted(once[:, 0], np.arange(len(a.begin))).astype(np.int64)

@@ -79,7 +79,8 @@ def draw_uniforms(seed: int, stream: int, keys: UInt64Array) -> IntArray:
     >>> bool(together[1] == alone[0])
     True
     """
-    return (_mix(keys ^ _mix(np.uint64(seed * 8 + stream))) >> np.uint64(33)).astype(np.int64) + 1
+    draws: IntArray = (_mix(keys ^ _mix(np.uint64(seed * 8 + stream))) >> np.uint64(33)).astype(np.int64) + 1
+    return draws
 
 
 def draw_order(seed: int, x: Any, n: int) -> IntArray:

@@ -191,7 +191,7 @@ class CalibratedClassifier(LabelsetClassifier):
         if fixed or getattr(self, "prefit", False):
             why = f"it cannot change {min(fixed)}" if fixed else "with prefit=True fit trains nothing anyway"
             raise ValueError(f"recalibrate keeps the models as they are; {why}. Use fit.")
-        copy = clone(self).set_params(**parameters)
+        copy: Self = clone(self).set_params(**parameters)
         copy.__dict__.update({name: value for name, value in vars(self).items() if name.endswith("_")})
         choices, measure = copy._check_choices([labels], one_fold=len(self.models_) == 1)
         needs = needs_of(measure, self.n_labels_)

@@ -116,13 +116,14 @@ def _calibrate_fold(measure: Measure | AutoMeasure | None, fold: FoldExamples, s
     check_needs(seeded, training)
     labels = np.empty((0, n_labels), dtype=np.int8) if training.labels is None else training.labels
     if isinstance(seeded, AutoMeasure):
+        assert training.outputs is not None  # check_needs has seen to it
         fitted, choice = choose_measure(seeded, labels, training.outputs, training.X)
     else:
         fitted = seeded.fit(labels, outputs=training.outputs, X=training.X)
     return CalibratedFold(
         fitted,
         score_examples(fitted, fold.outputs, fold.labels, fold.X),
-        without_labels=~fold.labels.any(axis=1),
+        without_labels=np.logical_not(fold.labels.any(axis=1)),
         finds_empty_strangest=bool(len(labels) and labels.any(axis=1).all() and fitted.form != "maximum"),
         choice=choice,
     )

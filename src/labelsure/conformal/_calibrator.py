@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from labelsure._core.calibration import Calibration
 from labelsure._core.fixed_point import SCORE_BITS
 from labelsure._core.randomness import MERGING, SMOOTHING, UInt64Array, draw_uniforms, join_keys, object_keys
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
@@ -29,7 +30,7 @@ from labelsure.conformal._statements import (
     without_empty,
 )
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
-from labelsure.labelsets import Calibration, EmptyLabelset, Fold, LabelsetEngine, make_engine
+from labelsure.labelsets import Empty, Fold, LabelsetEngine, make_engine
 from labelsure.measures import MeasureChoices, Need
 from labelsure.predictions import Guarantee, LabelsetPredictions
 
@@ -108,7 +109,9 @@ class Calibrator:
             index=index,
         )
 
-    def nonconformity(self, outputs: Sequence[FloatArray], Y: LabelMatrix, X: MatrixLike = None) -> FloatArray:
+    def nonconformity(
+        self, outputs: Sequence[FloatArray | SparseOutputs], Y: LabelMatrix, X: MatrixLike = None
+    ) -> FloatArray:
         """Return how strange labelsets are for objects, in the mean over the folds' models."""
         scores = [
             np.ldexp(score_examples(fold.measure, part, Y, X).astype(np.float64), -fold.measure.exponent_)
@@ -153,12 +156,12 @@ class Calibrator:
         return [auto and fold.finds_empty_strangest for fold in self.folds]
 
     @cached_property
-    def _empty(self) -> EmptyLabelset:
+    def _empty(self) -> Empty:
         """What the engine makes of the empty labelset; where only some folds find it strangest, they override it."""
         if self.choices.empty == "exclude":
-            return EmptyLabelset.EXCLUDED
+            return "excluded"
         by_labelset = isinstance(self.choices.taxonomy, LabelsetTaxonomy)
-        return EmptyLabelset.STRANGEST if all(self._strangest) and not by_labelset else EmptyLabelset.ORDINARY
+        return "strangest" if all(self._strangest) and not by_labelset else "ordinary"
 
     def _merging(self, outputs: Sequence[FloatArray | SparseOutputs], X: MatrixLike) -> Merging:
         """Return how the folds' counts are merged, with draws that belong to the objects."""
@@ -174,7 +177,7 @@ class Calibrator:
         """Return fold ``k`` for new objects with these outputs of its model."""
         measure = self.folds[k].measure
         energy = measure.energy(outputs, X=X if Need.FEATURES in measure.needs else None)
-        if self._strangest[k] and self._empty is EmptyLabelset.ORDINARY:
+        if self._strangest[k] and self._empty == "ordinary":
             energy = energy.override_empty(STRANGEST)
         return Fold(self.calibrations[k], energy)
 
@@ -184,9 +187,8 @@ class Calibrator:
             weighing = merging.weighing(self.sizes)
             if self.weights is not None and self.choices.weight is not None:
                 weighing = weigh_densities(self.scores[0], self.weights, weights_of(self.choices.weight, X))
-            return make_engine(
-                folds, weighing, weighing_at=merging.weighing_at(self.sizes), empty=self._empty, n_jobs=self.n_jobs
-            )
+            weighing_at = merging.weighing_at(self.sizes)
+            return make_engine(folds, empty=self._empty, weighing=weighing, weighing_at=weighing_at, n_jobs=self.n_jobs)
         if isinstance(taxonomy, LabelsetTaxonomy):
             return category_engine(
                 folds, self.scores, categories, taxonomy, merging, empty=self._empty, n_jobs=self.n_jobs

@@ -30,7 +30,7 @@ from labelsure.conformal._calibrator import STRANGEST
 from labelsure.conformal._models import copy_estimator, fit_model
 from labelsure.conformal._statements import on_average, state_full, without_empty
 from labelsure.estimators import outputs_of
-from labelsure.labelsets import EmptyLabelset, StoredEngine, Weighing, decode
+from labelsure.labelsets import StoredEngine, Weighing, decode
 from labelsure.measures import Measure, Need, PowerMeasure
 from labelsure.predictions import LabelsetPredictions
 
@@ -175,9 +175,8 @@ class FullConformalClassifier(LabelsetClassifier):
         if self.choices_.smoothed:
             draws = draw_uniforms(self.draw_seed_, SMOOTHING, object_keys(X))
             weighing, stated = Weighing.smoothed(len(self.Y_), draws), on_average(stated)
-        empty = EmptyLabelset.EXCLUDED if excluded else EmptyLabelset.ORDINARY
         return LabelsetPredictions(
-            StoredEngine(at_least, above, scores, weighing, empty=empty),
+            StoredEngine(at_least, above, scores, weighing, allow_empty=not excluded),
             label_names=self.label_names_,
             guarantee=without_empty(stated) if excluded else stated,
             index=row_index_of(X),

@@ -138,7 +138,8 @@ class InductiveConformalClassifier(CalibratedClassifier):
         split_seed, *seeds = draw_seeds(self.random_state, 3)
         if self.prefit:
             split = Split(np.empty(0, dtype=np.int64), np.arange(len(Y)))
-            models = [FoldModel(self.estimator, *outputs_of_models([self.estimator], X, self.n_labels_, n_jobs=None))]
+            (outputs,) = outputs_of_models([self.estimator], X, self.n_labels_, n_jobs=None)
+            models = [FoldModel(self.estimator, outputs)]
         else:
             split = hold_out(self.calibration_size, len(Y), split_seed)
             needs = needs_of(measure, self.n_labels_)

@@ -131,7 +131,8 @@ class LabelWiseConformalClassifier(WrappingClassifier):
         random = check_random_state(self.random_state)
         if self.prefit:
             self.fold_indices_ = [np.arange(len(Y))]
-            models = [FoldModel(self.estimator, *outputs_of_models([self.estimator], X, self.n_labels_, n_jobs=None))]
+            (outputs,) = outputs_of_models([self.estimator], X, self.n_labels_, n_jobs=None)
+            models = [FoldModel(self.estimator, outputs)]
             *_, self.draw_seed_ = draw_seeds(random, 2)
         else:
             splits = self._splits(X, Y, *draw_seeds(random, 1))

@@ -8,15 +8,16 @@ from functools import partial
 
 import numpy as np
 
+from labelsure._core.calibration import Calibration
 from labelsure._core.randomness import DRAW_UNIT
 from labelsure._core.types import IntArray
 from labelsure.conformal._guarantees import Merging
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
 from labelsure.labelsets import (
-    Calibration,
     CategoryEngine,
-    EmptyLabelset,
+    Empty,
     Fold,
+    FoldEngine,
     GroupedEngine,
     LabelsetEngine,
     Weighing,
@@ -41,7 +42,7 @@ def category_engine(
     taxonomy: LabelsetTaxonomy,
     merging: Merging,
     *,
-    empty: EmptyLabelset,
+    empty: Empty,
     n_jobs: int | None,
 ) -> LabelsetEngine:
     """Return the engine of a taxonomy of labelsets: p = (#{>= within the category} + 1) / (n_category + 1).
@@ -75,8 +76,11 @@ def category_engine(
         weighing = _weigh_category(of_folds, denominator, merging)
         at_level = merging.weighing_at(of_folds)
         weighing_at = None if at_level is None else partial(_decide, weighing_at=at_level)
-        parts.append(make_engine(kept, weighing, weighing_at=weighing_at, empty=empty, n_jobs=n_jobs))
-    return CategoryEngine(parts, n_jobs=n_jobs)
+        allow_empty = empty == "ordinary"
+        parts.append(
+            FoldEngine(kept, allow_empty=allow_empty, weighing=weighing, weighing_at=weighing_at, n_jobs=n_jobs)
+        )
+    return CategoryEngine(parts)
 
 
 def grouped_engine(
@@ -86,7 +90,7 @@ def grouped_engine(
     groups: Categories,
     merging: Merging,
     *,
-    empty: EmptyLabelset,
+    empty: Empty,
     n_jobs: int | None,
 ) -> LabelsetEngine:
     """Return the engine of a taxonomy of objects: each new object meets the calibration examples of its own category.
@@ -115,9 +119,9 @@ def grouped_engine(
         engines.append(
             make_engine(
                 kept,
-                of_group.weighing(sizes),
-                weighing_at=of_group.weighing_at(sizes),
                 empty=empty,
+                weighing=of_group.weighing(sizes),
+                weighing_at=of_group.weighing_at(sizes),
                 n_jobs=n_jobs,
             )
         )

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from labelsure._core.calibration import Calibration
 from labelsure._core.types import FloatArray, IntArray
 from labelsure._core.validation import check_number, check_outputs
 from labelsure.conformal._guarantees import Merging
-from labelsure.labelsets import Calibration, CompactEngine, CompactObject, EmptyLabelset, Fold
+from labelsure.labelsets import CompactEngine, CompactObject, Empty, Fold, LabelsetEngine, StrangestEmpty
 from labelsure.measures import Measure
 
 DENSE_ROWS_BYTES = 2**26
@@ -87,9 +88,9 @@ def compact_engine(
     outputs: Sequence[SparseOutputs],
     merging: Merging,
     *,
-    empty: EmptyLabelset,
+    empty: Empty,
     n_jobs: int | None,
-) -> CompactEngine:
+) -> LabelsetEngine:
     """Return the engine for new objects with sparse outputs, which looks only at the labels that matter to each.
 
     Parameters
@@ -127,12 +128,13 @@ def compact_engine(
         )
 
     sizes = [len(calibration) for calibration in calibrations]
-    return CompactEngine(
+    engine = CompactEngine(
         make,
         np.arange(len(outputs[0])),
         merging.weighing(sizes),
         weighing_at=merging.weighing_at(sizes),
         n_labels=n_labels,
-        empty=empty,
+        allow_empty=empty == "ordinary",
         n_jobs=n_jobs,
     )
+    return StrangestEmpty(engine) if empty == "strangest" else engine

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from labelsure._core.types import FloatArray
 from labelsure._core.validation import check_count, find_entry, find_no_number, is_number
-from labelsure.predictions import SizeEstimate
+from labelsure.predictions import RegionSize
 
-Sizes: TypeAlias = ArrayLike | Sequence[SizeEstimate]
+Sizes: TypeAlias = ArrayLike | Sequence[RegionSize]
 
 EMPTY = "empty"
 # Beyond a million the ends of a bin are written as powers of two: those of a 159-label problem have 48 digits.
@@ -258,7 +258,7 @@ def _check_sizes(sizes: Sizes, *, finite: bool = False) -> list[int | float]:
     odd = None if array.dtype == object else find_no_number(sizes, array)
     checked: list[int | float] = []
     for index, size in enumerate([] if odd else array.tolist()):
-        value = int(size) if isinstance(size, SizeEstimate) else size
+        value = int(size) if isinstance(size, RegionSize) else size
         valid = is_number(value) and not isinstance(value, bool | np.bool_) and value >= 0
         endless = valid and value == math.inf
         if not valid or (finite if endless else int(value) != value):

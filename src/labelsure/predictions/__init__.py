@@ -1,6 +1,6 @@
 """What a user holds: the predictions of a batch of objects, and regions of labelsets."""
 
-from labelsure.labelsets import SizeEstimate
+from labelsure.labelsets import RegionSize
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee, as_promised
 from labelsure.predictions._label_wise import LabelWisePredictions
 from labelsure.predictions._label_wise_guarantee import LabelWiseGuarantee
@@ -21,6 +21,6 @@ __all__ = [
     "NoGuarantee",
     "ObjectRegion",
     "RankedLabelsets",
-    "SizeEstimate",
+    "RegionSize",
     "as_promised",
 ]

@@ -11,7 +11,7 @@ import numpy as np
 
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure._core.validation import check_count, check_significance
-from labelsure.labelsets import RegionSize, SizeEstimate
+from labelsure.labelsets import RegionSize
 from labelsure.predictions._batch import Batch
 from labelsure.predictions._ranked import RankedLabelsets
 
@@ -101,12 +101,12 @@ class LabelsetRegion:
         return np.array([log2(size.value) if size.value else -inf for size in self.size_estimates], dtype=np.float64)
 
     @cached_property
-    def size_estimates(self) -> tuple[SizeEstimate, ...]:
+    def size_estimates(self) -> tuple[RegionSize, ...]:
         """The sizes with what is known about them: an interval, and bounds that are certain.
 
         Where a size was counted all of them are that number.
         """
-        sizes = map(_with_bounds, self._engine.region_sizes(self._smallest))
+        sizes = self._engine.region_sizes(self._smallest)
         return tuple(_at_least_one(size) if self.force_nonempty else size for size in sizes)
 
     def contains(self, Y: Any) -> BoolArray:
@@ -261,14 +261,7 @@ class ObjectRegion:
         return RankedLabelsets(labelsets, p_values, batch.label_names, objects=[name])
 
 
-def _with_bounds(size: RegionSize) -> SizeEstimate:
-    """Return what is known about a size, also where it was counted."""
-    if isinstance(size, SizeEstimate):
-        return size
-    return SizeEstimate(size, size, size, confidence=1.0, at_least=size, at_most=size)
-
-
-def _at_least_one(size: SizeEstimate) -> SizeEstimate:
+def _at_least_one(size: RegionSize) -> RegionSize:
     """Return the size of a region that holds at least the most plausible labelset."""
     names = ("value", "low", "high", "at_least", "at_most")
     return replace(size, **{name: max(getattr(size, name), 1) for name in names})
