@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labelsure._core.labelset_keys import find_keys, labelset_keys, labelset_words
+from labelsure._core.labelset_bits import find_keys, labelset_keys, pack
 from labelsure._core.types import IntArray, LabelMatrix
 
 
@@ -165,7 +165,7 @@ class Penalty:
 
 def _nearest(on: IntArray, anchors: LabelMatrix) -> IntArray:
     """Return the Hamming distance of each row of ``on`` to the nearest row of ``anchors``."""
-    points, others = labelset_words(on), labelset_words(anchors)
+    points, others = pack(on), pack(anchors)
     n_rows = max(1, BLOCK_DISTANCES // len(others))
     nearest = np.empty(len(points), dtype=np.int64)
     for start in range(0, len(points), n_rows):

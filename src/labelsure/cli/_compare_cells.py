@@ -18,7 +18,7 @@ from labelsure.cli._compare_words import INDUCTIVE, WITHOUT_P_VALUES, significan
 from labelsure.conformal._base import resolve_empty
 from labelsure.conformal._calibrated import CalibratedMeasure, TrainingPart, calibrate, choices_of
 from labelsure.conformal._predicting import predict_folds
-from labelsure.labelsets import RegionSize, SizeEstimate
+from labelsure.labelsets import RegionSize
 from labelsure.measures import Measure
 from labelsure.metrics import mean_region_size, region_errors, subset_accuracy, sum_criterion
 from labelsure.predictions import LabelsetPredictions
@@ -154,15 +154,15 @@ def judge(
     return figures | {"subset_accuracy": subset_accuracy(Y, predictions.labelsets)}
 
 
-def _logarithms(sizes: Sequence[RegionSize]) -> dict[str, float]:
+def _logarithms(sizes: Sequence[int | RegionSize]) -> dict[str, float]:
     """Return median and mean of log2 of the size, medians of the ends of its interval, and how many are estimates."""
     ends = {
         "log2_sizes": [int(size) for size in sizes],
-        "log2_low": [size.low if isinstance(size, SizeEstimate) else size for size in sizes],
-        "log2_high": [size.high if isinstance(size, SizeEstimate) else size for size in sizes],
+        "log2_low": [size.low if isinstance(size, RegionSize) else size for size in sizes],
+        "log2_high": [size.high if isinstance(size, RegionSize) else size for size in sizes],
     }
     bits = {name: [log2(max(size, 1)) for size in values] for name, values in ends.items()}
     return {name: median(values) for name, values in bits.items()} | {
         "log2_mean": fmean(bits["log2_sizes"]),
-        "estimated": 100 * fmean(isinstance(size, SizeEstimate) for size in sizes),
+        "estimated": 100 * fmean(isinstance(size, RegionSize) for size in sizes),
     }

@@ -7,7 +7,7 @@ import numpy as np
 from labelsure._core.types import IntArray
 from labelsure.conformal._calibrated import CalibratedMeasure
 from labelsure.conformal._sparse_outputs import SparseOutputs
-from labelsure.labelsets import CompactEngine, CompactObject, Fold
+from labelsure.labelsets import CompactEngine, CompactObject, Fold, Weighing
 
 
 def compact_engine(
@@ -46,12 +46,8 @@ def compact_engine(
             whole=lambda: folds_of(i, everything),
         )
 
+    n_calibration, n_objects = sum(len(fold.calibration) for fold in calibrated), len(outputs[0])
+    weighing = Weighing.plain(n_calibration, n_objects) if draws is None else Weighing.smoothed(n_calibration, draws)
     return CompactEngine(
-        make,
-        np.arange(len(outputs[0])),
-        n_labels=n_labels,
-        n_calibration=sum(len(fold.calibration) for fold in calibrated),
-        allow_empty=allow_empty,
-        draws=draws,
-        n_jobs=n_jobs,
+        make, np.arange(n_objects), weighing, n_labels=n_labels, allow_empty=allow_empty, n_jobs=n_jobs
     )

@@ -21,7 +21,7 @@ from labelsure.conformal._calibrated import TrainingPart, copy_measure, fit_meas
 from labelsure.conformal._guarantees import FULL
 from labelsure.conformal._inside import fit_inside
 from labelsure.estimators import outputs_of
-from labelsure.labelsets import StoredEngine, decode
+from labelsure.labelsets import StoredEngine, Weighing, decode
 from labelsure.measures import Measure
 from labelsure.predictions import LabelsetPredictions
 
@@ -151,14 +151,9 @@ class FullConformalClassifier(ConformalClassifier):
         bar = progress_bar(answers, description="full conformal, fits", total=self.n_fits(n_objects))
         for job, answer in zip(product(range(n_objects), codes), bar, strict=True):
             at_least[job], above[job], scores[job] = answer
-        engine = StoredEngine(
-            at_least,
-            above,
-            scores,
-            n_calibration=len(self.Y_),
-            allow_empty=self.allow_empty_,
-            draws=self._draws(n_objects),
-        )
+        draws, n_others = self._draws(n_objects), len(self.Y_)
+        weighing = Weighing.plain(n_others, n_objects) if draws is None else Weighing.smoothed(n_others, draws)
+        engine = StoredEngine(at_least, above, scores, weighing, allow_empty=self.allow_empty_)
         return LabelsetPredictions(engine, label_names=self.label_names_, guarantee=FULL)
 
     def _jobs(self, X: MatrixLike, codes: range) -> Iterator[Any]:

@@ -16,7 +16,7 @@ import numpy as np
 from labelsure._core.types import IntArray
 from labelsure._core.validation import check_choice
 from labelsure.conformal._p_to_e import scaled_e_values
-from labelsure.labelsets import DRAW_UNIT, Rule
+from labelsure.labelsets import DRAW_UNIT, Weighing
 from labelsure.predictions import Guarantee, NoGuarantee, as_promised
 
 COMMON_BITS = 28
@@ -34,14 +34,14 @@ class Merging:
 
     Attributes
     ----------
-    rule : Rule or None
+    weighing : Weighing or None
         For p-values; None is the paper's sum of counts.
     rule_at : callable or None
         From a significance to the rule for regions, where that is another one.
     """
 
-    rule: Rule | None = None
-    rule_at: Callable[[Fraction], Rule] | None = None
+    weighing: Weighing | None = None
+    weighing_at: Callable[[Fraction], Weighing] | None = None
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def merge_twice_mean(sizes: Sequence[int], draws: IntArray) -> Merging:
     weights, unit = _fold_p_values(sizes)
     nothing = np.zeros(len(draws), dtype=np.int64)
     denominators = np.full(len(draws), len(sizes) * unit, dtype=np.int64)
-    return Merging(Rule(2 * weights, nothing, denominators, np.empty(0, dtype=np.int64), nothing))
+    return Merging(Weighing.ruled(2 * weights, nothing, denominators))
 
 
 def merge_running_mean(sizes: Sequence[int], draws: IntArray) -> Merging:
@@ -95,12 +95,12 @@ def merge_randomised_running_mean(sizes: Sequence[int], draws: IntArray) -> Merg
 
 def merge_e_values(sizes: Sequence[int], draws: IntArray) -> Merging:
     """Keep the labelsets whose mean e-value stays below U / eps, U the object's draw."""
-    return Merging(rule_at=partial(_e_value_rule, sizes=tuple(sizes), draws=draws))
+    return Merging(weighing_at=partial(_e_value_rule, sizes=tuple(sizes), draws=draws))
 
 
 def merge_e_value_prefixes(sizes: Sequence[int], draws: IntArray) -> Merging:
     """Keep the labelsets whose e-values' running mean never reaches 1 / eps."""
-    return Merging(rule_at=partial(_e_value_prefix_rule, sizes=tuple(sizes), n_objects=len(draws)))
+    return Merging(weighing_at=partial(_e_value_prefix_rule, sizes=tuple(sizes), n_objects=len(draws)))
 
 
 GUARANTEES: dict[str, Kind] = {
@@ -211,24 +211,23 @@ def cross_error_bound(significance: float, n_examples: int, n_folds: int) -> flo
     return 2 * significance + min(by_size, by_number)
 
 
-def _e_value_rule(significance: Fraction, *, sizes: Sequence[int], draws: IntArray) -> Rule:
+def _e_value_rule(significance: Fraction, *, sizes: Sequence[int], draws: IntArray) -> Weighing:
     start = len(sizes) * (draws * (E_VALUE_SCALE // DRAW_UNIT) - E_VALUE_SCALE)
-    nothing = np.zeros(len(draws), dtype=np.int64)
-    return Rule(_complements(sizes, significance), start, nothing + 1, np.empty(0, dtype=np.int64), nothing)
+    return Weighing.ruled(_complements(sizes, significance), start, 1)
 
 
-def _e_value_prefix_rule(significance: Fraction, *, sizes: Sequence[int], n_objects: int) -> Rule:
+def _e_value_prefix_rule(significance: Fraction, *, sizes: Sequence[int], n_objects: int) -> Weighing:
     nothing = np.zeros(n_objects, dtype=np.int64)
     multipliers = np.ones(len(sizes), dtype=np.int64)
-    return Rule(_complements(sizes, significance), nothing, nothing + 1, multipliers, nothing + 1)
+    return Weighing.ruled(_complements(sizes, significance), nothing, 1, multipliers=multipliers)
 
 
 def _merge_prefixes(sizes: Sequence[int], n_objects: int, first: Callable[[int], IntArray]) -> Merging:
     weights, unit = _fold_p_values(sizes)
     common = _scaled_up(math.lcm(*range(1, len(sizes) + 1)))
     multipliers = np.array([-(-common // t) for t in range(1, len(sizes) + 1)], dtype=np.int64)
-    denominators = np.full(n_objects, unit * common, dtype=np.int64)
-    return Merging(Rule(2 * weights, np.zeros(n_objects, dtype=np.int64), denominators, multipliers, first(common)))
+    start = np.zeros(n_objects, dtype=np.int64)
+    return Merging(Weighing.ruled(2 * weights, start, unit * common, multipliers=multipliers, first=first(common)))
 
 
 def _fold_p_values(sizes: Sequence[int]) -> tuple[IntArray, int]:

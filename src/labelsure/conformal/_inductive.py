@@ -27,7 +27,7 @@ from labelsure.conformal._shift import WEIGHTED, weighted_rule, weights_of
 from labelsure.conformal._splits import hold_out
 from labelsure.conformal._taxonomy import Taxonomy
 from labelsure.estimators import outputs_of
-from labelsure.labelsets import make_fold_engine
+from labelsure.labelsets import Empty, Weighing, make_engine
 from labelsure.measures import Measure
 from labelsure.predictions import LabelsetPredictions
 
@@ -216,7 +216,11 @@ class InductiveConformalClassifier(ConformalClassifier):
         if self.weight is not None:
             rule = weighted_rule(self.calibrated_.scores, self.weights_, weights_of(self.weight, X))
         draws = self._draws(n_rows(X))
-        engine = make_fold_engine([fold], allow_empty=self.allow_empty_, draws=draws, n_jobs=self.n_jobs, rule=rule)
+        weighing = rule
+        if draws is not None:
+            weighing = Weighing.smoothed(len(fold.calibration), draws)
+        empty: Empty = "ordinary" if self.allow_empty_ else "excluded"
+        engine = make_engine([fold], empty=empty, weighing=weighing, n_jobs=self.n_jobs)
         guarantee = INDUCTIVE if rule is None else WEIGHTED
         return LabelsetPredictions(engine, label_names=self.label_names_, guarantee=guarantee)
 

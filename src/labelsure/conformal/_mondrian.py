@@ -8,7 +8,7 @@ import numpy as np
 from labelsure._core.calibration import Calibration
 from labelsure._core.types import IntArray
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
-from labelsure.labelsets import CategoryEngine, Fold, GroupedEngine, LabelsetEngine, Rule, make_fold_engine
+from labelsure.labelsets import CategoryEngine, Fold, FoldEngine, GroupedEngine, LabelsetEngine, Weighing
 
 COMMON_BITS = 40
 """P-values of all categories have one denominator: a common one below 2^40, or 2^40, numerators rounded up."""
@@ -53,8 +53,8 @@ def category_engine(
             for k, (fold, own) in enumerate(zip(folds, within, strict=True))
         ]
         rule = _rule([len(fold.calibration) for fold in kept], size + 1, denominator, folds[0].energy.n_objects)
-        parts.append(make_fold_engine(kept, allow_empty=allow_empty, n_jobs=n_jobs, rule=rule))
-    return CategoryEngine(parts, n_calibration=sum(sizes.values()), allow_empty=allow_empty, n_jobs=n_jobs)
+        parts.append(FoldEngine(kept, allow_empty=allow_empty, n_jobs=n_jobs, weighing=rule))
+    return CategoryEngine(parts)
 
 
 def grouped_engine(
@@ -85,9 +85,9 @@ def grouped_engine(
         ]
         size = sum(map(len, within))
         rule = _rule([len(fold.calibration) for fold in kept], size + 1, size + 1, len(own), start=1)
-        engines.append(make_fold_engine(kept, allow_empty=allow_empty, n_jobs=n_jobs, rule=rule))
+        engines.append(FoldEngine(kept, allow_empty=allow_empty, n_jobs=n_jobs, weighing=rule))
         places.append(own)
-    return GroupedEngine(engines, places, allow_empty=allow_empty)
+    return GroupedEngine(engines, places)
 
 
 def _keep(fold: Fold, within: IntArray, taxonomy: LabelsetTaxonomy, category: int, *, first: bool) -> Fold:
@@ -103,12 +103,11 @@ def _keep(fold: Fold, within: IntArray, taxonomy: LabelsetTaxonomy, category: in
     return Fold(Calibration.of(scores), taxonomy.keep(fold.energy, category, beyond))
 
 
-def _rule(sizes: Sequence[int], own_denominator: int, denominator: int, n_objects: int, *, start: int = 0) -> Rule:
+def _rule(sizes: Sequence[int], own_denominator: int, denominator: int, n_objects: int, *, start: int = 0) -> Weighing:
     """Return the rule that turns a category's counts into numerators over the common denominator."""
     share = -(-denominator // own_denominator)
     weights = np.tile(share * np.arange(max(sizes) + 1), (len(sizes), 1))
-    nothing = np.zeros(n_objects, dtype=np.int64)
-    return Rule(weights, nothing + start, nothing + denominator, np.empty(0, dtype=np.int64), nothing)
+    return Weighing.ruled(weights, np.full(n_objects, start, dtype=np.int64), denominator)
 
 
 def _common_denominator(denominators: Sequence[int]) -> int:

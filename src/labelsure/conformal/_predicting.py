@@ -15,7 +15,7 @@ from labelsure.conformal._guarantees import (
 )
 from labelsure.conformal._mondrian import category_engine, grouped_engine
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy, Taxonomy, check_taxonomy
-from labelsure.labelsets import DRAW_UNIT, Fold, make_fold_engine
+from labelsure.labelsets import DRAW_UNIT, Fold, Weighing, make_engine
 from labelsure.predictions import LabelsetPredictions, NoGuarantee
 
 MERGING_STREAM = 3
@@ -50,13 +50,15 @@ def predict_folds(
     n_objects = folds[0].energy.n_objects
     sizes = [len(fold.calibration) for fold in folds]
     merging = merge_folds(guarantee, sizes, _draws(guarantee, n_objects, random_state), smoothed=smoothed)
-    engine = make_fold_engine(
+    weighing = merging.weighing
+    if smoothed:
+        weighing = Weighing.smoothed(sum(sizes), draw_smoothing(n_objects, random_state))
+    engine = make_engine(
         folds,
-        allow_empty=allow_empty,
-        draws=draw_smoothing(n_objects, random_state) if smoothed else None,
+        empty="ordinary" if allow_empty else "excluded",
+        weighing=weighing,
+        weighing_at=merging.weighing_at,
         n_jobs=n_jobs,
-        rule=merging.rule,
-        rule_at=merging.rule_at,
     )
     return LabelsetPredictions(
         engine, label_names=label_names, guarantee=state_guarantee_of_labelsets(guarantee, sizes, smoothed=smoothed)

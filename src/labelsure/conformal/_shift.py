@@ -7,7 +7,7 @@ import numpy as np
 
 from labelsure._core.types import FloatArray, IntArray, MatrixLike
 from labelsure._core.validation import n_rows
-from labelsure.labelsets import Rule
+from labelsure.labelsets import Weighing
 from labelsure.predictions import Guarantee, as_promised
 
 WEIGHT_UNITS = 2**30
@@ -39,8 +39,8 @@ def weights_of(weight: Callable[[MatrixLike], Any], X: MatrixLike) -> FloatArray
     return weights
 
 
-def weighted_rule(scores: IntArray, weights: FloatArray, new_weights: FloatArray) -> Rule:
-    """Return the rule of p = (sum of w_i over {i: alpha_i >= alpha} + w) / (sum of w_i + w).
+def weighted_rule(scores: IntArray, weights: FloatArray, new_weights: FloatArray) -> Weighing:
+    """Return the weighing of p = (sum of w_i over {i: alpha_i >= alpha} + w) / (sum of w_i + w).
 
     Parameters
     ----------
@@ -55,10 +55,4 @@ def weighted_rule(scores: IntArray, weights: FloatArray, new_weights: FloatArray
     own = np.rint(weights / unit).astype(np.int64)
     new = np.minimum(np.rint(new_weights / unit), LARGEST).astype(np.int64)
     of_largest = np.concatenate([[0], np.cumsum(own[np.argsort(-scores, kind="stable")])])
-    return Rule(
-        of_largest[None],
-        start=new,
-        denominators=np.maximum(of_largest[-1] + new, 1),
-        multipliers=np.empty(0, dtype=np.int64),
-        first=np.zeros(len(new), dtype=np.int64),
-    )
+    return Weighing.ruled(of_largest[None], start=new, denominators=np.maximum(of_largest[-1] + new, 1))

@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 from labelsure._core.calibration import Calibration
 from labelsure._core.randomness import set_missing_seeds
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
-from labelsure.labelsets import Fold, RegionSize, SizeEstimate, make_fold_engine
+from labelsure.labelsets import Fold, RegionSize, make_engine
 from labelsure.measures import Measure, MeasureSum
 
 MANY_LABELS = 20
@@ -107,7 +107,7 @@ class Trial:
         n_objects = fold.energy.n_objects
         # one engine for all levels: setting one up costs more than asking it
         everyone = fold.take(np.tile(np.arange(n_objects), len(self.levels)))
-        engine = make_fold_engine([everyone], allow_empty=self.allow_empty)
+        engine = make_engine([everyone], empty="ordinary" if self.allow_empty else "excluded")
         smallest = np.repeat([engine.smallest_member(level)[0] for level in self.levels], n_objects)
         sizes = engine.region_sizes(smallest, rough=engine.n_labels > MANY_LABELS)
         return np.array([_bits(size) for size in sizes]).reshape(len(self.levels), n_objects).T
@@ -115,6 +115,4 @@ class Trial:
 
 def _bits(size: RegionSize) -> float:
     """Return log2 of a size, at least 0; of an estimate without a single member drawn, what it cannot exceed."""
-    if isinstance(size, SizeEstimate):
-        size = size.value if size.value > size.at_least else size.high
-    return log2(max(size, 1))
+    return log2(max(size.value if size.exact or size.value > size.at_least else size.high, 1))

@@ -1,15 +1,39 @@
-"""The engine: exact answers about the p-values of all labelsets, from folds of integer scores."""
+"""The engine: exact answers about the p-values of all labelsets, from folds of integer scores.
 
-from labelsure.labelsets._codes import decode, encode
-from labelsure.labelsets._compact_engine import CompactEngine, CompactObject
-from labelsure.labelsets._engine import DRAW_UNIT, BestLabelsets, LabelsetEngine
-from labelsure.labelsets._fold import Fold
-from labelsure.labelsets._fold_engine import FoldEngine
-from labelsure.labelsets._max_engine import MaxEngine, make_fold_engine
-from labelsure.labelsets._parts_engine import CategoryEngine, GroupedEngine
-from labelsure.labelsets._rule import Rule
-from labelsure.labelsets._size import RegionSize, SizeEstimate
-from labelsure.labelsets._stored_engine import StoredEngine
+In layers, each knowing only those below it::
+
+    _composite, _compact, _stored      engines of categories, groups, sparse objects, stored counts
+    _fold_engine                       make_engine, FoldEngine: chooses between table, search and maximum
+    _engine                            LabelsetEngine: what every engine answers; StrangestEmpty
+    search/                            answers without listing; the maximum norm; estimates
+    table/                             answers from all 2^q labelsets; TableBackend is the seam for other devices
+    arrays/                            folds as arrays, Weighing, EngineOptions, RegionSize, BestLabelsets
+
+``_reference`` is the slow, readable truth that kernels are compared with.
+
+How to use it:
+
+- ``make_engine(folds, empty=..., weighing=..., weighing_at=..., options=..., n_jobs=...)`` returns the engine of a list
+  of ``Fold(calibration, energy)``. ``empty`` is "ordinary", "strangest" or "excluded". An engine made otherwise gets a
+  strangest empty labelset by ``StrangestEmpty(engine)``.
+- ``Weighing.plain(n_calibration, n_objects)``, ``Weighing.smoothed(n_calibration, draws)`` and
+  ``Weighing.ruled(weights, start, denominators, multipliers=..., first=...)`` are the ways in which counts become
+  numerators; without one counts are added up. ``weighing_at(significance)`` returns the weighing for regions at a
+  level, where that depends on it.
+- ``engine.at_level(significance)`` returns the engine to ask about regions and the smallest numerator of each object's;
+  ``numerators_of``, ``to_p_values``, ``p_value_table``, ``top``, ``region_sizes``, ``region_members``,
+  ``iterate_members``, ``label_numerators``, ``label_masses``, ``total_scores`` and ``take`` are the questions.
+- ``top`` returns ``BestLabelsets``: ``certain`` and ``upper`` say what is known where a search spent its budget. Sizes
+  are ``RegionSize``.
+"""
+
+from labelsure._core.labelset_bits import decode, encode
+from labelsure.labelsets._compact import CompactEngine, CompactObject
+from labelsure.labelsets._composite import CategoryEngine, GroupedEngine
+from labelsure.labelsets._engine import LabelsetEngine, StrangestEmpty
+from labelsure.labelsets._fold_engine import Empty, FoldEngine, make_engine
+from labelsure.labelsets._stored import StoredEngine
+from labelsure.labelsets.arrays import DRAW_UNIT, BestLabelsets, EngineOptions, Fold, RegionSize, Weighing
 
 __all__ = [
     "DRAW_UNIT",
@@ -17,16 +41,17 @@ __all__ = [
     "CategoryEngine",
     "CompactEngine",
     "CompactObject",
+    "Empty",
+    "EngineOptions",
     "Fold",
     "FoldEngine",
     "GroupedEngine",
     "LabelsetEngine",
-    "MaxEngine",
     "RegionSize",
-    "Rule",
-    "SizeEstimate",
     "StoredEngine",
+    "StrangestEmpty",
+    "Weighing",
     "decode",
     "encode",
-    "make_fold_engine",
+    "make_engine",
 ]

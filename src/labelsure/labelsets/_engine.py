@@ -1,40 +1,20 @@
-"""The engine: whole-number answers about all labelsets of a batch of objects.
+"""What every engine answers: whole-number questions about all labelsets of a batch of objects.
 
-The p-value of a labelset is ``numerator / denominator``, both integers: (#{>=} + 1) / (l + 1), or with smoothing
-(#{>} + u (#{=} + 1)) / (l + 1) where u, one draw per object, is a multiple of 2^-31, or what a Rule makes of the folds'
-counts. Numerators are compared with numerators, so a region does not depend on how its significance level was rounded.
+The p-value of a labelset is ``numerator / denominator``, both integers, see Weighing. Numerators are compared with
+numerators, so a region does not depend on how its significance level was rounded.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
-from labelsure.labelsets._size import RegionSize
+from labelsure.labelsets.arrays import BestLabelsets, Counts, RegionSize, sum_sizes
 
-Numerators = np.ndarray[tuple[int, ...], np.dtype[np.signedinteger]]
-
-DRAW_UNIT = 2**31
-"""A draw u is a whole number of these; u = 1 .. 2^31, never 0, so that P(p <= eps) <= eps holds exactly."""
-
-
-@dataclass(frozen=True, eq=False)
-class BestLabelsets:
-    """The k most plausible labelsets of each object, in order.
-
-    Attributes
-    ----------
-    labelsets : int8 array of shape (n, k, q)
-        By highest p-value; ties by lowest total score over the folds, then by lowest code.
-    numerators : int64 array of shape (n, k)
-        Of their p-values; 0 where an object has fewer candidates.
-    """
-
-    labelsets: LabelMatrix
-    numerators: IntArray
+Members = tuple[LabelMatrix, IntArray]
+"""Labelsets and their numerators."""
 
 
 class LabelsetEngine(ABC):
@@ -42,33 +22,20 @@ class LabelsetEngine(ABC):
 
     Parameters
     ----------
-    n_objects, n_labels, n_calibration : int
-        Sizes; ``n_calibration`` is the l of the p-value's denominator l + 1.
+    n_labels : int
+        The number q of labels.
+    denominators : int64 array of shape (n_objects,)
+        Of each object's p-values.
+    lowest : int64 array of shape (n_objects,)
+        The numerator of an empty labelset that is stranger than everything else.
     allow_empty : bool
         Whether the empty labelset is a candidate; one that is not has the p-value 0.
-    draws : int64 array of shape (n_objects,) or None
-        For smoothed p-values, one number from 1 to ``DRAW_UNIT`` per object.
-    n_jobs : int or None
-        Threads to work with, as in joblib.
     """
 
-    def __init__(
-        self,
-        *,
-        n_objects: int,
-        n_labels: int,
-        n_calibration: int,
-        allow_empty: bool,
-        draws: IntArray | None,
-        n_jobs: int | None,
-    ) -> None:
-        self.n_objects = n_objects
-        self.n_labels = n_labels
-        self.n_calibration = n_calibration
+    def __init__(self, n_labels: int, denominators: IntArray, lowest: IntArray, *, allow_empty: bool) -> None:
+        self.n_objects, self.n_labels = len(denominators), n_labels
+        self.denominators, self.lowest = denominators, lowest
         self.allow_empty = allow_empty
-        self.draws = draws
-        self.n_jobs = n_jobs
-        self.denominators = np.full(n_objects, (n_calibration + 1) * (1 if draws is None else DRAW_UNIT))
 
     @abstractmethod
     def take(self, objects: IntArray) -> "LabelsetEngine":
@@ -83,35 +50,50 @@ class LabelsetEngine(ABC):
         """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``."""
 
     @abstractmethod
-    def p_value_table(self) -> FloatArray:
-        """Return the p-values of all candidates, (n_objects, n_candidates), columns in the order of their codes."""
+    def p_value_table(self, *, empty: IntArray | None = None) -> FloatArray:
+        """Return the p-values of all candidates, (n_objects, n_candidates), columns in the order of their codes.
+
+        ``empty`` are numerators of an empty labelset that is no candidate otherwise.
+        """
+
+    @abstractmethod
+    def label_masses(self, *, empty: IntArray | None = None) -> FloatArray:
+        """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
 
     @abstractmethod
     def top(self, n_best: int) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of each object."""
 
     @abstractmethod
-    def region_sizes(self, smallest: int | IntArray) -> Sequence[RegionSize]:
-        """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
+    def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
+        """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ.
 
-    @abstractmethod
-    def region_members(self, i: int, smallest: int, limit: int | None) -> tuple[LabelMatrix, IntArray]:
-        """Return labelsets of object ``i`` with a numerator of at least ``smallest``, and their numerators.
-
-        The most plausible come first: by p-value, then by lowest total score, then by lowest code; at most ``limit``.
+        Parameters
+        ----------
+        smallest : int or int64 array of shape (n_objects,)
+            The smallest numerator of a member.
+        rough : bool
+            Whether large regions may be estimated soon and from few draws, in a few milliseconds each.
         """
 
     @abstractmethod
-    def iterate_members(self, i: int, smallest: int) -> Iterator[tuple[LabelMatrix, IntArray]]:
+    def region_members(self, i: int, smallest: int, limit: int | None) -> Members:
+        """Return labelsets of object ``i`` with a numerator of at least ``smallest``, and their numerators.
+
+        The most plausible come first: by p-value, then by lowest total score, then by lowest code; at most ``limit``.
+        Where a search for them spends its budget, the most plausible of those found.
+        """
+
+    @abstractmethod
+    def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
         """Yield the same labelsets in some order, a limited number at a time."""
 
     @abstractmethod
     def label_numerators(self) -> IntArray:
-        """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2)."""
+        """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2).
 
-    @abstractmethod
-    def label_masses(self) -> FloatArray:
-        """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
+        Where a search for them spends its budget, upper bounds: what follows from them holds, but may say less.
+        """
 
     @property
     def first_code(self) -> int:
@@ -133,29 +115,104 @@ class LabelsetEngine(ABC):
         smallest = [significance.numerator * int(one) // significance.denominator + 1 for one in distinct]
         return np.array(smallest, dtype=np.int64)[which]
 
-    def to_p_values(
-        self, numerators: Numerators, objects: IntArray | None = None, *, out: FloatArray | None = None
-    ) -> FloatArray:
+    def to_p_values(self, numerators: Counts, objects: IntArray | None = None) -> FloatArray:
         """Return the p-values with these numerators, row r of object ``objects[r]`` (None: one row per object)."""
         denominators = self.denominators if objects is None else self.denominators[objects]
-        own = denominators.reshape((-1,) + (1,) * (numerators.ndim - 1))
-        p_values: FloatArray = np.divide(numerators, own, out=out)
-        if numerators.size and numerators.max() > denominators.min():  # some rules count beyond 1
-            np.minimum(p_values, 1.0, out=p_values)
-        return p_values
-
-    def _weigh_counts(self, Y: LabelMatrix, objects: IntArray, count: Callable[[int], IntArray]) -> IntArray:
-        """Return the numerators of labelsets, given how many calibration scores are at least their scores + 0 or 1."""
-        at_least = count(0)
-        numerators = at_least + 1 if self.draws is None else smooth(at_least, count(1), self.draws[objects])
-        return self._of_candidates(numerators, Y)
-
-    def _of_candidates(self, numerators: IntArray, Y: LabelMatrix) -> IntArray:
-        """Return the numerators, 0 for an empty labelset that is no candidate."""
-        return numerators if self.allow_empty else np.where(Y.any(axis=1), numerators, 0)
+        p_values: FloatArray = numerators / denominators.reshape((-1,) + (1,) * (numerators.ndim - 1))
+        return np.minimum(p_values, 1.0)  # some rules count beyond 1
 
 
-def smooth(at_least: Numerators, above: Numerators, draws: IntArray) -> IntArray:
-    """Return the numerators of smoothed p-values, in units of 1 / DRAW_UNIT."""
-    larger = above.astype(np.int64)
-    return larger * DRAW_UNIT + draws * (at_least - larger + 1)
+class StrangestEmpty(LabelsetEngine):
+    """An engine with one candidate more: an empty labelset that is stranger than every other labelset.
+
+    Its numerator is the engine's ``lowest``, that of zero counts, and its total score is above all others. So it is the
+    last of all, but where labelsets have categories and it is compared with few examples.
+
+    Parameters
+    ----------
+    engine : LabelsetEngine
+        In which the empty labelset is no candidate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelsure._core.calibration import Calibration
+    >>> from labelsure._core.energy import Energy
+    >>> from labelsure.labelsets import Fold, make_engine
+    >>> energy = Energy(constant=np.array([2]), unary=np.array([[-2, 5]]))
+    >>> engine = make_engine([Fold(Calibration.of(np.array([0, 1, 5])), energy)], empty="strangest")
+    >>> engine.p_value_table().tolist()
+    [[0.25, 1.0, 0.25, 0.5]]
+    """
+
+    def __init__(self, engine: LabelsetEngine) -> None:
+        super().__init__(engine.n_labels, engine.denominators, engine.lowest, allow_empty=True)
+        self.engine = engine
+
+    def take(self, objects: IntArray) -> "StrangestEmpty":
+        """Return the engine for some of the objects."""
+        return StrangestEmpty(self.engine.take(objects))
+
+    def at_level(self, significance: Fraction) -> tuple[LabelsetEngine, IntArray]:
+        """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
+        engine, smallest = self.engine.at_level(significance)
+        return self if engine is self.engine else StrangestEmpty(engine), smallest
+
+    def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
+        """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
+        own = self.lowest if objects is None else self.lowest[objects]
+        return np.where(np.any(Y, axis=1), self.engine.numerators_of(Y, objects), own)
+
+    def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
+        """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``; beyond all for the empty one."""
+        return np.where(np.any(Y, axis=1), self.engine.total_scores(Y, objects), np.iinfo(np.int64).max)
+
+    def p_value_table(self, *, empty: IntArray | None = None) -> FloatArray:
+        """Return the p-values of all labelsets, (n_objects, 2^q), columns in the order of their codes."""
+        return self.engine.p_value_table(empty=self.lowest if empty is None else empty)
+
+    def label_masses(self, *, empty: IntArray | None = None) -> FloatArray:
+        """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
+        return self.engine.label_masses(empty=self.lowest if empty is None else empty)
+
+    def top(self, n_best: int) -> BestLabelsets:
+        """Return the ``n_best`` most plausible labelsets of each object."""
+        best = self.engine.top(n_best)
+        n_others = min(n_best, self.engine.n_candidates)
+        places = (best.numerators[:, :n_others] >= self.lowest[:, None]).sum(axis=1)
+        for i in np.flatnonzero(places < n_best):
+            place = int(places[i])
+            for rows, own in ((best.labelsets, 0), (best.numerators, self.lowest[i]), (best.upper, self.lowest[i])):
+                rows[i, place + 1 :] = rows[i, place:-1].copy()
+                rows[i, place] = own
+        return best
+
+    def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
+        """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
+        members = np.broadcast_to(self.lowest >= smallest, self.n_objects).tolist()
+        sizes = self.engine.region_sizes(smallest, rough=rough)
+        return [
+            sum_sizes([size, RegionSize.counted(1)]) if member else size
+            for size, member in zip(sizes, members, strict=True)
+        ]
+
+    def region_members(self, i: int, smallest: int, limit: int | None) -> Members:
+        """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""
+        labelsets, numerators = self.engine.region_members(i, smallest, limit)
+        if self.lowest[i] < smallest:
+            return labelsets, numerators
+        place = int((numerators >= self.lowest[i]).sum())
+        labelsets, numerators = np.insert(labelsets, place, 0, axis=0), np.insert(numerators, place, self.lowest[i])
+        return labelsets[:limit], numerators[:limit]
+
+    def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
+        """Yield the same labelsets in some order, the empty one last."""
+        yield from self.engine.iterate_members(i, smallest)
+        if self.lowest[i] >= smallest:
+            yield np.zeros((1, self.n_labels), dtype=np.int8), self.lowest[[i]]
+
+    def label_numerators(self) -> IntArray:
+        """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2)."""
+        numerators = self.engine.label_numerators()
+        np.maximum(numerators[:, :, 0], self.lowest[:, None], out=numerators[:, :, 0])
+        return numerators

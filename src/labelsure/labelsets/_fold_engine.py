@@ -1,55 +1,70 @@
-"""The engine for inductive and cross-conformal predictors: scores are energies, calibrated fold by fold."""
+"""The engine of inductive and cross-conformal predictors: the one place that chooses how a question is answered."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Self
+from typing import Literal, Protocol
 
 import numpy as np
 
-from labelsure._core.types import IntArray, LabelMatrix
-from labelsure.labelsets._codes import encode
-from labelsure.labelsets._engine import BestLabelsets, Numerators
-from labelsure.labelsets._fold import Fold
-from labelsure.labelsets._rule import Rule
-from labelsure.labelsets._size import RegionSize
-from labelsure.labelsets._table_engine import MAX_TABLE_LABELS, CountRows, TableEngine
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+from labelsure.labelsets._engine import LabelsetEngine, Members, StrangestEmpty
+from labelsure.labelsets.arrays import (
+    BestLabelsets,
+    EngineOptions,
+    Fold,
+    FoldArrays,
+    RegionSize,
+    Weighing,
+    check_listable,
+)
+from labelsure.labelsets.table import NumbaTable, TableAnswers
 
-if TYPE_CHECKING:
-    from labelsure.labelsets._search import FoldSearch
-
-TABLE_LABELS = 8
-"""Up to so many labels the whole table costs less than setting up a search."""
-
-TABLE_SHARE = 48
-"""An evaluation in a search costs as much as four or five entries of a table; a search that could be replaced by a
-table may spend one evaluation per so many entries before it is, so it adds at most a tenth to the cost."""
-
-SEARCH_BUDGET = 2_000_000
-"""Evaluations that counting one region may take, about 0.1 s, before its size is estimated."""
-
-ROUGH_BUDGET = 5_000
-"""The same where a rough answer is enough."""
+Empty = Literal["ordinary", "strangest", "excluded"]
+"""What the empty labelset is: a candidate like any other, one stranger than all others, or none."""
 
 
-class FoldEngine(TableEngine):
-    """Answers questions about labelsets from a list of folds: by table for few labels, by search for many.
+class Answers(Protocol):
+    """How questions are answered without a table."""
+
+    def top(self, n_best: int) -> BestLabelsets:
+        """Return the ``n_best`` most plausible labelsets of each object."""
+
+    def region_sizes(self, smallest: IntArray, *, rough: bool = False) -> list[RegionSize]:
+        """Return the sizes of all regions, estimated where counting takes long."""
+
+    def count_members(self, smallest: IntArray) -> list[int | None]:
+        """Return the exact sizes of all regions, None for those that a table counts sooner."""
+
+    def region_members(self, i: int, smallest: int, limit: int | None) -> Members:
+        """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""
+
+    def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
+        """Yield the same labelsets in some order, a limited number at a time."""
+
+    def label_numerators(self) -> IntArray:
+        """Return the highest numerator among the labelsets with each label off and on, (n, q, 2)."""
+
+
+class FoldEngine(LabelsetEngine):
+    """Answers questions about labelsets from a list of folds: by table for few labels, without one for many.
 
     Parameters
     ----------
     folds : sequence of Fold
-        One for an inductive predictor, K for a cross-conformal one.
+        One for an inductive predictor, K for a cross-conformal one. A maximum with other parts beside it is listed.
     allow_empty : bool
         Whether the empty labelset is a candidate.
-    draws : int64 array or None
-        For smoothed p-values, see LabelsetEngine.
-    n_jobs : int or None
-        Threads to work with.
-    rule : Rule or None
-        How the folds' counts become one number; None adds them up. Not for smoothed p-values.
-    rule_at : callable or None
-        Returns the rule that decides about regions at a significance level, where that depends on the level: a
+    weighing : Weighing or None
+        How the folds' counts become numerators; None adds them up.
+    weighing_at : callable or None
+        Returns the weighing that decides about regions at a significance level, where that depends on the level: a
         labelset is a member if its numerator is above 0.
+    options : EngineOptions or None
+        Limits of time and memory.
+    n_jobs : int or None
+        Threads to work with, as in joblib.
 
     Examples
     --------
@@ -67,193 +82,157 @@ class FoldEngine(TableEngine):
         folds: Sequence[Fold],
         *,
         allow_empty: bool,
-        draws: IntArray | None = None,
+        weighing: Weighing | None = None,
+        weighing_at: Callable[[Fraction], Weighing] | None = None,
+        options: EngineOptions | None = None,
         n_jobs: int | None = None,
-        rule: Rule | None = None,
-        rule_at: Callable[[Fraction], Rule] | None = None,
     ) -> None:
-        self.folds = tuple(folds)
-        self.rule = rule
-        self.rule_at = rule_at
-        energy = self.folds[0].energy
-        super().__init__(
-            n_objects=energy.n_objects,
-            n_labels=energy.n_labels,
-            n_calibration=sum(len(fold.calibration) for fold in self.folds),
-            allow_empty=allow_empty,
-            draws=draws,
-            n_jobs=n_jobs,
-        )
-        if rule is not None:
-            self.denominators = rule.denominators
+        self.is_maximum = all(fold.energy.is_maximum for fold in folds)
+        if not self.is_maximum:
+            folds = [
+                fold if fold.energy.maximum is None else replace(fold, energy=fold.energy.listed()) for fold in folds
+            ]
+        self.arrays = FoldArrays(folds)
+        if weighing is None:
+            weighing = Weighing.plain(sum(map(len, self.arrays.calibrations)), self.arrays.n_objects)
+        self.weighing, self.weighing_at = weighing, weighing_at
+        self.options, self.n_jobs = options or EngineOptions(), n_jobs
+        super().__init__(self.arrays.n_labels, weighing.denominators, weighing.lowest, allow_empty=allow_empty)
 
-    def take(self, objects: IntArray) -> Self:
+    @property
+    def folds(self) -> tuple[Fold, ...]:
+        """The folds."""
+        return self.arrays.folds
+
+    def take(self, objects: IntArray) -> "FoldEngine":
         """Return the engine for some of the objects."""
-        rule_at = self.rule_at
-        return type(self)(
+        at = self.weighing_at
+        return FoldEngine(
             [fold.take(objects) for fold in self.folds],
             allow_empty=self.allow_empty,
-            draws=None if self.draws is None else self.draws[objects],
+            weighing=self.weighing.take(objects),
+            weighing_at=None if at is None else partial(weighing_of_some, at, objects),
+            options=self.options,
             n_jobs=self.n_jobs,
-            rule=None if self.rule is None else self.rule.take(objects),
-            rule_at=None if rule_at is None else partial(_rule_of_some, rule_at, objects),
         )
 
-    def at_level(self, significance: Fraction) -> tuple[Self, IntArray]:
+    def at_level(self, significance: Fraction) -> tuple[LabelsetEngine, IntArray]:
         """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
-        if self.rule_at is None:
-            return self, self.smallest_member(significance)
-        rule = self.rule_at(significance)
-        engine = type(self)(self.folds, allow_empty=self.allow_empty, n_jobs=self.n_jobs, rule=rule)
+        if self.weighing_at is None:
+            return super().at_level(significance)
+        engine = FoldEngine(
+            self.folds,
+            allow_empty=self.allow_empty,
+            weighing=self.weighing_at(significance),
+            options=self.options,
+            n_jobs=self.n_jobs,
+        )
         return engine, np.ones(self.n_objects, dtype=np.int64)
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
         """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
         objects = np.arange(self.n_objects) if objects is None else objects
-        return self.numerators_from(self._fold_scores(Y, objects), Y, objects)
-
-    def numerators_from(self, scores: Sequence[IntArray], Y: LabelMatrix, objects: IntArray) -> IntArray:
-        """Return the same, given the labelsets' scores in each fold."""
-        if self.rule is None:
-            return self._weigh_counts(Y, objects, lambda more: self._fold_counts(scores, more).sum(axis=0))
-        return self._of_candidates(self.rule.numerators(self._fold_counts(scores, 0), objects), Y)
-
-    def _fold_counts(self, scores: Sequence[IntArray], more: int) -> IntArray:
-        """Return how many of each fold's calibration scores are at least ``scores + more``, (K, m)."""
-        counts = [fold.calibration.count_at_least(own + more) for fold, own in zip(self.folds, scores, strict=True)]
-        return np.stack(counts)
+        numerators = self.weighing.of_scores(self.arrays.calibrations, self.arrays.scores(Y, objects), objects)
+        return numerators if self.allow_empty else np.where(np.any(Y, axis=1), numerators, 0)
 
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
         """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``."""
-        totals: IntArray = np.sum(self._fold_scores(Y, objects), axis=0)
-        return totals
+        return self.arrays.total_scores(Y, objects)
 
-    def _fold_scores(self, Y: LabelMatrix, objects: IntArray) -> list[IntArray]:
-        """Return the scores in each fold of ``Y[r]`` for object ``objects[r]``."""
-        return [fold.energy.scores(Y, objects=objects) for fold in self.folds]
+    def p_value_table(self, *, empty: IntArray | None = None) -> FloatArray:
+        """Return the p-values of all candidates, (n_objects, n_candidates), columns in the order of their codes."""
+        return self.table.p_values(self.denominators, empty)
+
+    def label_masses(self, *, empty: IntArray | None = None) -> FloatArray:
+        """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
+        return self.table.label_masses(empty)
 
     def top(self, n_best: int) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of each object."""
-        return super().top(n_best) if self.n_labels <= TABLE_LABELS else self._search.top(n_best)
+        return self._cheaper.top(n_best)
 
     def label_numerators(self) -> IntArray:
         """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2)."""
-        return super().label_numerators() if self.n_labels <= TABLE_LABELS else self._search.label_numerators()
+        return self._cheaper.label_numerators()
+
+    def region_members(self, i: int, smallest: int, limit: int | None) -> Members:
+        """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""
+        return self._cheaper.region_members(i, smallest, limit)
+
+    def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
+        """Yield the same labelsets in some order, a limited number at a time."""
+        return self._cheaper.iterate_members(i, smallest)
 
     def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
-        """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ.
+        """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
+        least = np.broadcast_to(smallest, self.n_objects)
+        if self.n_labels <= self.options.table_labels:
+            return self.table.region_sizes(least)
+        if rough or self.n_labels > self.options.max_table_labels:
+            return self._search.region_sizes(least, rough=rough)
+        sizes = self._search.count_members(least)
+        large = np.flatnonzero([size is None for size in sizes])
+        listed = iter(self.table.region_sizes(least, large) if len(large) else [])
+        return [next(listed) if size is None else RegionSize.counted(size) for size in sizes]
 
-        Parameters
-        ----------
-        smallest : int or int64 array of shape (n_objects,)
-            The smallest numerator of a member.
-        rough : bool
-            Whether large regions may be estimated soon and from few draws, in a few milliseconds each.
-        """
-        smallest = np.broadcast_to(smallest, self.n_objects)
-        if self.n_labels <= TABLE_LABELS:
-            return super().region_sizes(smallest)
-        if rough:
-            return self._search.region_sizes(smallest, ROUGH_BUDGET, rough=True)
-        if self.n_labels > MAX_TABLE_LABELS:
-            return self._search.region_sizes(smallest, SEARCH_BUDGET)
-        sizes = self._search.count_members(smallest, 1 + 2**self.n_labels // (TABLE_SHARE * self._search.node_cost))
-        large = np.array([i for i, size in enumerate(sizes) if size is None], dtype=np.int64)
-        if len(large) == self.n_objects:
-            return super().region_sizes(smallest)
-        listed = iter(TableEngine.region_sizes(self.take(large), smallest[large]))
-        return [next(listed) if size is None else size for size in sizes]
+    @property
+    def _cheaper(self) -> Answers | TableAnswers:
+        """The way that costs less for this number of labels: a table for few, setting up a search for more."""
+        return self.table if self.n_labels <= self.options.table_labels else self._search
 
-    def region_members(self, i: int, smallest: int, limit: int | None) -> tuple[LabelMatrix, IntArray]:
-        """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""
-        if self.n_labels <= TABLE_LABELS:
-            return super().region_members(i, smallest, limit)
-        return self._search.region_members(i, smallest, limit)
+    @cached_property
+    def table(self) -> TableAnswers:
+        """Answers from tables; another back end would be chosen here."""
+        check_listable(self.n_labels, self.options)
+        make = NumbaTable
+        if self.is_maximum:
+            from labelsure.labelsets.search import MaxTable as make  # noqa: N813
+        backend = make(self.arrays, self.weighing, allow_empty=self.allow_empty)
+        return TableAnswers(backend, self.options, self.n_jobs)
 
-    def iterate_members(self, i: int, smallest: int) -> Iterator[tuple[LabelMatrix, IntArray]]:
-        """Yield the same labelsets in the order of a depth-first search, a limited number at a time."""
-        if self.n_labels <= TABLE_LABELS:
-            return super().iterate_members(i, smallest)
-        return self._search.iterate_members(i, smallest)
+    @cached_property
+    def _search(self) -> Answers:
+        from labelsure.labelsets.search import MaxAnswers, SearchAnswers
 
-    def _numerator_rows(self, objects: IntArray) -> Numerators:
-        if self.rule is None:
-            return self._weigh_rows(objects, lambda more: self._count_rows(objects, strict=bool(more)))
-        counts = np.stack([engine._count_rows(objects, strict=False) for engine in self._single_folds])
-        rows = self.rule.numerators(counts, objects)
-        rows[:, : self.first_code] = 0
-        return rows
-
-    def _count_rows(self, objects: IntArray, *, strict: bool) -> CountRows:
-        """Return how many calibration scores are >= (> if strict) the score of every code."""
-        rows = np.zeros((len(objects), 2**self.n_labels), dtype=np.int32)
-        pairs = self._search.parts.pairs
-        if pairs.own and len(self.folds) > 1:  # one fold's pairs at a time, which take as much room as a row
-            for engine in self._single_folds:
-                rows += engine._count_rows(objects, strict=strict)
-            return rows
-        if pairs.own:
-            for one, own, row in zip(objects[:, None], pairs.of(objects), rows[:, None], strict=True):
-                self._write_counts(one, self._sum_pairs(own), row, strict=strict)
-        else:
-            self._write_counts(objects, self._pair_rows, rows, strict=strict)
-        if self._search.exceptional.present:
-            own, labelsets = self._search.exceptional.of(objects)
-            scores = self._fold_scores(labelsets, objects[own])
-            rows[own, encode(labelsets)] = self._fold_counts(scores, int(strict)).sum(axis=0)
-        return rows
-
-    def _write_counts(self, objects: IntArray, pair_rows: IntArray, rows: CountRows, *, strict: bool) -> None:
-        """Write the same, but for exceptional labelsets, given the pairwise costs of every code."""
-        from labelsure.labelsets._table_kernels import LOW_LABELS, count_rows
-
-        least = np.zeros((len(self.folds), 2 ** max(self.n_labels - LOW_LABELS, 0)), dtype=np.int64)
-        if pair_rows.size:
-            least = pair_rows.reshape(*least.shape, -1).min(axis=2)
-        count_rows(
-            np.stack([fold.energy.constant[objects] for fold in self._search.general]),
-            np.stack([fold.energy.unary[objects] for fold in self._search.general]),
-            pair_rows,
-            least,
-            self._penalty_rows,
-            *self._search.tables,
-            int(strict),
-            rows,
+        make = MaxAnswers if self.is_maximum else SearchAnswers
+        return make(
+            self.arrays, self.weighing, allow_empty=self.allow_empty, options=self.options, n_jobs=self.n_jobs
         )
 
-    @cached_property
-    def _single_folds(self) -> list["FoldEngine"]:
-        """An engine for each fold alone, whose counts a rule weighs."""
-        return [FoldEngine([fold], allow_empty=True) for fold in self.folds]
 
-    @cached_property
-    def _pair_rows(self) -> IntArray:
-        """The pairwise costs of every code in each fold that all objects share, (K, 2^q), or (K, 0)."""
-        return self._sum_pairs(self._search.parts.pairs.shared[0])
+def make_engine(
+    folds: Sequence[Fold],
+    *,
+    empty: Empty,
+    weighing: Weighing | None = None,
+    weighing_at: Callable[[Fraction], Weighing] | None = None,
+    options: EngineOptions | None = None,
+    n_jobs: int | None = None,
+) -> LabelsetEngine:
+    """Return the engine of some folds.
 
-    def _sum_pairs(self, pairs: IntArray) -> IntArray:
-        """Return the pairwise costs of every code, given those of each pair, (K, q, q) or (K, 0, 0)."""
-        from labelsure.labelsets._table_kernels import pair_sums
+    Parameters
+    ----------
+    folds, weighing, weighing_at, options, n_jobs
+        As in FoldEngine.
+    empty : "ordinary", "strangest" or "excluded"
+        What the empty labelset is: a candidate like any other, one stranger than all others, or none.
 
-        rows = np.empty((len(pairs), 2**self.n_labels if pairs.size else 0), dtype=np.int64)
-        for of_fold, row in zip(pairs, rows, strict=True):
-            if pairs.size:
-                pair_sums(of_fold, row)
-        return rows
-
-    @cached_property
-    def _penalty_rows(self) -> IntArray:
-        from labelsure.labelsets._fold_arrays import penalty_rows
-
-        return penalty_rows(self._search.general, self._search.parts)
-
-    @cached_property
-    def _search(self) -> "FoldSearch":
-        from labelsure.labelsets._search import FoldSearch
-
-        return FoldSearch(self)
+    Examples
+    --------
+    See StrangestEmpty.
+    """
+    engine = FoldEngine(
+        folds,
+        allow_empty=empty == "ordinary",
+        weighing=weighing,
+        weighing_at=weighing_at,
+        options=options,
+        n_jobs=n_jobs,
+    )
+    return StrangestEmpty(engine) if empty == "strangest" else engine
 
 
-def _rule_of_some(rule_at: Callable[[Fraction], Rule], objects: IntArray, significance: Fraction) -> Rule:
-    """Return the rule at a level for some of the objects; a function of its own, so that engines can be pickled."""
-    return rule_at(significance).take(objects)
+def weighing_of_some(at: Callable[[Fraction], Weighing], objects: IntArray, significance: Fraction) -> Weighing:
+    """Return the weighing at a level for some of the objects; a function of its own, so that engines can be pickled."""
+    return at(significance).take(objects)

@@ -8,7 +8,7 @@ import numpy as np
 
 from labelsure._core.energy_parts import Discounts, Penalty
 from labelsure._core.types import IntArray
-from labelsure.labelsets._fold import Fold
+from labelsure.labelsets.arrays import Fold
 
 
 def subset_sums(start: int, costs: Sequence[int]) -> list[int]:

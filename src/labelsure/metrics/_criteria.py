@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from labelsure._core.types import FloatArray
-from labelsure.labelsets._table_engine import MAX_TABLE_LABELS
+from labelsure.labelsets import EngineOptions
 from labelsure.metrics._inputs import check_labelset_predictions
 from labelsure.metrics._regions import mean_region_size
 from labelsure.predictions import LabelsetPredictions
@@ -192,7 +192,7 @@ def excess_criterion(predictions: LabelsetPredictions, significance: float) -> f
 
 def can_list_labelsets(predictions: LabelsetPredictions) -> bool:
     """Tell whether there are few enough labels to add up the p-values of all labelsets."""
-    return len(predictions.label_names) <= MAX_TABLE_LABELS
+    return len(predictions.label_names) <= EngineOptions.max_table_labels
 
 
 def sums_of_p_values(predictions: LabelsetPredictions) -> FloatArray:
@@ -201,7 +201,7 @@ def sums_of_p_values(predictions: LabelsetPredictions) -> FloatArray:
     if not can_list_labelsets(predictions):
         raise ValueError(
             f"The criteria S, F and OF add up the p-values of all 2^{n_labels} labelsets of {n_labels} labels;"
-            f" that is possible for up to {MAX_TABLE_LABELS} labels."
+            f" that is possible for up to {EngineOptions.max_table_labels} labels."
             " N, U, M, E, OU, OM and OE work for any number of labels."
         )
     n_at_once = max(1, BLOCK_BYTES // (8 * 2**n_labels))

@@ -7,7 +7,7 @@ import numpy as np
 
 from labelsure._core.types import LabelMatrixLike
 from labelsure._core.validation import check_significance
-from labelsure.labelsets import SizeEstimate
+from labelsure.labelsets import RegionSize
 from labelsure.metrics._criteria import can_list_labelsets, less, share_above, sums_of_p_values
 from labelsure.metrics._inputs import check_levels, check_true_labels
 from labelsure.metrics._observed_criteria import largest_false_p_values
@@ -151,5 +151,5 @@ def efficiency_criteria(
         OF=None if sums is None else float(np.mean(sums - predictions.p_value(labels))),
         OM=tuple(share_above(size, 0) for size in false),
         OE=tuple(mean_region_size(size) for size in false),
-        n_estimated=tuple(sum(isinstance(one, SizeEstimate) for one in size) for size in sizes),
+        n_estimated=tuple(sum(isinstance(one, RegionSize) for one in size) for size in sizes),
     )

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from labelsure._core.types import FloatArray
 from labelsure._core.validation import check_count
-from labelsure.labelsets import SizeEstimate
+from labelsure.labelsets import RegionSize
 
 EMPTY = "empty"
 # Beyond a million the ends of a bin are written as powers of two: those of a 159-label problem have 48 digits.
@@ -221,7 +221,7 @@ def median_region_size(sizes: ArrayLike) -> float:
 
     Parameters
     ----------
-    sizes : array-like of int or SizeEstimate of shape (n,)
+    sizes : array-like of int or RegionSize of shape (n,)
         The number of labelsets in each region; Python integers of any length, estimates by their value.
 
     Returns
@@ -254,7 +254,7 @@ def _bin_name(index: int) -> str:
 def _check_sizes(sizes: ArrayLike) -> list[int]:
     values = _one_per_object(sizes, "sizes").tolist()
     for index, size in enumerate(values):
-        if not isinstance(size, Integral | SizeEstimate) or isinstance(size, bool) or int(size) < 0:
+        if not isinstance(size, Integral | RegionSize) or isinstance(size, bool) or int(size) < 0:
             raise ValueError(
                 f"sizes must be whole numbers of at least 0, got {size!r} for object {index}."
                 " Pass the number of labelsets in each region as integers."

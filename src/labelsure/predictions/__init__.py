@@ -1,6 +1,6 @@
 """What a user holds: the predictions of a batch of objects, and regions of labelsets."""
 
-from labelsure.labelsets import SizeEstimate
+from labelsure.labelsets import RegionSize
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee, as_promised
 from labelsure.predictions._label_wise import LabelWisePredictions
 from labelsure.predictions._label_wise_region import LabelWiseRegion
@@ -15,7 +15,7 @@ __all__ = [
     "LabelsetRegion",
     "NoGuarantee",
     "ObjectRegion",
-    "SizeEstimate",
+    "RegionSize",
     "TopLabelsets",
     "as_promised",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
 from labelsure._core.validation import check_count, check_label_matrix, check_same_length, check_significance
-from labelsure.labelsets import RegionSize, SizeEstimate
+from labelsure.labelsets import RegionSize
 
 if TYPE_CHECKING:
     from labelsure.predictions._labelset_predictions import LabelsetPredictions
@@ -72,11 +72,12 @@ class LabelsetRegion:
         """The number of labelsets in each object's region, shape (n,).
 
         Whole numbers where they were counted. Regions too large for that are estimated: then the array holds Python
-        objects, ints and :class:`SizeEstimate`, which print like ``2^41.3 (+-0.1)``.
+        objects, ints and :class:`RegionSize`, which print like ``2^41.3 (+-0.1)``.
         """
-        sizes = self._engine.region_sizes(self._smallest)
-        if self.force_nonempty:
-            sizes = [size if isinstance(size, SizeEstimate) else max(size, 1) for size in sizes]
+        least = 1 if self.force_nonempty else 0
+        sizes = [
+            max(size.value, least) if size.exact else size for size in self._engine.region_sizes(self._smallest)
+        ]
         counted = all(isinstance(size, int) and size < 2**63 for size in sizes)
         return np.array(sizes, dtype=np.int64 if counted else object)
 
@@ -173,11 +174,11 @@ class ObjectRegion:
         return f"ObjectRegion(object {self._i}, significance={self._region.significance})"
 
     @property
-    def size(self) -> RegionSize:
-        """The number of members: an int where they were counted, else a :class:`SizeEstimate`."""
+    def size(self) -> int | RegionSize:
+        """The number of members: an int where they were counted, else a :class:`RegionSize`."""
         region = self._region
         alone = region._predictions[[self._i]].region(region.significance, force_nonempty=region.force_nonempty)
-        size: RegionSize = alone.sizes.tolist()[0]
+        size: int | RegionSize = alone.sizes.tolist()[0]
         return size
 
     def labelsets(self, *, limit: int | None = None) -> LabelMatrix:

@@ -1,0 +1,254 @@
+"""The engine for very many labels of which each object has few that matter.
+
+Where outputs are sparse, almost all labels of an object have the same default output in every fold. None of these is
+ever looked at: if switching one of them on cannot lead to any labelset that is asked for, which one bound tells, the
+answer comes from the object's other labels alone; else, rarely, from all of them.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+
+from labelsure._core.running import map_in_threads
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+from labelsure.labelsets._engine import LabelsetEngine, Members
+from labelsure.labelsets._fold_engine import FoldEngine, weighing_of_some
+from labelsure.labelsets.arrays import BestLabelsets, EngineOptions, Fold, RegionSize, Weighing, check_listable
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, eq=False)
+class CompactObject:
+    """One object: the labels that it has outputs for, and what all the others cost.
+
+    Attributes
+    ----------
+    labels : int64 array of shape (u,)
+        Those with an output of their own in some fold, ascending.
+    folds : sequence of Fold
+        With the energies of these labels, the others being off.
+    default_costs : int64 array of shape (K,)
+        What switching one of the others on adds to a score at least; not negative.
+    whole : callable
+        Returns the folds with the energies of all labels.
+    """
+
+    labels: IntArray
+    folds: Sequence[Fold]
+    default_costs: IntArray
+    whole: Callable[[], Sequence[Fold]]
+
+
+class CompactEngine(LabelsetEngine):
+    """Answers questions about labelsets object by object, from the few labels that matter to each.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the CompactObject of an object's number.
+    objects : int64 array of shape (n,)
+        The numbers of the objects.
+    weighing : Weighing
+        How the folds' counts become numerators, for these objects.
+    n_labels : int
+        The number of all labels.
+    allow_empty, weighing_at, options, n_jobs
+        As in FoldEngine.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[int], CompactObject],
+        objects: IntArray,
+        weighing: Weighing,
+        *,
+        n_labels: int,
+        allow_empty: bool,
+        weighing_at: Callable[[Fraction], Weighing] | None = None,
+        options: EngineOptions | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.make, self.objects, self.weighing, self.weighing_at = make, objects, weighing, weighing_at
+        self.options, self.n_jobs = options or EngineOptions(), n_jobs
+        super().__init__(n_labels, weighing.denominators, weighing.lowest, allow_empty=allow_empty)
+
+    def take(self, objects: IntArray) -> "CompactEngine":
+        """Return the engine for some of the objects."""
+        at = self.weighing_at
+        return self._with(
+            self.objects[objects],
+            self.weighing.take(objects),
+            None if at is None else partial(weighing_of_some, at, objects),
+        )
+
+    def at_level(self, significance: Fraction) -> tuple[LabelsetEngine, IntArray]:
+        """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
+        if self.weighing_at is None:
+            return super().at_level(significance)
+        return self._with(self.objects, self.weighing_at(significance), None), np.ones(self.n_objects, dtype=np.int64)
+
+    def _with(
+        self, objects: IntArray, weighing: Weighing, weighing_at: Callable[[Fraction], Weighing] | None
+    ) -> "CompactEngine":
+        return CompactEngine(
+            self.make,
+            objects,
+            weighing,
+            n_labels=self.n_labels,
+            allow_empty=self.allow_empty,
+            weighing_at=weighing_at,
+            options=self.options,
+            n_jobs=self.n_jobs,
+        )
+
+    def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
+        """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``."""
+        totals: IntArray = self._fold_scores(Y, objects).sum(axis=0)
+        return totals
+
+    def p_value_table(self, *, empty: IntArray | None = None) -> FloatArray:
+        """Refuse, or list all labelsets."""
+        check_listable(self.n_labels, self.options)
+        own = [None if empty is None else empty[[i]] for i in range(self.n_objects)]
+        return np.concatenate(self._map(lambda i: self._whole(i).p_value_table(empty=own[i])))
+
+    def label_masses(self, *, empty: IntArray | None = None) -> FloatArray:
+        """Refuse, or list all labelsets."""
+        check_listable(self.n_labels, self.options)
+        own = [None if empty is None else empty[[i]] for i in range(self.n_objects)]
+        return np.concatenate(self._map(lambda i: self._whole(i).label_masses(empty=own[i])))
+
+    def top(self, n_best: int) -> BestLabelsets:
+        """Return the ``n_best`` most plausible labelsets of each object."""
+
+        def answer(i: int) -> tuple[LabelMatrix, BestLabelsets]:
+            one = self._object(i)
+            best = self._engine(i, one.folds).top(n_best)
+            if self._highest_with_other(i, one) < best.numerators[0, -1]:
+                return self._expand(best.labelsets[0], one.labels), best
+            best = self._whole(i).top(n_best)
+            return best.labelsets[0], best
+
+        together = BestLabelsets.nothing(self.n_objects, n_best, self.n_labels)
+        for i, (labelsets, best) in enumerate(self._map(answer)):
+            missed = None if best.certain[0] else int(best.upper[0].max())
+            together.write(i, labelsets, best.numerators[0], missed)
+        return together
+
+    def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
+        """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
+        least = np.broadcast_to(smallest, self.n_objects).tolist()
+
+        def answer(i: int) -> RegionSize:
+            folds, _ = self._relevant(i, least[i])
+            return self._engine(i, folds).region_sizes(least[i], rough=rough)[0]
+
+        return self._map(answer)
+
+    def region_members(self, i: int, smallest: int, limit: int | None) -> Members:
+        """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""
+        folds, labels = self._relevant(i, smallest)
+        labelsets, numerators = self._engine(i, folds).region_members(0, smallest, limit)
+        return self._expand(labelsets, labels), numerators
+
+    def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
+        """Yield the same labelsets in some order, a limited number at a time."""
+        folds, labels = self._relevant(i, smallest)
+        for labelsets, numerators in self._engine(i, folds).iterate_members(0, smallest):
+            yield self._expand(labelsets, labels), numerators
+
+    def label_numerators(self) -> IntArray:
+        """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2)."""
+
+        def answer(i: int) -> IntArray:
+            one = self._object(i)
+            if any(fold.energy.pairwise is not None for fold in one.folds):
+                return self._whole(i).label_numerators()[0]
+            alone = self._engine(i, one.folds)
+            others = np.delete(np.arange(self.n_labels), one.labels)
+            numerators = np.zeros((self.n_labels, 2), dtype=np.int64)
+            numerators[one.labels] = alone.label_numerators()[0]
+            numerators[others, 0] = alone.top(1).numerators[0]
+            if len(others):  # with one of the others on, no labelset is empty
+                with_other = self._engine(i, _shifted(one), allow_empty=True)
+                numerators[one.labels] = np.maximum(numerators[one.labels], with_other.label_numerators()[0])
+                numerators[others, 1] = with_other.top(1).numerators[0]
+            if len(others) > 1:  # one off, another on
+                numerators[others] = np.maximum(numerators[others], numerators[others, 1:])
+            return numerators
+
+        return np.array(self._map(answer), dtype=np.int64).reshape(-1, self.n_labels, 2)
+
+    def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
+        """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
+        objects = np.arange(self.n_objects) if objects is None else objects
+        if not len(objects):
+            return np.empty(0, dtype=np.int64)
+        calibrations = [fold.calibration for fold in self._object(0).folds]
+        numerators = self.weighing.of_scores(calibrations, self._fold_scores(Y, objects), objects)
+        return numerators if self.allow_empty else np.where(np.any(Y, axis=1), numerators, 0)
+
+    def _fold_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
+        """Return the scores of ``Y[r]`` for object ``objects[r]`` under each fold, (K, m)."""
+        rows = []
+        for i, labelset in zip(objects, Y, strict=True):
+            one = self._object(int(i))
+            inside = labelset[one.labels][None]
+            if labelset.sum() == inside.sum():
+                rows.append([fold.energy.scores(inside)[0] for fold in one.folds])
+            else:
+                rows.append([fold.energy.scores(labelset[None])[0] for fold in one.whole()])
+        return np.array(rows, dtype=np.int64).T
+
+    def _object(self, i: int) -> CompactObject:
+        return self.make(int(self.objects[i]))
+
+    def _engine(self, i: int, folds: Sequence[Fold], *, allow_empty: bool | None = None) -> FoldEngine:
+        """Return an engine for object ``i`` alone."""
+        return FoldEngine(
+            folds,
+            allow_empty=self.allow_empty if allow_empty is None else allow_empty,
+            weighing=self.weighing.take(np.array([i])),
+            options=self.options,
+        )
+
+    def _whole(self, i: int) -> FoldEngine:
+        """Return an engine for object ``i`` alone that knows all labels."""
+        return self._engine(i, self._object(i).whole())
+
+    def _highest_with_other(self, i: int, one: CompactObject) -> int:
+        """Return a number that no numerator of a labelset with one of the other labels exceeds; 0 if there are none."""
+        if len(one.labels) == self.n_labels:
+            return 0
+        lowest = [fold.energy.lower_bound() + cost for fold, cost in zip(one.folds, one.default_costs, strict=True)]
+        calibrations = [fold.calibration for fold in one.folds]
+        return int(self.weighing.of_scores(calibrations, np.array(lowest)[:, None], np.array([i]))[0])
+
+    def _relevant(self, i: int, smallest: int) -> tuple[Sequence[Fold], IntArray]:
+        """Return the folds and labels that decide which labelsets have a numerator of at least ``smallest``."""
+        one = self._object(i)
+        if self._highest_with_other(i, one) < smallest:
+            return one.folds, one.labels
+        return one.whole(), np.arange(self.n_labels)
+
+    def _expand(self, labelsets: LabelMatrix, labels: IntArray) -> LabelMatrix:
+        expanded = np.zeros((len(labelsets), self.n_labels), dtype=np.int8)
+        expanded[:, labels] = labelsets
+        return expanded
+
+    def _map(self, answer: Callable[[int], Answer]) -> list[Answer]:
+        everyone = range(self.n_objects)
+        return list(map_in_threads(answer, everyone, n_jobs=self.n_jobs, description="objects"))
+
+
+def _shifted(one: CompactObject) -> list[Fold]:
+    """Return the folds with one of the other labels on."""
+    return [
+        Fold(fold.calibration, replace(fold.energy, constant=fold.energy.constant + cost))
+        for fold, cost in zip(one.folds, one.default_costs, strict=True)
+    ]

@@ -1,0 +1,160 @@
+"""Compiled look-ups: how much the folds say for a labelset whose additive score in each fold is known."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from labelsure._core.compilation import kernel, kernel_part
+from labelsure._core.types import IntArray
+from labelsure.labelsets.arrays._lookup import (
+    BUCKET_BEGIN,
+    BUCKET_LAST,
+    COUNT_SHIFT,
+    LINK,
+    ORIGIN,
+    SHIFT,
+    VALUE_BEGIN,
+    VALUE_END,
+    ScoreTables,
+)
+from labelsure.labelsets.arrays._weighing import ObjectWeighing
+
+Integer: TypeAlias = Any
+"""An int, or what numba makes of one."""
+
+
+@kernel_part
+def integer_square_root(square: Integer) -> Integer:
+    """Return the largest integer whose square is at most ``square``; 0 for negative ones.
+
+    Reference : math.isqrt
+    Requires : square < 2^62
+    Cost : one float square root and two comparisons
+    """
+    if square <= 0:
+        return 0
+    root = np.int64(np.sqrt(np.float64(square)))
+    while root * root > square:
+        root -= 1
+    while (root + 1) * (root + 1) <= square:
+        root += 1
+    return root
+
+
+@kernel
+def count_from(score: Integer, position: Integer, k: Integer, tables: ScoreTables) -> Integer:
+    """Return how many of fold k's calibration scores are at least ``score``, looking from ``position`` upwards.
+
+    Reference : _core.calibration.Calibration.count_at_least
+    Requires : all of the fold's values before position are below score
+    Cost : O(log d) comparisons, d the number of values passed
+    """
+    values, end = tables.values, tables.layout[k, VALUE_END]
+    step = 1
+    below = position - 1  # values[below] < score
+    while position < end and values[position] < score:
+        below = position
+        position += step
+        step *= 2
+    above = min(position, end)  # values[above] >= score, or above is the end
+    while above - below > 1:
+        middle = (above + below) // 2
+        if values[middle] < score:
+            below = middle
+        else:
+            above = middle
+    return tables.counts[above + tables.layout[k, COUNT_SHIFT]]
+
+
+@kernel
+def count_additive(scores: IntArray, more: IntArray, tables: ScoreTables) -> Integer:
+    """Return how many calibration scores of all folds are at least ``scores + more``.
+
+    Reference : the sum over the folds of Calibration.count_at_least
+    Requires : scores, more (K,); no links
+    Cost : one look-up per fold; the innermost step of every search, 2 to 3 ns per fold
+    """
+    buckets, layout = tables.buckets, tables.layout
+    total = np.int64(0)
+    one = np.uint64(1)
+    for k in range(np.uint64(scores.shape[0])):
+        score = scores[k] + more[k]
+        distance = np.uint64(max(score - layout[k, ORIGIN], 0))
+        bucket = np.uint64(layout[k, BUCKET_BEGIN]) + (distance >> np.uint64(layout[k, SHIFT]))
+        count = np.int64(buckets[min(bucket, np.uint64(layout[k, BUCKET_LAST]))])
+        if count < 0:
+            count = count_from(score, layout[k, VALUE_BEGIN] + ~count, np.int64(k * one), tables)
+        total += count
+    return total
+
+
+@kernel
+def final_score(additive: Integer, penalty: Integer, link: Integer) -> Integer:
+    """Return link(additive) + penalty; link -1 is the identity, s >= 0 the integer root of additive * 2^s.
+
+    Reference : _core.energy.Energy.scores
+    Requires : additive * 2^s < 2^62
+    Cost : at most one square root
+    """
+    if link >= 0:
+        additive = integer_square_root(additive << link)
+    return additive + penalty
+
+
+@kernel
+def total_of(scores: IntArray, more: IntArray, penalty: IntArray, tables: ScoreTables) -> Integer:
+    """Return the total score over the folds of a labelset with additive scores ``scores + more``.
+
+    Reference : the sum of _reference.score
+    Requires : scores, more, penalty (K,)
+    Cost : O(K)
+    """
+    total = np.int64(0)
+    for k in range(scores.shape[0]):
+        total += final_score(scores[k] + more[k], penalty[k], tables.layout[k, LINK])
+    return total
+
+
+@kernel
+def weigh(
+    scores: IntArray, more: IntArray, penalty: IntArray, weighing: ObjectWeighing, tables: ScoreTables
+) -> Integer:
+    """Return the numerator of the p-value of a labelset with additive scores ``scores + more``.
+
+    Reference : _reference.numerator; with weights, _weighing.Weighing.numerators
+    Requires : scores, more, penalty (K,)
+    Cost : one look-up per fold, two where smoothed
+    """
+    buckets, layout = tables.buckets, tables.layout
+    weights, multipliers = weighing.weights, weighing.multipliers
+    total = weighing.start
+    lowest = np.int64(0)
+    n_looks = 2 if weighing.above > 0 else 1
+    for k in range(scores.shape[0]):
+        score = final_score(scores[k] + more[k], penalty[k], layout[k, LINK])
+        for strict in range(n_looks):  # written out: numba counts references to arrays at every call
+            distance = np.uint64(max(score + strict - layout[k, ORIGIN], 0))
+            bucket = np.uint64(layout[k, BUCKET_BEGIN]) + (distance >> np.uint64(layout[k, SHIFT]))
+            count = np.int64(buckets[min(bucket, np.uint64(layout[k, BUCKET_LAST]))])
+            if count < 0:
+                count = count_from(score + strict, layout[k, VALUE_BEGIN] + ~count, k, tables)
+            if weights.shape[0] > 0:
+                count = weights[k, count]
+            total += count * (weighing.above if strict else weighing.at_least)
+        if multipliers.shape[0] > 0:
+            prefix = total * multipliers[k]
+            lowest = prefix if k == 0 else min(lowest, prefix)
+    return lowest if multipliers.shape[0] > 0 else total
+
+
+@kernel
+def weigh_rows(scores: IntArray, weighing: ObjectWeighing, tables: ScoreTables, numerators: IntArray) -> None:
+    """Write the numerators of labelsets with the additive scores in each row and no penalty.
+
+    Reference : _reference.numerator
+    Requires : scores (m, K), numerators (m,)
+    Cost : see weigh
+    """
+    nothing = np.zeros(scores.shape[1], np.int64)
+    for row in range(scores.shape[0]):
+        numerators[row] = weigh(scores[row], nothing, nothing, weighing, tables)

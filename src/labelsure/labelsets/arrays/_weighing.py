@@ -1,0 +1,201 @@
+"""The one way in which the folds' counts become numerators of p-values: plain, smoothed and by rules."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from labelsure._core.calibration import Calibration
+from labelsure._core.types import IntArray
+
+Counts = np.ndarray[tuple[int, ...], np.dtype[np.signedinteger]]
+
+DRAW_UNIT = 2**31
+"""A draw u is a whole number of these; u = 1 .. 2^31, never 0, so that P(p <= eps) <= eps holds exactly."""
+
+
+class ObjectWeighing(NamedTuple):
+    """A Weighing for one object, as kernels take it.
+
+    Attributes
+    ----------
+    start, at_least, above : int
+        The object's own.
+    weights : int64 array of shape (K, m + 1) or (0, 0)
+        As in Weighing.
+    multipliers : int64 array of shape (K,) or (0,)
+        With the object's own first one.
+    """
+
+    start: int
+    at_least: int
+    above: int
+    weights: IntArray
+    multipliers: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Weighing:
+    """How the folds' counts become one numerator per labelset.
+
+    With W_k the k-th row of ``weights`` (or the identity, where there are none), the numerator of a labelset for object
+    i is::
+
+        start_i + sum_k [at_least_i W_k(#{scores >= its own}) + above_i W_k(#{scores > its own})]
+
+    or, where there are multipliers, the smallest over t of that sum up to fold t times ``multipliers[t]``, with
+    ``first_i`` instead of ``multipliers[0]``. It never falls when a count rises, so a search bounds it as it bounds a
+    sum of counts. Numerators of 0 or less are those of no member of any region. Three constructors make those in use.
+
+    Attributes
+    ----------
+    start, at_least, above : int64 arrays of shape (n,)
+        Not negative but for ``start``.
+    denominators : int64 array of shape (n,)
+        The p-value is the numerator divided by this, at most 1.
+    weights : int64 array of shape (K, m + 1) or (0, 0)
+        Not descending along rows; m the size of the largest fold.
+    multipliers : int64 array of shape (K,) or (0,)
+        Not negative.
+    first : int64 array of shape (n,)
+        Not negative; only looked at where there are multipliers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts = np.array([[3, 0], [1, 2]])  # of two folds, for two objects
+    >>> Weighing.plain(9, 2).numerators(counts, counts, np.arange(2)).tolist()
+    [5, 3]
+    """
+
+    start: IntArray
+    at_least: IntArray
+    above: IntArray
+    denominators: IntArray
+    weights: IntArray
+    multipliers: IntArray
+    first: IntArray
+
+    @classmethod
+    def plain(cls, n_calibration: int, n_objects: int) -> "Weighing":
+        """Return the weighing of p = (#{>=} + 1) / (l + 1)."""
+        return cls.ruled(np.empty((0, 0), dtype=np.int64), np.ones(n_objects, np.int64), n_calibration + 1)
+
+    @classmethod
+    def smoothed(cls, n_calibration: int, draws: IntArray) -> "Weighing":
+        """Return the weighing of p = (#{>} + u (#{=} + 1)) / (l + 1).
+
+        Parameters
+        ----------
+        n_calibration : int
+            The number l of calibration examples.
+        draws : int64 array of shape (n,)
+            One number u per object, from 1 to ``DRAW_UNIT``.
+        """
+        plain = cls.plain(n_calibration, len(draws))
+        return replace(
+            plain, start=draws, at_least=draws, above=DRAW_UNIT - draws, denominators=DRAW_UNIT * plain.denominators
+        )
+
+    @classmethod
+    def ruled(
+        cls,
+        weights: IntArray,
+        start: IntArray,
+        denominators: IntArray | int,
+        *,
+        multipliers: IntArray | None = None,
+        first: IntArray | None = None,
+    ) -> "Weighing":
+        """Return the weighing of a rule: weights of counts, added up or, with multipliers, followed fold by fold."""
+        ones = np.ones(len(start), dtype=np.int64)
+        return cls(
+            start=start,
+            at_least=ones,
+            above=0 * ones,
+            denominators=denominators * ones,
+            weights=weights,
+            multipliers=np.empty(0, dtype=np.int64) if multipliers is None else multipliers,
+            first=ones if first is None else first,
+        )
+
+    def take(self, objects: IntArray) -> "Weighing":
+        """Return the weighing for some of the objects."""
+        per_object = ("start", "at_least", "above", "denominators", "first")
+        return replace(self, **{name: getattr(self, name)[objects] for name in per_object})
+
+    @cached_property
+    def additive(self) -> bool:
+        """Whether only the sum of the folds' counts matters."""
+        return not self.weights.size and not self.multipliers.size
+
+    @cached_property
+    def looks_above(self) -> bool:
+        """Whether scores above a labelset's own count for more than equal ones."""
+        return bool(self.above.any())
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether the numerator of every object is 1 + the sum of the counts."""
+        return self.additive and not self.looks_above and bool((self.start == 1).all() and (self.at_least == 1).all())
+
+    def numerators(self, at_least: Counts, above: Counts | None, objects: IntArray) -> Counts:
+        """Return numerators.
+
+        Parameters
+        ----------
+        at_least, above : signed integer arrays of shape (K, m, ...)
+            How many scores of each fold are >= and > a labelset's own, row r of object ``objects[r]``. Where only their
+            sum matters it may be given as that of one fold; ``above`` is not looked at unless ``looks_above``.
+        objects : int64 array of shape (m,)
+        """
+        if self.is_plain:  # the type of the counts is kept: tables are twice as fast with short numbers
+            return (at_least[0] if len(at_least) == 1 else at_least.sum(axis=0)) + 1
+        shape = (-1,) + (1,) * (at_least.ndim - 2)
+        start, factor, factor_above, first = (
+            part[objects].reshape(shape) for part in (self.start, self.at_least, self.above, self.first)
+        )
+        total: Counts = np.broadcast_to(start, at_least.shape[1:])
+        lowest: Counts | None = None
+        for k, counts in enumerate(at_least):
+            total = total + factor * self.weight(k, counts)
+            if self.looks_above and above is not None:
+                total = total + factor_above * self.weight(k, above[k])
+            if self.multipliers.size:
+                prefix = total * (first if k == 0 else self.multipliers[k])
+                lowest = prefix if lowest is None else np.minimum(lowest, prefix)
+        return total if lowest is None else lowest
+
+    def of_scores(self, calibrations: Sequence[Calibration], scores: IntArray, objects: IntArray) -> IntArray:
+        """Return the numerators of labelsets with these scores in each fold, (K, m), row r of object ``objects[r]``."""
+        at_least, above = (
+            np.stack([fold.count_at_least(own + more) for fold, own in zip(calibrations, scores, strict=True)])
+            if more == 0 or self.looks_above
+            else None
+            for more in (0, 1)  # scores are integers: above is at least one more
+        )
+        assert at_least is not None
+        numerators: IntArray = self.numerators(at_least, above, objects)
+        return numerators
+
+    @cached_property
+    def lowest(self) -> IntArray:
+        """The numerator of a labelset that is stranger than all calibration examples, for each object, (n,)."""
+        nothing = np.zeros((max(len(self.weights), len(self.multipliers), 1), len(self.start)), dtype=np.int64)
+        numerators: IntArray = self.numerators(nothing, nothing, np.arange(len(self.start)))
+        return numerators
+
+    def of(self, i: int) -> ObjectWeighing:
+        """Return the weighing of one object."""
+        multipliers = self.multipliers
+        if multipliers.size:
+            multipliers = np.concatenate([self.first[[i]], multipliers[1:]])
+        return ObjectWeighing(
+            int(self.start[i]), int(self.at_least[i]), int(self.above[i]), self.weights, multipliers
+        )
+
+    def weight(self, k: int, counts: Counts) -> Counts:
+        """Return W_k of some counts."""
+        return self.weights[k][counts] if self.weights.size else counts.astype(np.int64, copy=False)

@@ -1,0 +1,221 @@
+"""Answers without listing: problems posed in batches, handed to the kernels in threads."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+import numpy as np
+
+from labelsure._core.labelset_bits import labelset_keys, unpack, word_keys
+from labelsure._core.running import map_in_threads, stop_if_asked
+from labelsure._core.types import IntArray, LabelMatrix
+from labelsure.labelsets.arrays import BestLabelsets, EngineOptions, FoldArrays, Lookup, OverrideList, RegionSize
+from labelsure.labelsets.arrays import Weighing
+from labelsure.labelsets.arrays._lookup_kernels import weigh_rows
+from labelsure.labelsets.search._best_first import top_of
+from labelsure.labelsets.search._depth_first_kernels import search
+from labelsure.labelsets.search._estimate import estimate_size
+from labelsure.labelsets.search._labels import label_numerators_of
+from labelsure.labelsets.search._members import sorted_members
+from labelsure.labelsets.search._pair_search import list_pair_members
+from labelsure.labelsets.search._problems import ObjectSearch, pose_problems
+from labelsure.labelsets.search._ranking_kernels import NUMERATOR
+from labelsure.labelsets.search._states import BUFFER_FULL, FINISHED, FOUND, N_NUMBERS, Buffer, DepthFirst
+
+Answer = TypeVar("Answer")
+
+
+class SearchAnswers:
+    """Answers about labelsets whose scores are sums over labels and pairs, for any number of labels.
+
+    Parameters
+    ----------
+    arrays : FoldArrays
+        The folds.
+    weighing : Weighing
+        How their counts become numerators.
+    allow_empty : bool
+        Whether the empty labelset is a candidate.
+    options : EngineOptions
+        What a search may spend.
+    n_jobs : int or None
+        Threads to work with.
+    """
+
+    def __init__(
+        self, arrays: FoldArrays, weighing: Weighing, *, allow_empty: bool, options: EngineOptions, n_jobs: int | None
+    ) -> None:
+        self.arrays, self.weighing, self.allow_empty = arrays, weighing, allow_empty
+        self.options, self.n_jobs = options, n_jobs
+        self.plain = weighing.is_plain and not (arrays.penalties.present or arrays.has_link)
+        self._kept: dict[int, OverrideList] = {}
+        self._kept_bytes = 0
+
+    def top(self, n_best: int) -> BestLabelsets:
+        """Return the ``n_best`` most plausible labelsets of each object."""
+        n_labels = self.arrays.n_labels
+        best = BestLabelsets.nothing(self.arrays.n_objects, n_best, n_labels)
+
+        def fill(objects: IntArray) -> None:
+            for one in self.pose(objects):
+                found = top_of(one, n_best)
+                best.write(one.i, unpack(found.words, n_labels), found.rank[:, NUMERATOR], found.missed)
+
+        for _ in self._map(fill, "best labelsets"):
+            pass
+        return best
+
+    def label_numerators(self) -> IntArray:
+        """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2)."""
+        numerators = np.empty((self.arrays.n_objects, self.arrays.n_labels, 2), dtype=np.int64)
+
+        def fill(objects: IntArray) -> None:
+            for one in self.pose(objects):
+                numerators[one.i] = label_numerators_of(one)
+
+        for _ in self._map(fill, "p-values of labels"):
+            pass
+        return numerators
+
+    def count_members(self, smallest: IntArray) -> list[int | None]:
+        """Return the exact sizes of all regions, None for those that a table counts sooner.
+
+        Where that is most of the first few, none is counted. An evaluation with pairs or distances looks at more.
+        """
+        arrays = self.arrays
+        node_cost = 5 if arrays.has_pairs else 1 + len(arrays.penalties.anchors) // arrays.n_folds
+        budget = 1 + 2**arrays.n_labels // (self.options.table_share * node_cost)
+        first = self.count(np.arange(min(self.options.probed_objects, arrays.n_objects)), smallest, budget)
+        if 2 * sum(not finished for _, finished in first) > len(first):
+            return [None] * arrays.n_objects
+        blocks = self._map(lambda objects: self.count(objects, smallest, budget), "region sizes")
+        return [size if finished else None for block in blocks for size, finished in block]
+
+    def region_sizes(self, smallest: IntArray, *, rough: bool = False) -> list[RegionSize]:
+        """Return the sizes of all regions, estimated where counting takes more than the budget."""
+        budget = self.options.rough_budget if rough else self.options.count_budget
+        n_candidates = 2**self.arrays.n_labels - (not self.allow_empty)
+
+        def answer(objects: IntArray) -> list[RegionSize]:
+            sizes = dict.fromkeys(objects.tolist(), RegionSize.counted(n_candidates))
+            open_ones = objects[smallest[objects] > self.weighing.lowest[objects]]  # others hold everything
+            counted = self.count(open_ones, smallest, budget)
+            for i, (size, finished) in zip(open_ones.tolist(), counted, strict=True):
+                if finished:
+                    sizes[i] = RegionSize.counted(size)
+                else:
+                    (one,) = self.pose(np.array([i]))
+                    least = int(smallest[i])
+                    sizes[i] = estimate_size(one, self.arrays, self.weighing, least, at_least=size, rough=rough)
+            return list(sizes.values())
+
+        return [size for block in self._map(answer, "region sizes") for size in block]
+
+    def region_members(self, i: int, smallest: int, limit: int | None) -> tuple[LabelMatrix, IntArray]:
+        """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""
+
+        def best(most: int) -> tuple[LabelMatrix, IntArray]:
+            if most == 0:
+                return np.empty((0, self.arrays.n_labels), dtype=np.int8), np.empty(0, dtype=np.int64)
+            (one,) = self.pose(np.array([i]))
+            found = top_of(one, most)
+            members = found.rank[:, NUMERATOR] >= smallest
+            return unpack(found.words[members], self.arrays.n_labels), found.rank[members, NUMERATOR]
+
+        everything = lambda: self.iterate_members(i, smallest)  # noqa: E731
+        return sorted_members(self.arrays, i, limit, self.options, best=best, everything=everything)
+
+    def iterate_members(self, i: int, smallest: int) -> Iterator[tuple[LabelMatrix, IntArray]]:
+        """Yield labelsets with a numerator of at least ``smallest``, overrides first, then depth first."""
+        (one,) = self.pose(np.array([i]))
+        members = one.overrides.numerators >= smallest
+        yield one.overrides.labelsets[members], one.overrides.numerators[members]
+        known = labelset_keys(one.overrides.labelsets)
+        n_words = one.problems.mode.shape[1]
+        found = Buffer(
+            np.empty((self.options.chunk, n_words), dtype=np.uint64), np.empty(self.options.chunk, dtype=np.int64)
+        )
+        for n_new, _ in self._depth_first(one, smallest, found):
+            fresh = ~np.isin(word_keys(found.words[:n_new]), known)
+            yield unpack(found.words[:n_new][fresh], self.arrays.n_labels), found.numerators[:n_new][fresh]
+
+    def count(self, objects: IntArray, smallest: IntArray, budget: int) -> list[tuple[int, bool]]:
+        """Return the members of each region that at most ``budget`` evaluations find, and whether these are all."""
+        nothing = Buffer(np.empty((0, (self.arrays.n_labels + 63) // 64), dtype=np.uint64), np.empty(0, dtype=np.int64))
+        answers = []
+        for one in self.pose(objects):
+            least = int(smallest[one.i])
+            steps = list(self._depth_first(one, least, nothing, budget=budget))
+            size, finished = sum(n_new for n_new, _ in steps), steps[-1][1]
+            if self.arrays.has_overrides:
+                general = int((one.overrides.general >= least).sum())
+                # an unfinished search may have met any of them, or none
+                size = max(size - general, 0) + int((one.overrides.numerators >= least).sum())
+            answers.append((size, finished))
+        return answers
+
+    def pose(self, objects: IntArray) -> Iterator[ObjectSearch]:
+        """Yield the problems of some objects, one after the other."""
+        problems = pose_problems(self.arrays, objects)
+        for row, i in enumerate(objects.tolist()):
+            weighing = self.weighing.of(i)
+            lookup = Lookup(self.arrays.tables, self.arrays.penalties, weighing, self.allow_empty)
+            yield ObjectSearch(
+                i, problems, row, lookup, self._overrides(i), not self.arrays.has_link, self.options
+            )
+
+    def _overrides(self, i: int) -> OverrideList:
+        kept = self._kept.get(i)
+        if kept is None:
+            kept = self.arrays.overrides_of(i, self.weighing, allow_empty=self.allow_empty)
+            n_bytes = len(kept.labelsets) * (self.arrays.n_labels + 24)
+            if self._kept_bytes + n_bytes <= self.options.override_bytes:
+                self._kept[i] = kept
+                self._kept_bytes += n_bytes
+        return kept
+
+    def _depth_first(
+        self, one: ObjectSearch, smallest: int, found: Buffer, *, budget: int | None = None
+    ) -> Iterator[tuple[int, bool]]:
+        """Search a region; yield how many members were found since, and whether the search is finished.
+
+        They are in ``found`` until the next step, if that has room. Ends when ``budget`` is spent.
+        """
+        if one.has_pairs:
+            problem, call = one.problems.with_pairs(one.row), self.options.ranked_call
+            yield from list_pair_members(problem, one.lookup, smallest, found, call, budget)
+            return
+        flips = one.problems.flips(one.row)
+        # positions that some labelset looked for may have flipped
+        lowest = flips.base + flips.rest[0] + np.maximum(one.problems.least[one.row], 0)
+        numerators = np.empty(len(lowest), dtype=np.int64)
+        weigh_rows(lowest, one.lookup.weighing, one.lookup.tables, numerators)
+        kept = numerators >= smallest
+        ends = np.append(kept, True)
+        flips = flips._replace(
+            label=flips.label[kept],
+            n_hard=int(np.count_nonzero(kept[: flips.n_hard])),
+            cost=np.ascontiguousarray(flips.cost[kept]),
+            rest=np.ascontiguousarray(flips.rest[ends]),
+            nearest=np.ascontiguousarray(flips.nearest[ends]),
+        )
+        position, flipped = np.zeros((2, len(flips.label) + 2), dtype=np.int64)
+        scores = np.zeros((len(flips.label) + 2, len(flips.base)), dtype=np.int64)
+        scores[0] = flips.base
+        state = DepthFirst(np.zeros(N_NUMBERS, dtype=np.int64), position, flipped, scores, flips.mode.copy())
+        ended, spent, call = BUFFER_FULL, 0, self.options.depth_first_call
+        while ended != FINISHED and (budget is None or spent < budget):
+            stop_if_asked()
+            before = int(state.numbers[FOUND])
+            allowance = call if budget is None else min(call, budget - spent)
+            ended = search(flips, one.lookup, self.plain, smallest, allowance, state, found)
+            spent += allowance
+            yield int(state.numbers[FOUND]) - before, ended == FINISHED
+
+    def _map(self, answer: Callable[[IntArray], Answer], description: str) -> Iterable[Answer]:
+        """Return the answers for blocks of objects, made in threads."""
+        arrays = self.arrays
+        numbers = arrays.n_labels + 1 + (arrays.n_labels**2 if arrays.own_pairs else 0)
+        n_rows = int(np.clip(self.options.block_bytes // (8 * arrays.n_folds * numbers), 1, self.options.block_objects))
+        everyone = np.arange(arrays.n_objects)
+        blocks = [everyone[start : start + n_rows] for start in range(0, arrays.n_objects, n_rows)]
+        return map_in_threads(answer, blocks, n_jobs=self.n_jobs, description=description)

@@ -1,0 +1,140 @@
+"""The best labelsets of one object: best first and, where that takes too much room, depth first, then with a bound."""
+
+import numpy as np
+
+from labelsure._core.labelset_bits import Words, pack, word_keys
+from labelsure._core.running import stop_if_asked
+from labelsure._core.types import IntArray
+from labelsure.labelsets.search._best_first_kernels import Totals, best_first
+from labelsure.labelsets.search._pair_search import Best, best_pair_members
+from labelsure.labelsets.search._problems import ObjectSearch, force_flip, force_label
+from labelsure.labelsets.search._ranking_kernels import CODE, NUMERATOR, TOTAL, read_sorted
+from labelsure.labelsets.search._states import (
+    BUDGET_SPENT,
+    FAR,
+    FINISHED,
+    FOUND,
+    N_NUMBERS,
+    NO_ROOM,
+    WORK,
+    Flips,
+    Frontier,
+    Ranked,
+)
+
+
+def best_of(
+    one: ObjectSearch,
+    n_best: int,
+    *,
+    by_total: bool = True,
+    forced: int = -1,
+    flipped: bool = False,
+    budget: int | None = None,
+) -> Best:
+    """Return the best labelsets of one object in the energies' general form, overrides like any others.
+
+    Parameters
+    ----------
+    one : ObjectSearch
+        Whose.
+    n_best : int
+        How many.
+    by_total : bool
+        Whether total scores and codes decide between equal numerators; else anything may.
+    forced, flipped : int, bool
+        A position that has to be flipped, or not; -1: none.
+    budget : int or None
+        Evaluations; None: as many as the options allow, first for a best-first search, then for a depth-first one that
+        needs little memory and knows by then what is good.
+    """
+    options, found, reached = one.options, None, None
+    if not one.has_pairs:
+        flips = one.problems.flips(one.row)
+        start = force_flip(flips, forced) if flipped else flips
+        most = options.best_budget if budget is None else min(budget, options.best_budget)
+        found = best_members(start, one, n_best, forced=forced, by_total=by_total, budget=most)
+        if found.missed is None or budget is not None:
+            return found
+        reached = int(found.rank[-1, NUMERATOR]) if len(found.rank) == n_best else -FAR
+    problem = one.problems.with_pairs(one.row)
+    if forced >= 0:
+        problem = force_label(problem, forced, flipped=flipped)
+    most = options.ranked_budget if budget is None else budget
+    again = best_pair_members(problem, one.lookup, n_best, options, by_total=by_total, budget=most, reached=reached)
+    if found is None or found.missed is None or again.missed is None:
+        return again
+    new = ~np.isin(word_keys(again.words), word_keys(found.words)) | (not by_total)  # then words mean nothing
+    words, rank = np.concatenate([found.words, again.words[new]]), np.concatenate([found.rank, again.rank[new]])
+    # what both have missed is below both bounds
+    return Best(*_in_order(words, rank, n_best), min(found.missed, again.missed), found.work + again.work)
+
+
+def best_members(
+    flips: Flips, one: ObjectSearch, n_best: int, *, forced: int, by_total: bool, budget: int
+) -> Best:
+    """Return the best labelsets of one problem without pairs, best first, within the budget and the memory allowed.
+
+    Parameters
+    ----------
+    flips : Flips
+        The problem.
+    one : ObjectSearch
+        How scores become numerators, and options.
+    n_best, by_total, budget
+        As in best_of.
+    forced : int
+        A position that must not be flipped, or -1.
+    """
+    (n_folds,), (n_words,), room = flips.base.shape, flips.mode.shape, one.options.frontier
+    best = Ranked(np.arange(n_best + 1), np.empty((n_best + 1, CODE + n_words), dtype=np.int64))
+    frontier = Frontier(
+        numbers=np.zeros(N_NUMBERS, dtype=np.int64),
+        heap=np.arange(room),
+        keys=np.empty((room, CODE + n_words), dtype=np.int64),
+        entries=np.empty((room, n_words + n_folds + 1), dtype=np.int64),
+    )
+    most = max(one.options.frontier_bytes // (8 * (1 + frontier.keys.shape[1] + frontier.entries.shape[1])), room)
+    numbers = frontier.numbers
+    cost = cheapest = numbers[:0]
+    if by_total:
+        cost = flips.cost.sum(axis=1)
+        cheapest = np.append(np.minimum.accumulate(cost[::-1])[::-1], FAR)
+    totals = Totals(by_total, one.additive, cost, cheapest)
+    ended = BUDGET_SPENT
+    while ended != FINISHED and numbers[WORK] < budget:
+        stop_if_asked()
+        call = min(one.options.ranked_call, budget - int(numbers[WORK]))
+        ended = best_first(flips, totals, forced, one.lookup, call, frontier, best)
+        if ended == NO_ROOM:
+            if 2 * len(frontier.heap) > most:
+                break
+            frontier = _widen(frontier)
+    missed = None if ended == FINISHED else -int(frontier.keys[frontier.heap[0], NUMERATOR])
+    found = best.order[: numbers[FOUND]]
+    return Best(*read_sorted(best.keys[found]), missed, int(numbers[WORK]))
+
+
+def top_of(one: ObjectSearch, n_best: int) -> Best:
+    """Return the best labelsets of one object, overrides with their own scores."""
+    overrides = one.overrides
+    best = best_of(one, n_best + overrides.n_stranger)
+    if not len(overrides.labelsets):
+        return best
+    known = pack(overrides.labelsets)
+    general = ~np.isin(word_keys(best.words), word_keys(known))
+    words = np.concatenate([best.words[general], known])
+    rank = np.concatenate([best.rank[general], np.column_stack([overrides.numerators, overrides.totals])])
+    return Best(*_in_order(words, rank, n_best), best.missed, best.work)
+
+
+def _in_order(words: Words, rank: IntArray, n_best: int) -> tuple[Words, IntArray]:
+    order = np.lexsort((*words.T, rank[:, TOTAL], -rank[:, NUMERATOR]))[:n_best]
+    return words[order], rank[order]
+
+
+def _widen(frontier: Frontier) -> Frontier:
+    """Return the frontier with room for as many entries again."""
+    room = len(frontier.heap)
+    keys, entries = (np.concatenate([rows, np.empty_like(rows)]) for rows in (frontier.keys, frontier.entries))
+    return frontier._replace(heap=np.append(frontier.heap, np.arange(room, 2 * room)), keys=keys, entries=entries)

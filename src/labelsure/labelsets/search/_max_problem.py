@@ -1,0 +1,181 @@
+"""One object's labelsets where a score is the largest of its labels' costs.
+
+What a fold adds to a numerator never rises with the score. So it is the least of what the labels of a labelset leave of
+it, and a numerator is ``start + sum_k min_j values[j, t_j, k]``. Searches keep rows of such minima, one for each set of
+labelsets that agree in what their decided labels leave, and bound what can still come by giving every open label the
+better of its two values in each fold.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from labelsure._core.labelset_bits import row_keys
+from labelsure._core.types import BoolArray, IntArray
+from labelsure.labelsets.arrays import FoldArrays, Weighing
+
+UNTOUCHED = 1 << 60
+"""The minimum over no labels: above every value."""
+
+
+class Rank(NamedTuple):
+    """A place among labelsets, which are in the order of highest numerators, then of lowest total scores."""
+
+    numerator: int
+    total: int = UNTOUCHED
+
+
+@dataclass(frozen=True, eq=False)
+class MaxProblem:
+    """One object's problem.
+
+    Attributes
+    ----------
+    values : int64 array of shape (q, 2, K) or (q, 2, 2 K)
+        For each label, off and on, the most that it leaves each fold to add to a numerator and, where totals matter,
+        minus its cost in each fold. A labelset has the minimum over its labels; larger is better throughout.
+    n_folds : int
+        K.
+    start : int
+        What numerators start with.
+    multipliers : int64 array of shape (K,) or (0,)
+        As in Weighing, the object's own first one included.
+    """
+
+    values: IntArray
+    n_folds: int
+    start: int
+    multipliers: IntArray
+
+    @classmethod
+    def of(cls, arrays: FoldArrays, weighing: Weighing, i: int, *, with_totals: bool = False) -> "MaxProblem":
+        """Return object ``i``'s problem, with costs where total scores matter."""
+        maxima = [fold.energy.maximum for fold in arrays.folds]
+        costs = np.stack([np.column_stack([one.off[i], one.on[i]]) for one in maxima if one is not None], axis=2)
+        own = weighing.of(i)
+        values = np.empty_like(costs)
+        for k, calibration in enumerate(arrays.calibrations):
+            scores = costs[:, :, k]
+            values[:, :, k] = own.at_least * weighing.weight(k, calibration.count_at_least(scores))
+            if own.above:
+                values[:, :, k] += own.above * weighing.weight(k, calibration.count_at_least(scores + 1))
+        if with_totals:
+            values = np.concatenate([values, -costs], axis=2)
+        return cls(values, arrays.n_folds, own.start, own.multipliers)
+
+    def numerators(self, states: IntArray) -> IntArray:
+        """Return the numerators of minima over labels, states (..., K) or (..., 2 K)."""
+        of_folds = states[..., : self.n_folds]
+        if not len(self.multipliers):
+            sums: IntArray = self.start + of_folds.sum(axis=-1)
+            return sums
+        lowest: IntArray = ((self.start + np.cumsum(of_folds, axis=-1)) * self.multipliers).min(axis=-1)
+        return lowest
+
+    def totals(self, states: IntArray) -> IntArray:
+        """Return the total scores of minima over labels; 0 where costs were left out."""
+        totals: IntArray = -states[..., self.n_folds :].sum(axis=-1)
+        return totals
+
+    def reach(self, states: IntArray, limit: Rank) -> BoolArray:
+        """Tell which minima over labels are as good as ``limit`` or better."""
+        numerators = self.numerators(states)
+        reached: BoolArray = numerators > limit.numerator
+        tied = numerators == limit.numerator
+        if tied.any():
+            reached |= tied & (self.totals(states) <= limit.total)
+        return reached
+
+
+@dataclass(frozen=True, eq=False)
+class OpenLabels:
+    """What is left of a problem when it is known which labels can be only on, or only off.
+
+    Attributes
+    ----------
+    template : int8 array of shape (q,)
+        A labelset with the known labels as they are; 0 for the others.
+    labels : int64 array of shape (p,)
+        The others, in the order in which they are decided.
+    values : int64 array of shape (p, 2, D)
+        Theirs.
+    start : int64 array of shape (D,)
+        The minimum over the known labels, and over the better value of each other.
+    best, worst : int64 arrays of shape (p + 1, D)
+        The minimum over all labels from each on, given the better value of each, and given the worse.
+    free : bool array of shape (p,)
+        Labels that change nothing, whatever the others.
+    """
+
+    template: np.ndarray[tuple[int], np.dtype[np.int8]]
+    labels: IntArray
+    values: IntArray
+    start: IntArray
+    best: IntArray
+    worst: IntArray
+    free: BoolArray
+
+    def in_order(self, order: IntArray | BoolArray) -> "OpenLabels":
+        """Return the same with some of the open labels in another order."""
+        values = self.values[order]
+        return OpenLabels(
+            self.template,
+            self.labels[order],
+            values,
+            self.start,
+            minima_from(values.max(axis=1)),
+            minima_from(values.min(axis=1)),
+            self.free[order],
+        )
+
+
+def open_labels(problem: MaxProblem, limit: Rank) -> OpenLabels | None:
+    """Return the labels that labelsets as good as ``limit`` may have both on and off; None if there are no such."""
+    values = problem.values
+    allowed = np.ones(values.shape[:2], dtype=bool)
+    while True:
+        base = np.where(allowed[:, :, None], values, -UNTOUCHED).max(axis=1).min(axis=0)
+        still = allowed & problem.reach(np.minimum(base, values), limit)
+        if not still.any(axis=1).all():
+            return None
+        if np.array_equal(still, allowed):
+            break
+        allowed = still
+    both = allowed.all(axis=1)
+    labels = np.flatnonzero(both)
+    known = values[~both, allowed[~both, 1].astype(np.int64)]
+    own = values[labels]
+    return OpenLabels(
+        (allowed[:, 1] & ~both).astype(np.int8),
+        labels,
+        own,
+        np.minimum(base, known.min(axis=0, initial=UNTOUCHED)),
+        minima_from(own.max(axis=1)),
+        minima_from(own.min(axis=1)),
+        (own >= base).all(axis=(1, 2)),
+    )
+
+
+def minima_from(rows: IntArray) -> IntArray:
+    """Return the minimum of the rows from each on, and of none."""
+    padded = np.concatenate([rows, np.full((1, rows.shape[1]), UNTOUCHED)])
+    minima: IntArray = np.minimum.accumulate(padded[::-1], axis=0)[::-1]
+    return minima
+
+
+def decisive_first(problem: MaxProblem, opened: OpenLabels) -> OpenLabels:
+    """Return the labels in the order of how much harm each can do: those that change little come last."""
+    lowest = problem.numerators(np.minimum(opened.start, opened.values.min(axis=1)))
+    return opened.in_order(np.argsort(lowest, kind="stable"))
+
+
+def with_both(states: IntArray, values: IntArray) -> IntArray:
+    """Return each row of minima with a label off, and with it on, one after the other."""
+    return np.minimum(states[:, None], values).reshape(-1, states.shape[1])
+
+
+def equal_rows(rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the first of each kind of equal rows, and the kind of each row."""
+    _, first, which = np.unique(row_keys(rows), return_index=True, return_inverse=True)
+    return first, which

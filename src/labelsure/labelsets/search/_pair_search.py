@@ -1,0 +1,205 @@
+"""Searches where pairs of labels have costs: the state of the compiled search, and what is asked of it."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from labelsure._core.labelset_bits import Words
+from labelsure._core.running import stop_if_asked
+from labelsure._core.types import IntArray
+from labelsure.labelsets.arrays import EngineOptions, Lookup
+from labelsure.labelsets.search._pair_kernels import search_pairs
+from labelsure.labelsets.search._ranking_kernels import CODE, NUMERATOR, read_keys, read_sorted
+from labelsure.labelsets.search._states import (
+    BEGIN,
+    BUDGET_SPENT,
+    BUFFER_FULL,
+    CHILD,
+    FAR,
+    FINISHED,
+    FOUND,
+    LABEL,
+    LENGTH,
+    LEVEL,
+    LISTED,
+    N_NUMBERS,
+    NO_ROOM,
+    REACH,
+    STARTED,
+    WORK,
+    WRITTEN,
+    Buffer,
+    Goal,
+    PairProblem,
+    PairStack,
+    Ranked,
+)
+
+
+class Best(NamedTuple):
+    """The best labelsets of one problem.
+
+    Attributes
+    ----------
+    words : uint64 array of shape (k, W)
+    rank : int64 array of shape (k, 2)
+        Numerators and total scores, in order.
+    missed : int or None
+        What no numerator of a labelset that was not found exceeds; None where these are the best for sure.
+    work : int
+        Evaluations that it took.
+    """
+
+    words: Words
+    rank: IntArray
+    missed: int | None
+    work: int
+
+
+class PairSearch:
+    """A search of one problem, which can be interrupted and taken up again.
+
+    Parameters
+    ----------
+    problem : PairProblem
+        What to search.
+    lookup : Lookup
+        How scores become numerators.
+    n_room : int
+        How many labelsets can be kept at a time.
+    """
+
+    def __init__(self, problem: PairProblem, lookup: Lookup, n_room: int) -> None:
+        n_folds, n_labels = problem.changes.shape
+        self.problem, self.lookup = problem, lookup
+        width = 4 * n_labels + 1
+        self.stack = PairStack(
+            numbers=np.zeros(N_NUMBERS, dtype=np.int64),
+            levels=np.zeros((n_labels + 2, 4), dtype=np.int64),
+            scores=np.zeros((n_labels + 2, n_folds), dtype=np.int64),
+            changes=np.empty((n_folds, width)),
+            entries=np.empty((3, width), dtype=np.int64),
+            words=problem.mode.copy(),
+        )
+        self.stack.levels[0, LENGTH] = n_labels
+        self.stack.scores[0] = problem.base
+        self.stack.changes[:, :n_labels] = problem.changes
+        self.stack.entries[LABEL, :n_labels] = problem.labels
+        self.best = Ranked(np.arange(n_room + 1), np.empty((n_room + 1, CODE + len(problem.mode)), dtype=np.int64))
+
+    @property
+    def work(self) -> int:
+        """Evaluations so far."""
+        return int(self.stack.numbers[WORK])
+
+    def go_on(self, goal: Goal, budget: int) -> int:
+        """Search on, with an empty buffer; return how the kernel ended."""
+        numbers = self.stack.numbers
+        numbers[WRITTEN] = 0
+        ended, last_work = NO_ROOM, self.work + budget
+        while ended == NO_ROOM:
+            stop_if_asked()
+            ended = search_pairs(self.problem, self.lookup, goal, last_work - self.work, self.stack, self.best)
+            if ended == NO_ROOM:
+                self._widen()
+        return ended
+
+    def open_bound(self) -> int:
+        """Return what no numerator of a labelset exceeds that an unfinished search has not looked at."""
+        stack = self.stack
+        level = int(stack.numbers[LEVEL])
+        if not stack.numbers[STARTED] or (level == 0 and not stack.numbers[LISTED]):
+            return FAR
+        bounds = []
+        for at in range(level + 1):
+            begin, child, length = (int(stack.levels[at, column]) for column in (BEGIN, CHILD, LENGTH))
+            if at == level and not stack.numbers[LISTED]:  # the present node's own list is still to be made
+                begin, child = int(stack.levels[at - 1, BEGIN]), int(stack.levels[at - 1, CHILD]) - 1
+                length = child + 1
+            bounds.append(int(stack.entries[REACH, begin + child : begin + length].max(initial=-FAR)))
+        return max(bounds)
+
+    def _widen(self) -> None:
+        """Make room for longer lists."""
+        changes, entries = (
+            np.concatenate([rows, np.empty_like(rows)], axis=1) for rows in (self.stack.changes, self.stack.entries)
+        )
+        self.stack = self.stack._replace(changes=changes, entries=entries)
+
+
+def list_pair_members(
+    problem: PairProblem, lookup: Lookup, smallest: int, found: Buffer, call: int, budget: int | None
+) -> Iterator[tuple[int, bool]]:
+    """Search a region; yield how many members were found since, and whether the search is finished.
+
+    They are in ``found`` until the next step, if that has room. Ends when ``budget`` is spent; a step takes ``call``.
+    """
+    search = PairSearch(problem, lookup, len(found.numerators))
+    goal = Goal(ranked=False, by_total=False, limit=np.array([smallest, 0, 0], dtype=np.int64))
+    ended = BUFFER_FULL
+    while ended != FINISHED and (budget is None or search.work < budget):
+        before = int(search.stack.numbers[FOUND])
+        ended = search.go_on(goal, call if budget is None else min(call, budget - search.work))
+        n_new = int(search.stack.numbers[FOUND]) - before
+        n_kept = min(n_new, len(found.numerators))
+        found.words[:n_kept], rank = read_keys(search.best.keys[:n_kept])
+        found.numerators[:n_kept] = rank[:, NUMERATOR]
+        yield n_new, ended == FINISHED
+
+
+def best_pair_members(
+    problem: PairProblem,
+    lookup: Lookup,
+    n_best: int,
+    options: EngineOptions,
+    *,
+    by_total: bool,
+    budget: int,
+    reached: int | None = None,
+) -> Best:
+    """Return the best labelsets of one problem; of those met until the budget is spent.
+
+    Parameters
+    ----------
+    problem, lookup, n_best
+        What to search, and how many labelsets for.
+    options : EngineOptions
+        How much work a call of the kernel may do.
+    by_total : bool
+        Whether total scores and codes decide between equal numerators; else anything may.
+    budget : int
+        Evaluations.
+    reached : int or None
+        A numerator that at least ``n_best`` labelsets reach, where one is known.
+    """
+    if reached is None and n_best > len(problem.labels) + 1:
+        reached = _reached_by(problem, lookup, n_best, options, budget)
+    search = PairSearch(problem, lookup, n_best)
+    limit = np.array([-FAR if reached is None else reached, FAR, 0], dtype=np.int64)
+    goal = Goal(ranked=True, by_total=by_total, limit=limit)
+    ended = BUDGET_SPENT
+    while ended != FINISHED and search.work < budget:
+        ended = search.go_on(goal, min(options.ranked_call, budget - search.work))
+    found = search.best.order[: int(search.stack.numbers[FOUND])]
+    missed = None if ended == FINISHED else search.open_bound()
+    return Best(*read_sorted(search.best.keys[found]), missed, search.work)
+
+
+def _reached_by(problem: PairProblem, lookup: Lookup, n_labelsets: int, options: EngineOptions, budget: int) -> int:
+    """Return a numerator that at least this many labelsets reach, or one below all.
+
+    A search for many labelsets that begins without a limit goes deep before it finds any that are good.
+    """
+    few = best_pair_members(problem, lookup, len(problem.labels) + 1, options, by_total=False, budget=budget)
+    smallest = int(few.rank[-1, NUMERATOR]) // 2 if len(few.rank) else 0
+    while smallest > 0:
+        search = PairSearch(problem, lookup, n_labelsets)
+        goal = Goal(ranked=False, by_total=False, limit=np.array([smallest, 0, 0], dtype=np.int64))
+        ended = BUDGET_SPENT
+        while ended not in (FINISHED, BUFFER_FULL) and search.work < budget:
+            ended = search.go_on(goal, options.ranked_call)
+        if ended == BUFFER_FULL:
+            return smallest
+        smallest //= 2
+    return -FAR

@@ -1,0 +1,264 @@
+"""Search problems: the labelsets of an object as flips of its most likely one.
+
+A search does not walk over labelsets but over sets of *flips*: labels that differ from the mode, a labelset of low
+total score. Flips are cheap first, so a search finds members early and stops early.
+"""
+
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from labelsure._core.labelset_bits import Words, pack
+from labelsure._core.types import BoolArray, FloatArray, IntArray
+from labelsure.labelsets.arrays import EngineOptions, FoldArrays, Lookup, OverrideList
+from labelsure.labelsets.search._states import FAR, Flips, PairProblem
+
+Part = TypeVar("Part", IntArray, FloatArray, Words)
+
+MAX_MODE_SWEEPS = 20
+
+
+class Problems(NamedTuple):
+    """The search problems of n objects with q labels under K folds.
+
+    Attributes
+    ----------
+    label : (n, q)
+        The labels in the order in which they are flipped, *hard* ones first: those whose flip may lower some score.
+    n_hard : (n,)
+        How many of them are hard.
+    sign : (n, q)
+        1 where the label at that position is off in the mode, -1 where it is on.
+    base : (n, K)
+        The mode's additive scores.
+    cost : (n, q, K)
+        What flipping each position alone adds to the additive scores.
+    least : (n, q, K)
+        The least it can add, whatever else is flipped.
+    rest : (n, q + 1, K)
+        A lower bound of what flips from each position on add; no flip is allowed.
+    nearest : (n, q + 1, K)
+        The same for at least one flip.
+    mode : uint64 (n, W)
+        The mode, bit j being label j.
+    pairs : (n, K, q, q) or (1, K, q, q), or (1, K, 0, 0)
+        Pairwise costs by label, symmetric: of each object, or of all, or none.
+    diagonals, gains : float (n, K, q) or (1, K, q), or (1, K, 0)
+        As in relax_pairs, by label; none where no position is hard.
+    """
+
+    label: IntArray
+    n_hard: IntArray
+    sign: IntArray
+    base: IntArray
+    cost: IntArray
+    least: IntArray
+    rest: IntArray
+    nearest: IntArray
+    mode: Words
+    pairs: IntArray
+    diagonals: FloatArray
+    gains: FloatArray
+
+    def flips(self, row: int) -> Flips:
+        """Return one problem without pairs."""
+        return Flips(
+            self.label[row],
+            int(self.n_hard[row]),
+            self.base[row],
+            self.cost[row],
+            self.rest[row],
+            self.nearest[row],
+            self.mode[row],
+        )
+
+    def with_pairs(self, row: int) -> PairProblem:
+        """Return one problem with or without pairs, labels in the order of its positions; folds have tighter bounds."""
+        label = self.label[row]
+        n_folds = self.cost.shape[2]
+        sign = np.empty(len(label))
+        sign[label] = self.sign[row]
+        slacks = np.empty((n_folds, len(label)))
+        slacks[:, label] = (self.least[row] - self.cost[row]).T
+        diagonals, gains = own_row(self.diagonals, row), own_row(self.gains, row)
+        changes = np.ascontiguousarray(self.cost[row].T, dtype=np.float64)
+        charged = np.ones(n_folds, dtype=bool)
+        if diagonals.shape[1]:
+            relaxed = np.minimum(changes - diagonals[:, label], 0).sum(axis=1)
+            charged = np.minimum(changes + slacks[:, label], 0).sum(axis=1) >= relaxed
+        return PairProblem(
+            base=self.base[row],
+            mode=self.mode[row],
+            labels=label,
+            changes=changes,
+            sign=sign,
+            pairs=own_row(self.pairs, row),
+            diagonals=diagonals,
+            gains=gains,
+            slacks=slacks,
+            charged=charged,
+        )
+
+
+class ObjectSearch(NamedTuple):
+    """One object with all that searches for its labelsets take.
+
+    Attributes
+    ----------
+    i : int
+        The object.
+    problems, row : Problems, int
+        Its problem.
+    lookup : Lookup
+        How scores become numerators.
+    overrides : OverrideList
+        What searches leave out.
+    additive : bool
+        Whether no fold has a link.
+    options : EngineOptions
+        Budgets.
+    """
+
+    i: int
+    problems: Problems
+    row: int
+    lookup: Lookup
+    overrides: OverrideList
+    additive: bool
+    options: EngineOptions
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether some fold has pairwise costs."""
+        return bool(self.problems.pairs.shape[2])
+
+
+def pose_problems(arrays: FoldArrays, objects: IntArray) -> Problems:
+    """Return the search problems of some objects."""
+    folds = arrays.general
+    unary = np.stack([energy.unary[objects] for energy in folds], axis=2)
+    constant = np.stack([energy.constant[objects] for energy in folds], axis=1)
+    pairs = np.empty((1, len(folds), 0, 0), dtype=np.int64)
+    if arrays.has_pairs:
+        pairs = arrays.pairs.of(objects)
+    on = find_modes(unary.sum(axis=2), pairs.sum(axis=1))
+    base, cost, least = flip_costs(constant, unary, pairs, on)
+    hard = (least < 0).any(axis=2)
+    diagonals, gains = np.empty((2, 1, len(folds), 0))
+    if arrays.has_pairs and hard.any():
+        diagonals, gains = arrays.pairs.relaxation(pairs, cost)
+    order = np.lexsort((cost.sum(axis=2), ~hard), axis=-1)
+    cost = np.take_along_axis(cost, order[:, :, None], axis=1)
+    least = np.take_along_axis(least, order[:, :, None], axis=1)
+    rest = np.zeros((len(objects), unary.shape[1] + 1, len(folds)), dtype=np.int64)
+    rest[:, :-1] = np.minimum(least, 0)[:, ::-1].cumsum(axis=1)[:, ::-1]
+    nearest = np.full_like(rest, FAR)
+    nearest[:, :-1] = np.minimum.accumulate(least[:, ::-1], axis=1)[:, ::-1]
+    return Problems(
+        label=order,
+        n_hard=hard.sum(axis=1),
+        sign=np.take_along_axis(np.where(on, -1, 1), order, axis=1),
+        base=base,
+        cost=cost,
+        least=least,
+        rest=rest,
+        nearest=np.where(rest < 0, rest, nearest),
+        mode=pack(on.astype(np.int8)),
+        pairs=pairs,
+        diagonals=diagonals,
+        gains=gains,
+    )
+
+
+def find_modes(unary: IntArray, pairs: IntArray) -> BoolArray:
+    """Return labelsets of low total score: the minimum where there are no pairs, else where single flips lead.
+
+    Parameters
+    ----------
+    unary : (n, q)
+        Summed over the folds.
+    pairs : (n, q, q) or (1, q, q), or (1, 0, 0)
+        Summed over the folds, symmetric.
+    """
+    on = unary < 0
+    for _ in range(MAX_MODE_SWEEPS if pairs.shape[1] else 0):
+        before = on.copy()
+        for j in range(unary.shape[1]):
+            on[:, j] = unary[:, j] + (on * pairs[:, j]).sum(axis=1) < 0
+        if (on == before).all():
+            break
+    return on
+
+
+def flip_costs(
+    constant: IntArray, unary: IntArray, pairs: IntArray, on: BoolArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the modes' additive scores, what each flip alone adds to them and the least that it can add.
+
+    Parameters
+    ----------
+    constant, unary : (n, K), (n, q, K)
+        Of the energies.
+    pairs : (n, K, q, q) or (1, K, q, q), or (1, K, 0, 0)
+        Symmetric.
+    on : (n, q)
+        The modes.
+    """
+    own = unary
+    slack = np.zeros((), dtype=np.int64)
+    twice_base = 2 * constant + (unary * on[:, :, None]).sum(axis=1)
+    if pairs.shape[2]:
+        folds = range(pairs.shape[1])
+        own = unary + np.stack([_met(on, pairs[:, k]) for k in folds], axis=2)
+        slack = np.stack([_least_pairs(pairs[:, k], on) for k in folds], axis=2)
+    twice_base += (own * on[:, :, None]).sum(axis=1)  # every pair inside the mode is met from both ends
+    cost = np.where(on[:, :, None], -own, own)
+    return twice_base // 2, cost, cost + slack
+
+
+def _least_pairs(pairs: IntArray, on: BoolArray) -> IntArray:
+    """Return, for each label, the sum of its pairs that other flips could make negative, (n, q)."""
+    negative, positive = np.minimum(pairs, 0), np.maximum(pairs, 0)
+    with_on = _met(on, negative) - _met(~on, positive)  # for a label that is on: same kind, then the other kind
+    with_off = _met(~on, negative) - _met(on, positive)
+    return np.where(on, with_on, with_off)
+
+
+def _met(on: BoolArray, pairs: IntArray) -> IntArray:
+    """Return the sum of each label's pairs with the labels of each row of ``on``, (n, q)."""
+    met: IntArray = on @ pairs[0] if len(pairs) == 1 else (on[:, None, :] @ pairs)[:, 0]
+    return met
+
+
+def force_flip(flips: Flips, t: int) -> Flips:
+    """Return one problem without pairs whose mode has position t flipped; that must not be flipped again."""
+    j = flips.label[t]
+    mode = flips.mode.copy()
+    mode[j >> 6] ^= np.uint64(1) << np.uint64(j & 63)
+    return flips._replace(base=flips.base + flips.cost[t], mode=mode)
+
+
+def force_label(problem: PairProblem, t: int, *, flipped: bool) -> PairProblem:
+    """Return the problem with the t-th label flipped in the mode, or left alone, and not to be flipped any more."""
+    others = np.arange(len(problem.labels)) != t
+    if not flipped:
+        return problem._replace(labels=problem.labels[others], changes=problem.changes[:, others])
+    j = problem.labels[t]
+    changes = problem.changes
+    if problem.pairs.shape[1]:
+        signs = problem.sign[j] * problem.sign[problem.labels]
+        changes = changes + signs * problem.pairs[:, j, problem.labels]
+    mode = problem.mode.copy()
+    mode[j >> 6] ^= np.uint64(1) << np.uint64(j & 63)
+    return problem._replace(
+        base=problem.base + problem.changes[:, t].astype(np.int64),
+        mode=mode,
+        labels=problem.labels[others],
+        changes=changes[:, others],
+    )
+
+
+def own_row(part: Part, row: int) -> Part:
+    """Return the row of one problem, of a part that may be the same for all problems."""
+    own: Part = part[row] if len(part) > 1 else part[0]
+    return own

@@ -1,0 +1,204 @@
+"""What the search kernels take and keep: one object's problem, resumable states, what was found, and their indices."""
+
+from typing import NamedTuple
+
+from labelsure._core.labelset_bits import Words
+from labelsure._core.types import BoolArray, FloatArray, IntArray
+
+FAR = 1 << 60
+"""Farther than any sum of costs: scores stay below 2^50."""
+
+# Entries of ``numbers``: the level reached (-1: finished), labelsets found, work done in evaluations, whether the root
+# was looked at, whether the list of the present level was made, labelsets in the buffer, entries of a frontier
+LEVEL, FOUND, WORK, STARTED, LISTED, WRITTEN, WAITING = range(7)
+N_NUMBERS = 7
+
+# What a numerator is asked of: the labelset itself; everything with the next flip; everything with a later one;
+# everything below a node; a labelset with one flip more, at most
+ITSELF, BELOW, AFTER, NODE, OWN_BOUND = range(5)
+
+# What a call of a kernel ends with
+FINISHED, BUDGET_SPENT, BUFFER_FULL, NO_ROOM = range(4)
+
+
+class Flips(NamedTuple):
+    """One object's problem without pairs: labelsets as sets of flips from the mode.
+
+    Attributes
+    ----------
+    label : (p,)
+        The labels in the order in which they are flipped, *hard* ones first: those whose flip may lower some score.
+    n_hard : int
+        How many of them are hard.
+    base : (K,)
+        The mode's additive scores.
+    cost : (p, K)
+        What flipping each position adds to them.
+    rest : (p + 1, K)
+        A lower bound of what flips from each position on add; no flip is allowed.
+    nearest : (p + 1, K)
+        The same for at least one flip.
+    mode : uint64 (W,)
+        The mode, bit j being label j.
+    """
+
+    label: IntArray
+    n_hard: int
+    base: IntArray
+    cost: IntArray
+    rest: IntArray
+    nearest: IntArray
+    mode: Words
+
+
+class DepthFirst(NamedTuple):
+    """The state of a depth-first search.
+
+    Attributes
+    ----------
+    numbers : (7,)
+        See above.
+    position, flipped : (p + 2,)
+        The next position to flip at each level, and the one flipped to reach it.
+    scores : (p + 2, K)
+        The additive scores at each level.
+    words : uint64 (W,)
+        The present labelset.
+    """
+
+    numbers: IntArray
+    position: IntArray
+    flipped: IntArray
+    scores: IntArray
+    words: Words
+
+
+class Buffer(NamedTuple):
+    """Room for labelsets, (m, W), and their numerators, (m,); with none they are only counted."""
+
+    words: Words
+    numerators: IntArray
+
+
+class Ranked(NamedTuple):
+    """The best labelsets found.
+
+    Attributes
+    ----------
+    order : (k + 1,)
+        Rows of ``keys``: a heap with the worst on top, and a spare row last.
+    keys : (k + 1, 2 + W)
+        See _ranking_kernels.
+    """
+
+    order: IntArray
+    keys: IntArray
+
+
+class Frontier(NamedTuple):
+    """The state of a best-first search.
+
+    Attributes
+    ----------
+    numbers : (7,)
+        See above.
+    heap : (m,)
+        Rows of the others, the most promising on top.
+    keys : (m, 2 + W)
+        Of the best labelset that an entry may hold.
+    entries : (m, W + K + 1)
+        Words, scores, and from where on flips are added.
+    """
+
+    numbers: IntArray
+    heap: IntArray
+    keys: IntArray
+    entries: IntArray
+
+
+class PairProblem(NamedTuple):
+    """One object's problem with pairs, or without.
+
+    Attributes
+    ----------
+    base : (K,)
+        The mode's additive scores.
+    mode : uint64 (W,)
+        The mode.
+    labels : (n,)
+        The labels that may be flipped.
+    changes : float (K, n)
+        What flipping each of them alone adds.
+    sign : float (q,)
+        1 for labels that are off in the mode, -1 for those that are on.
+    pairs : (K, q, q) or (K, 0, 0)
+        Pairwise costs, symmetric.
+    diagonals, gains : float (K, q) or (K, 0)
+        As in relax_pairs.
+    slacks : float (K, q)
+        The sum of each label's pairs that other flips could make negative.
+    charged : bool (K,)
+        Which of the two bounds is the tighter one in each fold.
+    """
+
+    base: IntArray
+    mode: Words
+    labels: IntArray
+    changes: FloatArray
+    sign: FloatArray
+    pairs: IntArray
+    diagonals: FloatArray
+    gains: FloatArray
+    slacks: FloatArray
+    charged: BoolArray
+
+
+class Goal(NamedTuple):
+    """What a search with pairs looks for.
+
+    Attributes
+    ----------
+    ranked : bool
+        Whether the best labelsets, else all with a numerator of at least ``limit[0]``.
+    by_total : bool
+        Whether total scores and codes decide between equal numerators; else anything may.
+    limit : (3,)
+        The numerator and total score of the worst that is still looked for, and whether as many as asked for are found.
+    """
+
+    ranked: bool
+    by_total: bool
+    limit: IntArray
+
+
+class PairStack(NamedTuple):
+    """The state of a search with pairs.
+
+    Attributes
+    ----------
+    numbers : (7,)
+        See above.
+    levels : (n + 2, 4)
+        The next child of each level, where its list begins, its length, and the label flipped to come here.
+    scores : (n + 2, K)
+        The additive scores at each level.
+    changes : float (K, m)
+        The lists of all levels one after the other: what each flip adds.
+    entries : (3, m)
+        Theirs: a label, the numerator with it flipped, and the highest one below that.
+    words : uint64 (W,)
+        The present labelset.
+    """
+
+    numbers: IntArray
+    levels: IntArray
+    scores: IntArray
+    changes: FloatArray
+    entries: IntArray
+    words: Words
+
+
+# Columns of PairStack.levels, rows of PairStack.entries, and the entry of Goal.limit after those of a rank
+CHILD, BEGIN, LENGTH, FLIPPED = range(4)
+LABEL, OWN, REACH = range(3)
+FULL = 2

@@ -1,0 +1,182 @@
+"""Compiled tables: the counts of all labelsets of some objects, one by one."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from labelsure._core.compilation import kernel, kernel_part
+from labelsure._core.types import IntArray
+from labelsure.labelsets.arrays import ScoreTables
+from labelsure.labelsets.arrays._lookup import (
+    BUCKET_BEGIN,
+    BUCKET_LAST,
+    LINK,
+    ORIGIN,
+    SHIFT,
+    VALUE_BEGIN,
+    VALUE_END,
+    Int32Array,
+)
+from labelsure.labelsets.arrays._lookup_kernels import Integer, count_from, final_score
+
+UInt32Array = np.ndarray[tuple[int, ...], np.dtype[np.uint32]]
+
+LOW_LABELS = 9
+"""Their 2^9 sums stay in the first-level cache, and are enough to make the work per high part worth its start."""
+
+GROUP = 8
+"""Objects that share a fold's pairwise costs while these are in the second-level cache, beside their own rows."""
+
+
+class AdditiveScores(NamedTuple):
+    """What the scores of n objects' labelsets under K folds are sums of.
+
+    Attributes
+    ----------
+    constant, unary : int64 arrays of shape (K, n) and (K, n, q)
+    pairs, penalties : int64 arrays of shape (K, 2^q) or (K, 0)
+        Of every code, the same for all objects.
+    least_pairs : int64 array of shape (K, 2^max(q - 9, 0))
+        The least of ``pairs`` in each high part, or zeros.
+    """
+
+    constant: IntArray
+    unary: IntArray
+    pairs: IntArray
+    least_pairs: IntArray
+    penalties: IntArray
+
+
+class Notes(NamedTuple):
+    """Room for what ``add_counts`` notes about each score: its bucket, and which ones share theirs."""
+
+    places: UInt32Array
+    shared: UInt32Array
+
+
+@kernel_part
+def subset_sums(start: Integer, costs: IntArray, sums: IntArray) -> None:
+    """Write start + the sum of each subset of ``costs`` into ``sums``, by the subset's code.
+
+    Reference : _reference.subset_sums
+    Requires : sums of length 2^len(costs)
+    Cost : one addition per subset
+    """
+    sums[0] = start
+    size = 1
+    for j in range(costs.shape[0]):
+        for code in range(size):
+            sums[size + code] = sums[code] + costs[j]
+        size *= 2
+
+
+@kernel
+def pair_sums(pairs: IntArray, sums: IntArray) -> None:
+    """Write the sum of the pairwise costs inside each subset of the labels into ``sums``, by the subset's code.
+
+    Reference : _reference.pair_sums
+    Requires : pairs (p, p), only entries above the diagonal count; sums of length 2^p
+    Cost : two additions per subset
+    """
+    sums[0] = 0
+    for top in range(pairs.shape[0]):
+        with_top = sums[1 << top : 2 << top]
+        with_top[0] = 0
+        for j in range(top):
+            for rest in range(1 << j):
+                with_top[(1 << j) + rest] = with_top[rest] + pairs[j, top]
+        for rest in range(1 << top):
+            with_top[rest] += sums[rest]
+
+
+@kernel_part
+def add_rows(one: IntArray, other: IntArray, total: IntArray) -> None:
+    """Write one + other into ``total``.
+
+    Reference : numpy.add
+    Requires : all of the same length
+    Cost : one addition per entry, several at a time
+    """
+    for code in range(total.shape[0]):
+        total[code] = one[code] + other[code]
+
+
+@kernel_part
+def add_counts(
+    base: Integer, sums: IntArray, k: Integer, tables: ScoreTables, notes: Notes, row: Int32Array
+) -> None:
+    """Add to ``row`` the number of fold k's calibration scores >= base + sums.
+
+    The buckets of all scores come first, in a loop without branches, which the processor does several at a time; it is
+    a third faster so. Scores that share a bucket with a calibration score are noted, and compared at the end.
+
+    Reference : _core.calibration.Calibration.count_at_least
+    Requires : base + sums >= the fold's origin; notes and row as long as sums
+    Cost : one look-up per score, and a comparison for those that share a bucket with a calibration score
+    """
+    # Unsigned numbers as indices spare numba's test for negative ones
+    layout, places, shared = tables.layout, notes.places, notes.shared
+    offset = base - layout[k, ORIGIN]
+    bits = np.uint64(layout[k, SHIFT])
+    own = tables.buckets[layout[k, BUCKET_BEGIN] : layout[k, BUCKET_LAST] + 1]
+    last = np.uint64(own.shape[0] - 1)
+    for code in range(sums.shape[0]):
+        places[code] = min(np.uint64(offset + sums[code]) >> bits, last)
+    n_shared = np.uint64(0)
+    for code in range(np.uint64(sums.shape[0])):
+        count = own[np.uint64(places[code])]
+        if count < 0:
+            shared[n_shared] = code
+            n_shared += np.uint64(1)
+        row[code] += count
+    for i in range(n_shared):
+        noted = np.uint64(shared[i])
+        position = np.int64(~own[np.uint64(places[noted])])
+        count = count_from(base + sums[noted], layout[k, VALUE_BEGIN] + position, k, tables)
+        row[noted] += count + position + 1  # not ~position
+
+
+@kernel
+def count_rows(additive: AdditiveScores, tables: ScoreTables, strict: Integer, rows: Int32Array) -> None:
+    """Add, for each object and labelset code, #{calibration scores of all folds >= the labelset's score + strict}.
+
+    The labels are cut in two parts. Given the labels of the high part, the additive scores of the low part are a table
+    of subset sums, so each score costs one addition; pairs cost one more.
+
+    Reference : _reference.count_table, but for overrides
+    Requires : tables of the same folds, rows (n, 2^q)
+    Cost : one addition and one look-up per object, labelset and fold, but for high parts stranger than all calibration
+        examples; O(2^max(q - 9, 9)) memory
+    """
+    zero = np.int64(0)  # with a type, not a constant: numba would compile what is called with each constant again
+    unary, pair_rows, penalty_rows, layout = additive.unary, additive.pairs, additive.penalties, tables.layout
+    n_folds, n_objects, n_labels = unary.shape
+    n_low = min(n_labels, LOW_LABELS)
+    n_codes, n_high = 1 << n_low, 1 << (n_labels - n_low)
+    low_sums, sums = np.empty(n_codes, np.int64), np.empty(n_codes, np.int64)
+    high_sums = np.empty(n_high, np.int64)
+    notes = Notes(np.empty(n_codes, np.uint32), np.empty(n_codes, np.uint32))
+    for first in range(0, n_objects, GROUP):
+        for k in range(n_folds):
+            for i in range(first, min(first + GROUP, n_objects)):
+                plain = layout[k, LINK] < 0 and penalty_rows.shape[1] == 0
+                subset_sums(additive.constant[k, i] + (strict if plain else zero), unary[k, i, n_low:], high_sums)
+                subset_sums(zero, unary[k, i, :n_low], low_sums)
+                most = tables.values[layout[k, VALUE_END] - 1]
+                for j in range(n_low):
+                    most -= min(unary[k, i, j], 0)
+                for high in range(n_high):
+                    base = high_sums[high]
+                    if plain and base + additive.least_pairs[k, high] > most:
+                        continue  # stranger than all calibration examples, whatever the low labels are
+                    begin, end = high * n_codes, (high + 1) * n_codes
+                    own_sums = low_sums
+                    if pair_rows.shape[1] > 0:
+                        add_rows(low_sums, pair_rows[k, begin:end], sums)
+                        own_sums = sums
+                    if not plain:
+                        for code in range(n_codes):
+                            penalty = penalty_rows[k, begin + code] if penalty_rows.shape[1] > 0 else 0
+                            sums[code] = final_score(base + own_sums[code], penalty, layout[k, LINK])
+                        base, own_sums = strict, sums
+                    add_counts(base, own_sums, k, tables, notes, rows[i, begin:end])
