@@ -65,8 +65,11 @@ def scores_of_all(fold, i):
     return scores
 
 
-def rank_all(folds, i, *, allow_empty, draw=None, rule=None):
-    """Return all candidates of object ``i``; ``draw`` is the object's u in units of 1 / DRAW_UNIT, if smoothed."""
+def rank_all(folds, i, *, allow_empty, draw=None, rule=None, strangest=False):
+    """Return all candidates of object ``i``; ``draw`` is the object's u in units of 1 / DRAW_UNIT, if smoothed.
+
+    ``strangest``: the empty labelset is stranger than all calibration examples and than all other labelsets.
+    """
     totals = at_least = above = 0
     counts = []
     for fold in folds:
@@ -79,7 +82,12 @@ def rank_all(folds, i, *, allow_empty, draw=None, rule=None):
     numerators = at_least + 1 if draw is None else above * DRAW_UNIT + draw * (at_least - above + 1)
     if rule is not None:
         numerators = np.array([apply_rule(rule, i, of_one) for of_one in zip(*counts, strict=True)])
-    codes = np.arange(0 if allow_empty else 1, len(totals))
+    if strangest:
+        numerators[0] = 1 if draw is None else draw
+        if rule is not None:
+            numerators[0] = apply_rule(rule, i, [0] * len(folds))
+        totals[0] = 2**62
+    codes = np.arange(0 if allow_empty or strangest else 1, len(totals))
     order = np.lexsort((codes, totals[codes], -numerators[codes]))
     return Ranked(numerators[codes][order], totals[codes][order], codes[order])
 

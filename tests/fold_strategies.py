@@ -7,7 +7,8 @@ from hypothesis.extra.numpy import arrays
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Overrides, Penalty, SquareRoot
-from labelsure.labelsets import DRAW_UNIT, Fold, decode
+from labelsure.labelsets import DRAW_UNIT, Fold, Weighing, decode
+from labelsure.labelsets.arrays import ObjectWeighing
 
 LARGEST_COST = 2**43
 """With up to 10 labels, 56 costs: scores stay below the 2^50 that fixed point promises."""
@@ -25,8 +26,16 @@ COSTS = st.sampled_from(
 
 
 def plain_weighing(at_least, above):
-    """Return what kernels take where counts are added up: factors, no weights, no multipliers."""
-    return np.array([at_least, above, at_least, 0]), np.empty((0, 0), dtype=np.int64), np.empty(0, dtype=np.int64)
+    """Return what kernels take where counts are added up: no weights, no multipliers."""
+    return ObjectWeighing(at_least, at_least, above, np.empty((0, 0), dtype=np.int64), np.empty(0, dtype=np.int64))
+
+
+def weighing_of(folds, draws=None):
+    """Return the plain weighing, or the smoothed one."""
+    n_calibration = sum(len(fold.calibration) for fold in folds)
+    if draws is None:
+        return Weighing.plain(n_calibration, folds[0].energy.n_objects)
+    return Weighing.smoothed(n_calibration, draws)
 
 
 @st.composite

@@ -5,18 +5,11 @@ import numpy as np
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Maximum
-from labelsure.labelsets import DRAW_UNIT, Fold, MaxEngine
+from labelsure.labelsets import DRAW_UNIT, Fold
 from search_cases import Case, random_calibration, random_rule
 
 SPREADS = (0, 1, 2, 5, 1000, 2**45)
 """Of costs: nothing but ties up to none."""
-
-
-class MaxCase(Case):
-    """Folds for some objects, with the options of their engine."""
-
-    def engine(self, **options):
-        return MaxEngine(self.folds, allow_empty=self.allow_empty, draws=self.draws, rule=self.rule, **options)
 
 
 def max_energy(off, on):
@@ -40,7 +33,7 @@ def random_max_case(seed, *, labels=(1, 10), folds=(1, 12), objects=(1, 2)):
     cut = [Fold(random_calibration(rng, energy, far=4 * spread), energy) for energy in energies]
     kind = rng.choice(["plain", "smoothed", "ruled"])
     draws = rng.choice([1, 2, DRAW_UNIT, *rng.integers(1, DRAW_UNIT, size=3)], size=n_objects)
-    return MaxCase(
+    return Case(
         cut,
         allow_empty=bool(rng.integers(2)),
         draws=draws if kind == "smoothed" else None,

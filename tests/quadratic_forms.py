@@ -26,7 +26,17 @@ def form_energy(precision, outputs, *, own=False, **parts):
 
 
 def form_engine(
-    seed, *, n_labels, n_folds, n_objects=1, n_calibration=60, own=False, strength=0.7, shape=(0.4, 0.8), **parts
+    seed,
+    *,
+    n_labels,
+    n_folds,
+    n_objects=1,
+    n_calibration=60,
+    own=False,
+    strength=0.7,
+    shape=(0.4, 0.8),
+    options=None,
+    **parts,
 ):
     """Return an engine of folds that agree roughly, under a square root unless parts have another link.
 
@@ -43,4 +53,4 @@ def form_engine(
         scores = form_energy(precision, seen, own=own, **parts).scores(labels)
         noisy = np.clip(outputs + 0.05 * rng.normal(size=outputs.shape), 0, 1)
         folds.append(Fold(Calibration.of(scores), form_energy(precision, noisy, own=own, **parts)))
-    return FoldEngine(folds, allow_empty=True)
+    return FoldEngine(folds, allow_empty=True, options=options)

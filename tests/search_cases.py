@@ -1,11 +1,8 @@
 """Random search problems full of ties, and what all answers about them must be."""
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from unittest import mock
 
 import numpy as np
 
@@ -13,21 +10,14 @@ from brute_force import codes_of, highest_by_label, labelsets_of, rank_all
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Discounts, Overrides, Penalty, SquareRoot
-from labelsure.labelsets import DRAW_UNIT, Fold, FoldEngine, _fold_engine
-from labelsure.labelsets._rule import Rule
+from fold_strategies import weighing_of
+from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine, StrangestEmpty, Weighing
 from labelsure.predictions import LabelsetPredictions
 
 SPREADS = (0, 1, 3, 9, 1000, 2**42)
 """Of costs: nothing but ties up to none. Twelve labels have 79 costs, so scores stay below 2^50."""
 
-BY_SEARCH, BY_TABLE = 0, 24
-
-
-@contextmanager
-def tables_up_to(n_labels: int) -> Iterator[None]:
-    """Have engines answer from tables for up to ``n_labels`` labels, and by search for more."""
-    with mock.patch.object(_fold_engine, "TABLE_LABELS", n_labels):
-        yield
+BY_SEARCH, BY_TABLE = EngineOptions(table_labels=0), EngineOptions(table_labels=24)
 
 
 @dataclass
@@ -37,15 +27,27 @@ class Case:
     folds: list[Fold]
     allow_empty: bool
     draws: np.ndarray | None
-    rule: Rule | None = None
+    rule: Weighing | None = None
+    strangest: bool = False
+
+    @property
+    def weighing(self):
+        """How counts become numerators."""
+        return weighing_of(self.folds, self.draws) if self.rule is None else self.rule
 
     def engine(self, **options):
-        return FoldEngine(self.folds, allow_empty=self.allow_empty, draws=self.draws, rule=self.rule, **options)
+        allow_empty = self.allow_empty and not self.strangest
+        engine = FoldEngine(self.folds, allow_empty=allow_empty, weighing=self.weighing, **options)
+        return StrangestEmpty(engine) if self.strangest else engine
+
+    def search(self, options=BY_SEARCH):
+        """Return the answers of searches, whatever the number of labels."""
+        return self.engine(options=options)._search
 
     def ranked(self):
         """Return all candidates of each object, by brute force."""
         draws = [None] * self.folds[0].energy.n_objects if self.draws is None else self.draws.tolist()
-        options = {"allow_empty": self.allow_empty, "rule": self.rule}
+        options = {"allow_empty": self.allow_empty, "rule": self.rule, "strangest": self.strangest}
         return [rank_all(self.folds, i, draw=draw, **options) for i, draw in enumerate(draws)]
 
 
@@ -138,7 +140,7 @@ def random_rule(rng, folds, n_objects):
     largest = max(len(fold.calibration) for fold in folds)
     weights = rng.integers(0, rng.choice([2, 5, 1000]), size=(len(folds), largest + 1)).cumsum(axis=1)
     followed = bool(rng.integers(2))
-    return Rule(
+    return Weighing.ruled(
         weights,
         start=rng.integers(1, 20, size=n_objects),
         denominators=rng.integers(int(weights[:, -1].sum()) + 20, 10**7, size=n_objects) * 100,
@@ -189,24 +191,30 @@ def assert_answers_equal_brute_force(case, seed):
     n_best = int(rng.choice([1, 2, 3, 9, 2**n_labels + 1]))
     thresholds = [int(rng.choice(ranked.numerators)) + int(rng.integers(2)) for ranked in everyone]
     limit = int(rng.integers(6))
-    for n_table_labels in (BY_SEARCH, BY_TABLE):
-        engine = case.engine()
-        with tables_up_to(n_table_labels):
-            assert_best(engine, everyone, n_best)
-            assert engine.label_numerators().tolist() == [highest_by_label(one, n_labels) for one in everyone]
-            for i, (ranked, smallest) in enumerate(zip(everyone, thresholds, strict=True)):
-                assert_members(engine, i, ranked.members(smallest), smallest, limit)
-            smallest = engine.smallest_member(level)
-            members = [ranked.members(least) for ranked, least in zip(everyone, smallest, strict=True)]
-            sizes = [len(part.codes) for part in members]
-            assert list(engine.region_sizes(smallest)) == sizes
-            if n_table_labels == BY_SEARCH:
-                assert_region(LabelsetPredictions(engine), level, members)
-    objects = np.arange(engine.n_objects)
-    assert engine._search._count(objects, smallest, 2**40) == [(size, True) for size in sizes]
+    for options in (BY_SEARCH, BY_TABLE):
+        engine = case.engine(options=options)
+        assert_best(engine, everyone, n_best)
+        assert engine.label_numerators().tolist() == [highest_by_label(one, n_labels) for one in everyone]
+        for i, (ranked, smallest) in enumerate(zip(everyone, thresholds, strict=True)):
+            assert_members(engine, i, ranked.members(smallest), smallest, limit)
+        smallest = engine.smallest_member(level)
+        members = [ranked.members(least) for ranked, least in zip(everyone, smallest, strict=True)]
+        sizes = [len(part.codes) for part in members]
+        assert values_of(engine.region_sizes(smallest)) == sizes
+        if options is BY_SEARCH:
+            assert_region(LabelsetPredictions(engine), level, members)
+    if not (case.strangest or engine.is_maximum):
+        counted = engine._search.count(np.arange(engine.n_objects), smallest, 2**40)
+        assert counted == [(size, True) for size in sizes]
     numerators = [ranked.numerators[np.argsort(ranked.codes)] for ranked in everyone]
     p_values = np.minimum(np.array(numerators) / engine.denominators[:, None], 1)
     assert np.array_equal(engine.p_value_table(), p_values)
+
+
+def values_of(sizes):
+    """Return sizes that must have been counted as whole numbers."""
+    assert all(size.exact and size.confidence == 1 for size in sizes)
+    return [size.value for size in sizes]
 
 
 def assert_best(engine, everyone, n_best):
@@ -216,6 +224,8 @@ def assert_best(engine, everyone, n_best):
         n_there = min(n_best, len(ranked.codes))
         assert codes_of(best.labelsets[i, :n_there]) == ranked.codes[:n_there].tolist()
         assert best.numerators[i].tolist() == ranked.numerators[:n_there].tolist() + [0] * (n_best - n_there)
+    assert np.array_equal(best.upper, best.numerators)
+    assert best.certain.all()
 
 
 def assert_members(engine, i, members, smallest, limit):

@@ -16,8 +16,6 @@ from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Overrides
 from labelsure.labelsets import DRAW_UNIT, Fold, _reference
-from labelsure.labelsets._pair_search import pose_pair_problem
-from labelsure.labelsets._problems import pose_problems
 from search_cases import Case, assert_answers_equal_brute_force, random_case
 
 N_CASES = 200
@@ -58,9 +56,8 @@ def test_brute_force_equals_reference(seed):
 
 
 def pair_problems(case):
-    search = case.engine()._search
-    problems = pose_problems(search.general, search.parts, np.arange(case.folds[0].energy.n_objects))
-    return [pose_pair_problem(problems, i) for i in range(len(problems.label))]
+    everyone = np.arange(case.folds[0].energy.n_objects)
+    return [one.problems.with_pairs(one.row) for one in case.search().pose(everyone)]
 
 
 def test_cases_cover_what_they_are_meant_to():
@@ -125,13 +122,13 @@ def test_thousands_of_exceptions_are_answered_like_few():
         overrides = Overrides(np.array([0, n_exceptions]), labelsets, rng.integers(-50, 200, size=n_exceptions))
         energy = Energy(np.array([40]), rng.integers(-9, 20, size=(1, 12)), overrides=overrides)
         folds.append(Fold(Calibration.of(rng.integers(-20, 120, size=40)), energy))
-    engine = Case(folds, allow_empty=False, draws=None).engine()
+    search = Case(folds, allow_empty=False, draws=None).search()
     ranked = rank_all(folds, 0, allow_empty=False)
     smallest = int(np.quantile(ranked.numerators, 0.7))
     members = ranked.members(smallest)
-    labelsets, numerators = engine._search.region_members(0, smallest, None)
+    labelsets, numerators = search.region_members(0, smallest, None)
     assert codes_of(labelsets) == members.codes.tolist()
     assert numerators.tolist() == members.numerators.tolist()
-    assert engine._search._count(np.arange(1), smallest, 10**9) == [(len(members.codes), True)]
-    assert codes_of(engine._search.top(50).labelsets[0]) == ranked.codes[:50].tolist()
-    assert engine._search.label_numerators().tolist() == [highest_by_label(ranked, 12)]
+    assert search.count(np.arange(1), np.array([smallest]), 10**9) == [(len(members.codes), True)]
+    assert codes_of(search.top(50).labelsets[0]) == ranked.codes[:50].tolist()
+    assert search.label_numerators().tolist() == [highest_by_label(ranked, 12)]

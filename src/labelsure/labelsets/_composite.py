@@ -43,9 +43,8 @@ class CategoryEngine(LabelsetEngine):
         """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
         if self.parts[0].weighing_at is None:
             return super().at_level(significance)
-        return CategoryEngine([part.at_level(significance)[0] for part in self.parts]), np.ones(
-            self.n_objects, np.int64
-        )
+        at_level = CategoryEngine([part.deciding(significance) for part in self.parts])
+        return at_level, np.ones(self.n_objects, dtype=np.int64)
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
         """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
