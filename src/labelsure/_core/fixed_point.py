@@ -123,8 +123,8 @@ class OwnScores:
         if self.sizes is not None:
             if np.shape(self.sizes) != (general.n_objects,) or np.sum(self.sizes) != len(owners):
                 raise ValueError(
-                    f"sizes must say for each of {general.n_objects} objects how many of the {len(owners)} labelsets are"
-                    f" its own, got an array of shape {np.shape(self.sizes)} and sum {np.sum(self.sizes)}."
+                    f"sizes must say for each of {general.n_objects} objects how many of the {len(owners)} labelsets"
+                    f" are its own, got an array of shape {np.shape(self.sizes)} and sum {np.sum(self.sizes)}."
                 )
             owners = np.repeat(np.arange(general.n_objects), self.sizes)
         plain = np.empty(len(owners), dtype=np.int64)

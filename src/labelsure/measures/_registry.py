@@ -25,7 +25,7 @@ class MeasureWord:
     Attributes
     ----------
     makes : str
-        The class, as ``"package.module:Class"``; imported when it is first used.
+        The class: one of this package, or ``"package.module:Class"``; imported when it is first used.
     description : str
         One line.
     parameters : mapping of str to anything
@@ -39,6 +39,12 @@ class MeasureWord:
         parameter of the word that the name begins with, where that makes the same class.
     up_to : int or None
         ``AutoMeasure`` tries it with up to this many labels unless told otherwise; None: with any number.
+
+    Examples
+    --------
+    >>> from labelsure.measures import MEASURES
+    >>> MEASURES["log-loss"].description, MEASURES["log-loss"].number_means
+    ('minus the log-likelihood', 'the least probability')
     """
 
     makes: str
@@ -50,58 +56,34 @@ class MeasureWord:
     up_to: int | None = None
 
 
-def _penalty(makes: str, description: str, **parameters: Any) -> MeasureWord:
-    return MeasureWord(f"labelsure.measures:{makes}", description, parameters, "weight", "the weight", "penalty")
-
-
-def _measure(makes: str, description: str, **parameters: Any) -> MeasureWord:
-    return MeasureWord(f"labelsure.measures:{makes}", description, parameters)
-
+OUT_OF_FOLD = {"out_of_fold": True}
+ABSOLUTE = {"residuals": "absolute"}
+SMALL = {"n_estimators": 100, "floor": 0.01}
+WEIGHT: dict[str, Any] = {"number": "weight", "number_means": "the weight", "role": "penalty"}
 
 MEASURES: dict[str, MeasureWord] = {
-    "power": MeasureWord(
-        "labelsure.measures:PowerMeasure",
-        "the paper's sum of powers of errors",
-        number="d",
-        number_means="the power d",
-    ),
+    "power": MeasureWord("PowerMeasure", "the paper's sum of powers of errors", number="d", number_means="the power d"),
     "log-loss": MeasureWord(
-        "labelsure.measures:LogLossMeasure",
-        "minus the log-likelihood",
-        number="floor",
-        number_means="the least probability",
+        "LogLossMeasure", "minus the log-likelihood", number="floor", number_means="the least probability"
     ),
-    "mahalanobis": _measure("MahalanobisMeasure", "Mahalanobis distance of absolute errors", residuals="absolute"),
-    "signed": _measure("MahalanobisMeasure", "Mahalanobis distance of signed errors"),
-    "label-wise": _measure("LabelWiseCombination", "p-values of the labels, combined"),
-    "mahalanobis-oof": _measure(
-        "MahalanobisMeasure",
-        "mahalanobis, learned from out-of-fold outputs",
-        residuals="absolute",
-        out_of_fold=True,
+    "mahalanobis": MeasureWord("MahalanobisMeasure", "Mahalanobis distance of absolute errors", ABSOLUTE),
+    "signed": MeasureWord("MahalanobisMeasure", "Mahalanobis distance of signed errors"),
+    "label-wise": MeasureWord("LabelWiseCombination", "p-values of the labels, combined"),
+    "mahalanobis-oof": MeasureWord(
+        "MahalanobisMeasure", "mahalanobis, learned from out-of-fold outputs", ABSOLUTE | OUT_OF_FOLD
     ),
     "signed-oof": MeasureWord(
-        "labelsure.measures:MahalanobisMeasure",
-        "signed, learned from out-of-fold outputs",
-        {"out_of_fold": True},
-        up_to=MANY_LABELS,
+        "MahalanobisMeasure", "signed, learned from out-of-fold outputs", OUT_OF_FOLD, up_to=MANY_LABELS
     ),
-    "label-wise-oof": _measure(
-        "LabelWiseCombination", "label-wise, learned from out-of-fold outputs", out_of_fold=True
-    ),
-    "forest": _measure("ForestMeasure", "log loss, mixed with the labelsets in the leaves of a forest"),
+    "label-wise-oof": MeasureWord("LabelWiseCombination", "label-wise, learned from out-of-fold outputs", OUT_OF_FOLD),
+    "forest": MeasureWord("ForestMeasure", "log loss, mixed with the labelsets in the leaves of a forest"),
     "small-forest": MeasureWord(
-        "labelsure.measures:ForestMeasure",
-        "forest with 100 trees, and 0.01 as the least probability",
-        {"n_estimators": 100, "floor": 0.01},
-        up_to=MANY_LABELS,
+        "ForestMeasure", "forest with 100 trees, and 0.01 as the least probability", SMALL, up_to=MANY_LABELS
     ),
-    "max-norm": _measure("MaxNormMeasure", "the largest error"),
-    "auto": MeasureWord(
-        "labelsure.measures:AutoMeasure", "chosen from several on the training part, stands alone", role="recipe"
-    ),
+    "max-norm": MeasureWord("MaxNormMeasure", "the largest error"),
+    "auto": MeasureWord("AutoMeasure", "chosen from several on the training part, stands alone", role="recipe"),
     "pairs": MeasureWord(
-        "labelsure.measures:PowerMeasure",
+        "PowerMeasure",
         "the paper's penalty for unseen pairs, with power only",
         {"pair_penalty": 1.0},
         number="pair_penalty",
@@ -109,12 +91,12 @@ MEASURES: dict[str, MeasureWord] = {
         role="option",
         up_to=PAIR_LABELS,
     ),
-    "hp": _penalty("HammingPenalty", "Hamming distance to the nearest training labelset"),
-    "cp": _penalty("CardinalityPenalty", "rare numbers of labels"),
-    "unseen": _penalty("UnseenPenalty", "labelsets not seen in training"),
-    "prior": _penalty("LabelsetPrior", "minus the log of the labelset's frequency"),
-    "uniform-prior": _penalty(
-        "LabelsetPrior", "prior with new labelsets all alike, which goes with distances too", base="uniform"
+    "hp": MeasureWord("HammingPenalty", "Hamming distance to the nearest training labelset", **WEIGHT),
+    "cp": MeasureWord("CardinalityPenalty", "rare numbers of labels", **WEIGHT),
+    "unseen": MeasureWord("UnseenPenalty", "labelsets not seen in training", **WEIGHT),
+    "prior": MeasureWord("LabelsetPrior", "minus the log of the labelset's frequency", **WEIGHT),
+    "uniform-prior": MeasureWord(
+        "LabelsetPrior", "prior with new labelsets all alike, for distances too", {"base": "uniform"}, **WEIGHT
     ),
 }
 """What the name of a measure can be made of, see :func:`make_measure`. Own words may be added."""
@@ -178,7 +160,7 @@ def _parts(name: str) -> list[tuple[str, dict[str, Any]]]:
 def _make(path: str, parameters: dict[str, Any], made: dict[str, Any]) -> Any:
     key = f"{path} {parameters}"
     if key not in made:
-        made[key] = resolve_name(path)(**parameters)
+        made[key] = resolve_name(path if ":" in path else f"labelsure.measures:{path}")(**parameters)
     return made[key]
 
 
