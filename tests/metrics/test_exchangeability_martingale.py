@@ -238,7 +238,7 @@ def test_statement_and_name_say_what_was_asked_for():
         ([-0.5], "got -0.5 at position 0"),
         ([np.nan], "got nan at position 0"),
         ([[0.5]], r"p_values must be numbers in an array of shape \(n,\), got shape \(1, 1\)"),
-        (["half"], "of type <U4"),
+        (["half"], "got a list with 'half' at position 0"),
     ],
     ids=str,
 )

@@ -103,6 +103,32 @@ def find_no_number(values: Any, array: np.ndarray[Any, Any]) -> str | None:
     return find_entry(np.array(wrong, dtype=bool).reshape(array.shape), array)
 
 
+def as_numbers(values: Any, *, name: str, shape: str) -> np.ndarray[Any, Any]:
+    """Return an array of real numbers in one of numpy's types, whole numbers as such, or say what is wrong.
+
+    Parameters
+    ----------
+    values : array-like
+        What the user passed.
+    name, shape : str
+        The argument's name and the shape it should have, for the error message.
+    """
+    try:
+        array = np.asarray(values)
+        odd = find_no_number(values, array)
+        problem = odd and f" with {odd}"
+        if odd is None and array.dtype == object:
+            array = np.asarray(array.tolist())
+            array = array.astype(np.float64) if array.dtype == object else array
+    except (TypeError, ValueError, OverflowError) as error:
+        problem = f" that numpy cannot read as one ({error})"
+    if problem:
+        raise ValueError(
+            f"{name} must be a dense array of numbers of shape {shape}, got a {type(values).__name__}{problem}."
+        )
+    return array
+
+
 def is_number(value: Any) -> bool:
     """Tell whether a value is a real number or a boolean, of Python or of numpy; for numpy a duration is a number."""
     return isinstance(value, Number | np.bool_) and not isinstance(value, complex | np.complexfloating | np.timedelta64)
@@ -232,22 +258,10 @@ def check_outputs(
     if own_names is not None and label_names is not None:
         outputs = take_by_name(outputs, label_names, name=name)
     columns = "n_labels" if n_labels is None else n_labels
-    try:
-        given = np.asarray(outputs)
-        odd = find_no_number(outputs, given)
-        array: FloatArray = given.astype(np.float64, order="C", copy=False) if odd is None else np.empty(given.shape)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(
-            f"{name} must be a dense array of numbers of shape (n_objects, {columns}),"
-            f" got a {type(outputs).__name__} that numpy cannot read as one ({error})."
-        ) from error
-    if odd is not None:
-        raise ValueError(
-            f"{name} must be a dense array of numbers of shape (n_objects, {columns}),"
-            f" got a {type(outputs).__name__} with {odd}."
-        )
-    if array.ndim != 2 or (n_labels is not None and array.shape[1] != n_labels):
-        raise ValueError(f"{name} must have shape (n_objects, {columns}), got {array.shape}.")
+    given = as_numbers(outputs, name=name, shape=f"(n_objects, {columns})")
+    if given.ndim != 2 or (n_labels is not None and given.shape[1] != n_labels):
+        raise ValueError(f"{name} must have shape (n_objects, {columns}), got {given.shape}.")
+    array: FloatArray = given.astype(np.float64, order="C", copy=False)
     outside = find_entry(~((array >= 0) & (array <= 1)), array)
     if outside:
         raise ValueError(

@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike
 
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import (
+    as_numbers,
     check_label_matrix,
     check_same_length,
     check_significance,
     find_entry,
-    find_no_number,
     label_names_of,
     take_by_name,
 )
@@ -51,7 +51,8 @@ def check_scores(Y_true: LabelMatrixLike, scores: MatrixLike) -> tuple[LabelMatr
     """
     true = _check_truth(Y_true)
     names = label_names_of(Y_true)
-    array = _as_numbers(scores if names is None else take_by_name(scores, names, name="scores"))
+    table = scores if names is None else take_by_name(scores, names, name="scores")
+    array = as_numbers(table, name="scores", shape=f"(n_objects, {true.shape[1]})")
     if array.ndim != 2 or array.shape[1] != true.shape[1]:
         raise ValueError(
             f"scores must have shape (n_objects, {true.shape[1]}), one column per label of Y_true, got {array.shape}."
@@ -132,20 +133,11 @@ def check_p_values(p_values: ArrayLike, *, allow_zero: bool) -> FloatArray:
     ...
     ValueError: p_values must lie between 0 and 1, got 1.5 at position 1.
     """
-    try:
-        array = np.asarray(p_values)
-    except ValueError as error:
-        raise ValueError(
-            f"p_values must be numbers in an array of shape (n,), got rows that differ: {error}."
-        ) from error
-    if array.size == 0:
-        array = array.astype(np.float64)  # numpy has no type for an empty list
-    if array.dtype.kind not in "iuf" or array.ndim != 1:
+    array = as_numbers(p_values, name="p_values", shape="(n,)")
+    if array.dtype == bool or array.ndim != 1:
         raise ValueError(
             f"p_values must be numbers in an array of shape (n,), got shape {array.shape} of type {array.dtype}."
         )
-    if odd := find_no_number(p_values, array):
-        raise ValueError(f"p_values must be numbers, got {odd}.")
     numbers = array.astype(np.float64)
     if outside := find_entry(~((numbers >= 0) & (numbers <= 1)), numbers):
         raise ValueError(f"p_values must lie between 0 and 1, got {outside}.")
@@ -162,23 +154,3 @@ def _check_truth(Y_true: LabelMatrixLike) -> LabelMatrix:
     if len(true) == 0:
         raise ValueError(f"Y_true must have at least one row to evaluate, got shape {true.shape}.")
     return true
-
-
-def _as_numbers(scores: MatrixLike) -> np.ndarray[Any, Any]:
-    try:
-        array = np.asarray(scores)
-        odd = find_no_number(scores, array)
-        if odd is None and array.dtype == object:
-            array = np.asarray(array.tolist())  # whole numbers stay whole, unlike with astype(float64)
-            array = array.astype(np.float64) if array.dtype == object else array
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(
-            "scores must be a dense matrix of real numbers of shape (n_objects, n_labels),"
-            f" got {type(scores).__name__} that cannot be read as one: {error}."
-        ) from error
-    if odd is not None:
-        raise ValueError(
-            "scores must be a dense matrix of real numbers of shape (n_objects, n_labels),"
-            f" got {type(scores).__name__} with {odd}."
-        )
-    return array
