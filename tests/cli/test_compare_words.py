@@ -18,7 +18,7 @@ from labelsure.cli._compare_words import (
     percentage,
     significance_of,
 )
-from labelsure.conformal._guarantees import GUARANTEES as MERGED_BY
+from labelsure.conformal import GUARANTEES as MERGED_BY
 from labelsure.estimators import MLkNNClassifier, fit_base, outputs_of
 
 

@@ -63,17 +63,17 @@ def test_objects_that_are_not_finite_are_refused(kind, value, word, data):
 @pytest.mark.parametrize(
     ("labels", "parts"),
     [
-        (lambda Y: Y + 1, ("Y must hold only 0 and 1", "got 2")),
-        (lambda Y: 2 * Y - 1, ("Y must hold only 0 and 1", "got -1")),
-        (lambda Y: np.where(Y == 1, np.nan, 0), ("Y must hold only 0 and 1", "got nan")),
-        (lambda Y: Y * 0.5, ("Y must hold only 0 and 1", "got 0.5")),
-        (lambda Y: np.where(Y, "yes", "no"), ("Y must hold only 0 and 1", "'no'")),
-        (lambda Y: Y[:, 0], ("Y must be a label matrix of shape (n_objects, n_labels)", "(24,)")),
-        (lambda Y: [["beach"], ["beach", "urban"]] * (len(Y) // 2), ("Y must be a", "MultiLabelBinarizer")),
-        (lambda _: None, ("Y is required", "None")),
-        (lambda Y: Y[:, :0], ("Y must have at least one label", "(24, 0)")),
-        (lambda Y: Y[:23], ("X and Y must have the same number of rows", "24 and 23")),
-        (lambda Y: np.vstack([Y, Y]), ("X and Y must have the same number of rows", "24 and 48")),
+        (lambda Y: Y + 1, ("y must hold only 0 and 1", "got 2")),
+        (lambda Y: 2 * Y - 1, ("y must hold only 0 and 1", "got -1")),
+        (lambda Y: np.where(Y == 1, np.nan, 0), ("y must hold only 0 and 1", "got nan")),
+        (lambda Y: Y * 0.5, ("y must hold only 0 and 1", "got 0.5")),
+        (lambda Y: np.where(Y, "yes", "no"), ("y must hold only 0 and 1", "'no'")),
+        (lambda Y: Y[:, 0], ("y must be a label matrix of shape (n_objects, n_labels)", "(24,)")),
+        (lambda Y: [["beach"], ["beach", "urban"]] * (len(Y) // 2), ("y must be a", "MultiLabelBinarizer")),
+        (lambda _: None, ("y is required", "None")),
+        (lambda Y: Y[:, :0], ("y must have at least one label", "(24, 0)")),
+        (lambda Y: Y[:23], ("X and y must have the same number of rows", "24 and 23")),
+        (lambda Y: np.vstack([Y, Y]), ("X and y must have the same number of rows", "24 and 48")),
     ],
 )
 def test_labels_that_are_no_label_matrix_are_refused(kind, labels, parts, data):

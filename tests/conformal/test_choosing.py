@@ -26,7 +26,7 @@ from labelsure import (
     calibrate_outputs,
 )
 from labelsure.conformal._choosing import choose_measure, make_trial
-from labelsure.conformal._fitting import INNER_FOLDS
+from labelsure.conformal._models import INNER_FOLDS
 from labelsure.measures import (
     ForestMeasure,
     HammingPenalty,
@@ -93,7 +93,7 @@ def test_cross_choices_do_not_depend_on_the_folds_own_labels(data):
         altered[rows] = 1 - Y[rows][::-1]
         again = cross(auto).fit(X, altered)
         assert_same_choice(model.measure_choices_[k], again.measure_choices_[k])
-        assert_same_scores(model.calibrated_[k], again.calibrated_[k], np.array([[0.2, 0.5, 0.9]]))
+        assert_same_scores(model.calibrator_.folds[k], again.calibrator_.folds[k], np.array([[0.2, 0.5, 0.9]]))
         others = [j for j in range(3) if j != k]
         assert all((model.measure_choices_[j].sizes != again.measure_choices_[j].sizes).any() for j in others)
 
@@ -103,12 +103,12 @@ def test_inductive_choice_does_not_depend_on_calibration_examples(data):
     auto = AutoMeasure([*FEW, MahalanobisMeasure()], n_folds=4)
     model = InductiveConformalClassifier(MLkNNClassifier(3), measure=auto, random_state=0).fit(X, Y)
     altered, moved = Y.copy(), X.copy()
-    rows = model.calibration_indices_
+    (rows,) = model.fold_indices_
     altered[rows], moved[rows] = Y[rows][::-1], -X[rows]
     again = clone(model).fit(moved, altered)
     assert_same_choice(model.measure_choices_[0], again.measure_choices_[0])
-    assert_same_scores(model.calibrated_, again.calibrated_, np.array([[0.2, 0.5, 0.9]]))
-    assert (model.calibrated_.scores != again.calibrated_.scores).any()
+    assert_same_scores(model.calibrator_.folds[0], again.calibrator_.folds[0], np.array([[0.2, 0.5, 0.9]]))
+    assert (model.calibrator_.folds[0].scores != again.calibrator_.folds[0].scores).any()
 
 
 @pytest.mark.parametrize("turned", [False, True])

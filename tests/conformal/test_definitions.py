@@ -23,7 +23,7 @@ from labelsure import (
     MLRBFClassifier,
     PowerMeasure,
 )
-from labelsure.conformal._base import ORDER_STREAM, open_stream
+from labelsure._core.randomness import draw_order
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
 
@@ -75,11 +75,6 @@ def fitted(estimator, X, Y):
         return clone(estimator).fit(X, Y)
 
 
-def draw_orders(n_objects, n_examples, *, random_state):
-    rng = open_stream(random_state, ORDER_STREAM)
-    return [rng.permutation(n_examples) for _ in range(n_objects)]
-
-
 def transcribe(estimator, outputs_of, splits, X, Y, objects, labelsets, measure):
     folds = []
     for train, calibration in splits:
@@ -93,12 +88,14 @@ def transcribe(estimator, outputs_of, splits, X, Y, objects, labelsets, measure)
 def test_cross_conformal_p_values_equal_their_definition(name, measure):
     estimator, outputs_of = LEARNERS[name]
     X, Y, objects = make_data(40)
-    model = CrossConformalClassifier(estimator, measure=PowerMeasure(**measure), cv=4, random_state=1).fit(X, Y)
+    model = CrossConformalClassifier(
+        estimator, measure=PowerMeasure(**measure), cv=4, empty="allow", random_state=1
+    ).fit(X, Y)
     rows = np.arange(len(X))
     assert sorted(np.concatenate(model.fold_indices_)) == rows.tolist()
     assert [len(fold) for fold in model.fold_indices_] == [10, 10, 10, 10]
     splits = [(np.setdiff1d(rows, fold), fold) for fold in model.fold_indices_]
-    labelsets = candidates(3, empty=bool((Y.sum(axis=1) == 0).any()))
+    labelsets = candidates(3)
     larger, equal = transcribe(estimator, outputs_of, splits, X, Y, objects, labelsets, measure)
     pred = model.predict_labelsets(objects)
     np.testing.assert_array_equal(pred.candidates(), labelsets)
@@ -115,7 +112,7 @@ def test_inductive_p_values_equal_their_definition(name, measure):
     model = InductiveConformalClassifier(
         estimator, measure=PowerMeasure(**measure), calibration_size=0.4, empty="allow", random_state=2
     ).fit(X, Y)
-    calibration = model.calibration_indices_
+    (calibration,) = model.fold_indices_
     assert len(calibration) == 18
     splits = [(np.setdiff1d(np.arange(45), calibration), calibration)]
     larger, equal = transcribe(estimator, outputs_of, splits, X, Y, objects, candidates(3), measure)
@@ -129,7 +126,7 @@ def test_prefit_inductive_p_values_equal_their_definition(name):
     prefit = fitted(estimator, X[:25], Y[:25])
     model = InductiveConformalClassifier(prefit, measure=PowerMeasure(**PENALISED), prefit=True, empty="exclude")
     model.fit(X[25:], Y[25:], training_labels=Y[:25])
-    assert model.model_ is prefit
+    assert model.models_[0] is prefit
     fold = (Y[:25], Y[25:], outputs_of(prefit, X[25:]), outputs_of(prefit, objects))
     larger, equal = cross_conformal_counts([fold], len(objects), candidates(3, empty=False), **PENALISED)
     np.testing.assert_array_equal(model.predict_labelsets(objects).p_values(), p_values(larger, equal, 20))
@@ -144,12 +141,13 @@ def test_full_conformal_p_values_equal_their_definition(name, measure):
     def outputs_when_trained_on(extended, labels):
         return outputs_of(fitted(estimator, extended, labels), extended)
 
+    model = FullConformalClassifier(estimator, measure=PowerMeasure(**measure), empty="allow", random_state=3).fit(X, Y)
     # the definition is for classifiers that do not depend on the examples' order; for others it is drawn at random
-    orders = None if name in ORDER_DOES_NOT_MATTER else draw_orders(2, 17, random_state=3)
+    orders = [draw_order(model.draw_seed_, x[None], 17) for x in objects]
+    orders = None if name in ORDER_DOES_NOT_MATTER else orders
     larger, equal = full_conformal_counts(
         outputs_when_trained_on, X, Y, objects, candidates(2), orders=orders, **measure
     )
-    model = FullConformalClassifier(estimator, measure=PowerMeasure(**measure), empty="allow", random_state=3).fit(X, Y)
     np.testing.assert_array_equal(model.predict_labelsets(objects).p_values(), p_values(larger, equal, 16))
     without = FullConformalClassifier(estimator, measure=PowerMeasure(**measure), empty="exclude", random_state=3)
     pred = without.fit(X, Y).predict_labelsets(objects)
@@ -176,7 +174,7 @@ def test_smoothed_p_values_share_one_draw_per_object(kind):
             tests = model.fold_indices_
         else:
             model = InductiveConformalClassifier(estimator, **common).fit(X, Y)
-            tests = [model.calibration_indices_]
+            tests = model.fold_indices_
         splits = [(np.setdiff1d(rows, test), test) for test in tests]
         rows = np.concatenate(tests)
         larger, equal = transcribe(estimator, outputs_of, splits, X, Y, objects, candidates(2), PAPER)

@@ -26,7 +26,7 @@ from labelsure import (
     PowerMeasure,
     calibrate_labels,
 )
-from labelsure._core.randomness import DRAW_UNIT
+from labelsure._core.randomness import DRAW_UNIT, SMOOTHING, draw_seeds, draw_uniforms, join_keys, object_keys
 from labelsure.estimators import outputs_of
 
 OUTPUTS = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]) | st.sampled_from([0.1, 0.3, 0.7, 0.9, 1 - 0.9, 1e-13])
@@ -63,6 +63,11 @@ def p_values_by_definition(folds, n_objects, n_labels, *, conditional, draws=Non
     return p_values
 
 
+def draws_of(outputs_of_folds, seed):
+    """The draws that belong to objects with these outputs."""
+    return draw_uniforms(*draw_seeds(seed, 1), SMOOTHING, join_keys([object_keys(part) for part in outputs_of_folds]))
+
+
 @st.composite
 def label_problems(draw):
     n, q, n_new = draw(st.integers(1, 8)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
@@ -74,13 +79,6 @@ def label_problems(draw):
     labels = draw(arrays(np.int8, (n, q), elements=st.integers(0, 1)))
     new = draw(arrays(np.float64, (n_folds, n_new, q), elements=OUTPUTS))
     return outputs, labels, fold_of, new
-
-
-def draws_of(outputs, labels, fold_of, new, seed):
-    """The draws for these objects, which depend on the seed and on nothing that is compared."""
-    folds = None if len(new) == 1 else fold_of
-    predictor = calibrate_labels(outputs, labels, folds=folds, smoothed=True, random_state=seed)
-    return predictor.predict_labels(new[0] if len(new) == 1 else new)._joint.draws
 
 
 @given(label_problems(), st.booleans(), st.booleans(), st.integers(0, 5))
@@ -96,7 +94,7 @@ def test_p_values_are_those_of_the_definition(problem, conditional, smoothed, se
         random_state=seed,
     )
     pred = predictor.predict_labels(new[0] if n_folds == 1 else new)
-    draws = draws_of(outputs, labels, fold_of, new, seed) if smoothed else None
+    draws = draws_of(new, seed) if smoothed else None
     folds = [(outputs[fold_of == k], labels[fold_of == k], new[k]) for k in range(n_folds)]
     exact = p_values_by_definition(folds, n_new, q, conditional=conditional, draws=draws)
     assert pred.p_values.tolist() == exact.astype(float).tolist()
@@ -115,7 +113,7 @@ def test_joint_p_values_are_those_of_the_definition(problem, smoothed, seed, dat
     new, h = new[0], data.draw(st.integers(0, labels.shape[1] - 1))
     truth = data.draw(arrays(np.int8, new.shape, elements=st.integers(0, 1)))
     pred = calibrate_labels(outputs, labels, smoothed=smoothed, random_state=seed).predict_labels(new)
-    draws = pred._joint.draws if smoothed else np.full(len(new), DRAW_UNIT)
+    draws = draws_of([new], seed) if smoothed else np.full(len(new), DRAW_UNIT)
 
     def score(o, y):
         return sorted((nonconformity(one, int(t)) for one, t in zip(o, y, strict=True)), reverse=True)[h]
@@ -195,7 +193,7 @@ def test_split_and_model_are_those_of_the_inductive_classifier(data):
     X, Y = data
     labels = LabelWiseConformalClassifier(KNeighborsClassifier(3), calibration_size=20, random_state=3).fit(X, Y)
     labelsets = InductiveConformalClassifier(KNeighborsClassifier(3), calibration_size=20, random_state=3).fit(X, Y)
-    np.testing.assert_array_equal(labels.fold_indices_[0], labelsets.calibration_indices_)
+    np.testing.assert_array_equal(labels.fold_indices_[0], labelsets.fold_indices_[0])
 
 
 def test_one_label_is_a_labelset_of_one(data):

@@ -80,10 +80,9 @@ def test_p_values_equal_their_definition(data, name, measure, inductive):
     options = {"measure": measure, "mondrian": taxonomy, "random_state": 0, "empty": "allow"}
     if inductive:
         model = InductiveConformalClassifier(BASE, calibration_size=0.4, **options).fit(X[:80], Y[:80])
-        folds = [(model.calibrated_, model.model_, model.calibration_indices_)]
     else:
         model = CrossConformalClassifier(BASE, cv=3, **options).fit(X[:80], Y[:80])
-        folds = list(zip(model.calibrated_, model.models_, model.fold_indices_, strict=True))
+    folds = list(zip(model.calibrator_.folds, model.models_, model.fold_indices_, strict=True))
     X_new = X[80:83]
     pred = model.predict_labelsets(X_new)
     expected = p_values_by_definition(folds, X_new, pred.candidates(), taxonomy, (X, Y))

@@ -68,7 +68,7 @@ def test_inductive_scores_do_not_depend_on_calibration_labels(data, name):
     X, Y = data
     model = InductiveConformalClassifier(BASE, measure=named(name), random_state=0, empty="allow")
     first = clone(model).fit(X, Y)
-    second = clone(model).fit(X, replace_labels(Y, first.calibration_indices_))
+    second = clone(model).fit(X, replace_labels(Y, first.fold_indices_[0]))
     assert np.array_equal(of_all_labelsets(first.nonconformity, X), of_all_labelsets(second.nonconformity, X))
     p_values = [fitted.predict_labelsets(X).p_values() for fitted in (first, second)]
     assert not np.array_equal(*p_values)  # what may change, and does
@@ -83,7 +83,7 @@ def test_a_folds_scores_do_not_depend_on_its_own_labels(data, name):
     def scores_of_folds(Y):
         fitted = clone(model).fit(X, Y)
         scores = []
-        for calibrated, inner in zip(fitted.calibrated_, fitted.models_, strict=True):
+        for calibrated, inner in zip(fitted.calibrator_.folds, fitted.models_, strict=True):
             outputs = outputs_of(inner, X, N_LABELS)
             scores.append([calibrated.measure.scores(outputs, np.tile(one, (len(X), 1)), X=X) for one in LABELSETS])
         return scores

@@ -78,13 +78,13 @@ def test_outputs_of_one_model_give_the_inductive_classifier(base, measure, smoot
     X, Y = data
     common = {"measure": measure, "smoothed": smoothed, "random_state": 9}
     model = InductiveConformalClassifier(BASES[base], **common).fit(X[:60], Y[:60])
-    rows = model.calibration_indices_
+    (rows,) = model.fold_indices_
     training_labels = np.delete(Y[:60], rows, axis=0)
     predictor = calibrate_outputs(
-        outputs_of(model.model_, X[rows], 3), Y[rows], training_labels=training_labels, **common
+        outputs_of(model.models_[0], X[rows], 3), Y[rows], training_labels=training_labels, **common
     )
     assert predictor.fold_numbers is None
-    pred = predictor.predict_labelsets(outputs_of(model.model_, X[60:], 3))
+    pred = predictor.predict_labelsets(outputs_of(model.models_[0], X[60:], 3))
     assert_same_predictions(pred, model.predict_labelsets(X[60:]))
 
 
@@ -220,12 +220,12 @@ def test_default_measure_is_the_papers_where_nothing_is_known_of_the_training_pa
         (outputs, known, LogLossMeasure() + LabelsetPrior()),
         (sparse.csr_array(outputs), known, PowerMeasure()),
     ):
-        assert repr(calibrate_outputs(given, Y, **options).calibrated[0].measure) == repr(expected)
+        assert repr(calibrate_outputs(given, Y, **options).calibrator.folds[0].measure) == repr(expected)
 
 
 def test_default_measure_of_a_fitted_model_is_the_papers_unless_its_training_labels_are_given(data):
     X, Y = data
     model = InductiveConformalClassifier(MLkNNClassifier(3).fit(X[:20], Y[:20]), prefit=True)
-    assert repr(model.fit(X[20:], Y[20:]).calibrated_.measure) == repr(PowerMeasure())
+    assert repr(model.fit(X[20:], Y[20:]).calibrator_.folds[0].measure) == repr(PowerMeasure())
     model.fit(X[20:], Y[20:], training_labels=Y[:20])
-    assert repr(model.calibrated_.measure) == repr(LogLossMeasure() + LabelsetPrior())
+    assert repr(model.calibrator_.folds[0].measure) == repr(LogLossMeasure() + LabelsetPrior())

@@ -233,7 +233,7 @@ def predict(case):
     if case.kind == "inductive":
         weight = {"weight": weights_of} if case.weighted else {}
         model = InductiveConformalClassifier(Shifted(), mondrian=case.mondrian, **weight, **shared).fit(case.X, case.Y)
-        calibration = np.asarray(model.calibration_indices_)
+        calibration = np.asarray(model.fold_indices_[0])
         split = (np.setdiff1d(np.arange(len(case.Y)), calibration), calibration)
         models = [Shifted().fit(case.X[split[0]], case.Y[split[0]])]
         return model.predict_labelsets(case.X_new), hand_folds(case, [split], models), [case.Y[split[0]]]

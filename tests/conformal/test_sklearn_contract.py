@@ -334,7 +334,7 @@ def test_the_users_own_seed_stays(data):
     cross = CrossConformalClassifier(RandomForestClassifier(2), cv=3, random_state=0).fit(X, Y)
     assert len({model.estimator.random_state for model in cross.models_}) == 3  # each fold its own
     inductive = InductiveConformalClassifier(RandomForestClassifier(2, random_state=11), random_state=0).fit(X, Y)
-    assert inductive.model_.estimator.random_state == 11
+    assert inductive.models_[0].estimator.random_state == 11
     full = FullConformalClassifier(RandomForestClassifier(2, random_state=11), random_state=0).fit(X, Y)
     assert full.base_.random_state == 11
 
@@ -363,7 +363,7 @@ def test_a_frozen_estimator_is_calibrated_as_it_is(data):
     np.testing.assert_array_equal(frozen.predict_labelsets(X[50:]).p_values(), expected)
     np.testing.assert_array_equal(folds.predict_labelsets(X[50:]).p_values(), expected)  # one model in all folds
     split = InductiveConformalClassifier(FrozenEstimator(fitted), random_state=0).fit(X[20:50], Y[20:50])
-    assert len(split.calibrated_.calibration) == 9
+    assert split.calibrator_.sizes == (9,)
 
 
 def test_prefit_takes_anything_with_outputs(data):
@@ -375,4 +375,4 @@ def test_prefit_takes_anything_with_outputs(data):
 
     model = InductiveConformalClassifier(Net(), prefit=True).fit(X[:40], Y[:40])
     assert model.predict(X[40:]).shape == (20, 3)
-    assert model.model_ is model.estimator
+    assert model.models_[0] is model.estimator

@@ -203,8 +203,8 @@ def test_conformal_classifiers_seed_the_forest(conformal):
 
     def energy(random_state):
         measure = small_forest(random_state=None) + UnseenPenalty()
-        fitted = conformal(MLkNNClassifier(), measure=measure, random_state=random_state).fit(X, Y).calibrated_
-        return np.atleast_1d(np.array(fitted, dtype=object))[0].measure.first.energy(outputs, X=X)
+        model = conformal(MLkNNClassifier(), measure=measure, random_state=random_state).fit(X, Y)
+        return model.calibrator_.folds[0].measure.first.energy(outputs, X=X)
 
     assert equal(energy(1), energy(1))
     assert not equal(energy(1), energy(2))
@@ -293,7 +293,7 @@ def test_scores_do_not_depend_on_calibration_labels():
     energies = []
     for labels in (Y, other):
         model = CrossConformalClassifier(MLkNNClassifier(), measure=small_forest(), cv=folds, random_state=0)
-        measure = model.fit(X, labels).calibrated_[0].measure
+        measure = model.fit(X, labels).calibrator_.folds[0].measure
         energies.append(measure.energy(np.full((120, 5), 0.4), X=X))
     assert equal(*energies)
 

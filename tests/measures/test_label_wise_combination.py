@@ -125,7 +125,7 @@ def test_out_of_fold_errors_are_those_of_models_that_had_not_seen_the_example():
         assert Need.FEATURES not in measure.needs
         assert (Need.OUT_OF_FOLD_OUTPUTS in measure.needs) is out_of_fold
         model = InductiveConformalClassifier(DecisionTreeClassifier(), measure=measure, random_state=0).fit(X, Y)
-        errors[out_of_fold] = model.calibrated_.measure.errors_ / 2**40
+        errors[out_of_fold] = model.calibrator_.folds[0].measure.errors_ / 2**40
     assert errors[False].max() == 0
     assert 0.3 < errors[True].mean() < 0.7
 

@@ -299,7 +299,7 @@ def test_out_of_fold_residuals_are_those_of_models_that_had_not_seen_the_example
         model = InductiveConformalClassifier(
             DecisionTreeClassifier(), measure=MahalanobisMeasure(out_of_fold=out_of_fold), random_state=0
         ).fit(X, Y)
-        precisions.append(model.calibrated_.measure.precision_)
+        precisions.append(model.calibrator_.folds[0].measure.precision_)
     assert np.allclose(precisions[0], np.eye(5) / 5)
     assert np.abs(precisions[1] - np.diag(np.diag(precisions[1]))).max() > 0.001
 
