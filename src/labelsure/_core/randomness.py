@@ -79,8 +79,8 @@ def draw_uniforms(seed: int, stream: int, keys: UInt64Array) -> IntArray:
     >>> bool(together[1] == alone[0])
     True
     """
-    draws: IntArray = (_mix(keys ^ _mix(np.uint64(seed * 8 + stream))) >> np.uint64(33)).astype(np.int64) + 1
-    return draws
+    mixed: UInt64Array = _mix(keys ^ _mix(np.uint64(seed * 8 + stream)))
+    return (mixed >> np.uint64(33)).astype(np.int64) + 1
 
 
 def draw_order(seed: int, x: Any, n: int) -> IntArray:
@@ -100,7 +100,14 @@ def join_keys(parts: Sequence[UInt64Array]) -> UInt64Array:
 def object_keys(objects: Any, *, default: float = 0.0) -> UInt64Array:
     """Return 64 bits for each object that depend on its entries alone, equal for equal rows, dense or sparse.
 
-    A row's key is the sum, modulo 2^64, of a hash of each entry that is not ``default`` and of its column.
+    A row's key is the sum, modulo 2^64, of a hash of each entry that is not 0 and of its column.
+
+    Parameters
+    ----------
+    objects : array-like, sparse matrix, DataFrame, or list of rows or texts
+        One row per object.
+    default : float
+        What a sparse matrix has where nothing is stored.
 
     Examples
     --------
@@ -112,43 +119,44 @@ def object_keys(objects: Any, *, default: float = 0.0) -> UInt64Array:
     if sparse.issparse(objects):
         return _keys_of_sparse(objects, default)
     if hasattr(objects, "columns"):  # a DataFrame may have numbers, texts and dates beside each other
-        columns = [np.asarray(objects[name]) for name in objects.columns]
         keys = np.zeros(len(objects), dtype=np.uint64)
-        for j, column in enumerate(columns):
-            keys += _hash_entries(_bits(column), np.array([j]), default)
+        for j, name in enumerate(objects.columns):
+            column = objects.iloc[:, j] if hasattr(objects, "iloc") else objects[name]
+            keys += _hash_entries(_bits(np.asarray(column)), np.array([j]))
         return keys
-    array = _as_array(objects)
+    if not hasattr(objects, "dtype"):  # each row of a list by itself: the others may be of another kind or length
+        return np.array([_key_of_row(row) for row in objects], dtype=np.uint64)
+    array = np.asarray(objects)
     rows = array.reshape(len(array), math.prod(array.shape[1:]))
     n_rows = max(1, BLOCK_NUMBERS // max(rows.shape[1], 1))
     blocks = [
-        _hash_entries(_bits(rows[start : start + n_rows]), np.arange(rows.shape[1]), default).sum(
-            axis=1, dtype=np.uint64
-        )
+        _hash_entries(_bits(rows[start : start + n_rows]), np.arange(rows.shape[1])).sum(axis=1, dtype=np.uint64)
         for start in range(0, len(rows), n_rows)
     ]
     return np.concatenate([np.empty(0, dtype=np.uint64), *blocks])
 
 
 def _keys_of_sparse(matrix: Any, default: float) -> UInt64Array:
+    """Return the keys that the rows would have as dense ones."""
     rows = sparse.csr_array(matrix, copy=True)
     rows.sum_duplicates()
-    hashed = _hash_entries(_bits(rows.data), rows.indices, default)
-    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(hashed, dtype=np.uint64)])
-    keys: UInt64Array = sums[rows.indptr[1:]] - sums[rows.indptr[:-1]]
+    of_default = _hash_entries(_bits(np.full(rows.shape[1], default)), np.arange(rows.shape[1]))
+    more = _hash_entries(_bits(rows.data), rows.indices) - of_default[rows.indices]  # modulo 2^64, as all sums here
+    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(more, dtype=np.uint64)])
+    keys: UInt64Array = sums[rows.indptr[1:]] - sums[rows.indptr[:-1]] + of_default.sum(dtype=np.uint64)
     return keys
 
 
-def _as_array(objects: Any) -> np.ndarray[Any, Any]:
-    """Return rows as an array of numbers or, where they are none, of objects."""
-    if not hasattr(objects, "dtype"):
-        objects = list(objects)
-        try:
-            return np.asarray(objects, dtype=np.float64)
-        except (TypeError, ValueError):  # texts, or rows that differ in length
-            array = np.empty(len(objects), dtype=object)
-            array[:] = objects
-            return array
-    return np.asarray(objects)
+def _key_of_row(row: Any) -> np.uint64:
+    """Return the key of a list's row: numbers, texts, both of them, or a single text."""
+    try:
+        array = np.asarray(row)
+    except ValueError:  # rows within the row, of different lengths
+        array = np.array(row, dtype=object)
+    if array.dtype.kind not in "biuf":
+        array = np.array(row, dtype=object)  # a number beside a text stays a number
+    key: np.uint64 = _hash_entries(_bits(array.ravel()), np.arange(array.size)).sum(dtype=np.uint64)
+    return key
 
 
 def _bits(values: np.ndarray[Any, Any]) -> UInt64Array:
@@ -167,10 +175,10 @@ def _digest(cell: Any) -> np.uint64:
     return np.uint64(int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little"))
 
 
-def _hash_entries(bits: UInt64Array, columns: IntArray, default: float) -> UInt64Array:
-    """Return a hash of each entry and its column; 0 for entries that are the default."""
+def _hash_entries(bits: UInt64Array, columns: IntArray) -> UInt64Array:
+    """Return a hash of each entry and its column; 0 for entries that are 0."""
     hashed = _mix(bits ^ _mix(columns.astype(np.uint64) + np.uint64(1)))
-    return np.where(bits == np.float64(default).view(np.uint64), np.uint64(0), hashed)
+    return np.where(bits == 0, np.uint64(0), hashed)
 
 
 def _mix(words: Any) -> Any:
