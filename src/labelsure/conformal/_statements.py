@@ -20,6 +20,7 @@ def state_full(n_examples: int) -> Guarantee:
         f"{EXCHANGEABLE}, on average over the examples' random order",
         "Vovk, Gammerman, Shafer 2005",
         vacuous_below=Fraction(1, n_examples + 1),
+        n_calibration=n_examples,
     )
 
 
@@ -31,6 +32,7 @@ def state_inductive(n_examples: int) -> Guarantee:
         EXCHANGEABLE,
         "Papadopoulos, Proedrou, Vovk, Gammerman 2002; Vovk, Gammerman, Shafer 2005",
         vacuous_below=Fraction(1, n_examples + 1),
+        n_calibration=n_examples,
     )
 
 
@@ -63,8 +65,14 @@ def state_merged(guarantee: str, sizes: Sequence[int], *, complementary: bool) -
     conditions = EXCHANGEABLE
     conditions += " in folds of equal size and random order" if kind.prefixes else ""
     conditions += f", {AVERAGED}" if kind.randomised else ""
-    vacuous = None if kind.randomised else Fraction(1, max(sizes) + 1)
-    return Guarantee(guarantee, as_promised, conditions, kind.proved_by, vacuous_below=vacuous)
+    return Guarantee(
+        guarantee,
+        as_promised,
+        conditions,
+        kind.proved_by,
+        vacuous_below=_vacuous_below(guarantee, sizes),
+        n_calibration=sum(sizes),
+    )
 
 
 def state_within_categories(guarantee: str, sizes: Sequence[Sequence[int]]) -> Guarantee:
@@ -76,17 +84,23 @@ def state_within_categories(guarantee: str, sizes: Sequence[Sequence[int]]) -> G
     counts = [[size for size in of_category if size] for of_category in sizes]
     counts = [of_category for of_category in counts if of_category]
     conditions = f"{EXCHANGEABLE}, within each category"
+    bound, proved_by = as_promised, GUARANTEES[guarantee].proved_by
     if guarantee == "cross" and any(len(of_category) > 1 for of_category in counts):
-        return Guarantee(
-            "cross",
-            partial(_worst_bound, counts),
-            f"{conditions}, of which the smallest has {min(map(sum, counts))} examples",
-            GUARANTEES["cross"].proved_by,
-        )
-    if guarantee == "cross":
-        return Guarantee("mondrian", as_promised, conditions, "Vovk, Gammerman, Shafer 2005")
-    conditions += f", {AVERAGED}" if GUARANTEES[guarantee].randomised else ""
-    return Guarantee(guarantee, as_promised, conditions, GUARANTEES[guarantee].proved_by)
+        bound = partial(_worst_bound, counts)
+        conditions += f", of which the smallest has {min(map(sum, counts))} examples"
+    elif guarantee == "cross":
+        guarantee, proved_by = "mondrian", "Vovk, Gammerman, Shafer 2005"
+    elif GUARANTEES[guarantee].randomised:
+        conditions += f", {AVERAGED}"
+    vacuous = [_vacuous_below(guarantee, of_category) for of_category in counts]
+    return Guarantee(
+        guarantee,
+        bound,
+        conditions,
+        proved_by,
+        vacuous_below=min((one for one in vacuous if one is not None), default=None),
+        n_calibration=sum(map(sum, counts)),
+    )
 
 
 def on_average(guarantee: Guarantee) -> Guarantee:
@@ -145,8 +159,17 @@ def _state_cross(sizes: Sequence[int], *, complementary: bool) -> Guarantee:
         f"{conditions} and {learner}",
         GUARANTEES["cross"].proved_by,
         "For stable learners the error is close to the significance in practice (Papadopoulos 2014).",
-        vacuous_below=Fraction(1, sum(sizes) + 1),
+        vacuous_below=_vacuous_below("cross", sizes),
+        n_calibration=sum(sizes),
     )
+
+
+def _vacuous_below(guarantee: str, sizes: Sequence[int]) -> Fraction | None:
+    """Return the level below which no labelset can be ruled out; None where a small draw may rule out any."""
+    if guarantee == "exact":
+        return None
+    together = guarantee in ("cross", "mondrian")  # counts are added up; else each fold has a p-value of its own
+    return Fraction(1, (sum(sizes) if together else max(sizes)) + 1)
 
 
 def _smaller_bound(significance: float, *, sizes: Sequence[int]) -> float:
