@@ -89,9 +89,10 @@ def linear_e_values(size: int, significance: Fraction) -> FloatArray:
     """
     below = math.floor(significance * (size + 1))
     if below == 0:
-        return np.full(size + 1, float(significance) * ROUNDING)
-    steps = np.maximum(below - np.arange(size + 1), 0)
-    return steps * (2 * float(significance) * (size + 1) / (below * (below + 1)) * ROUNDING)
+        return np.full(size + 1, math.floor(significance * E_VALUE_SCALE) / E_VALUE_SCALE)
+    step = 2 * significance * (size + 1) / (below * (below + 1)) * E_VALUE_SCALE
+    # rounded down here, exactly: at eps = 1 / (size + 1) the largest is 1, and a little less would rule out nothing
+    return np.array([math.floor(max(below - c, 0) * step) for c in range(size + 1)]) / E_VALUE_SCALE
 
 
 def complements(calibrate: ECalibrator, sizes: tuple[int, ...], significance: Fraction) -> IntArray:
