@@ -14,7 +14,14 @@ from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrix
 from labelsure._core.validation import check_label_matrix, check_label_names, check_same_length, n_rows, row_index_of
 from labelsure.conformal._calibration import FoldExamples, TrainingPart, calibrate
 from labelsure.conformal._calibrator import Calibrator
-from labelsure.conformal._choices import Choices, check_choices, check_empty_labelsets, check_measure
+from labelsure.conformal._choices import (
+    Choices,
+    check_categories_of,
+    check_choices,
+    check_empty_labelsets,
+    check_measure,
+)
+from labelsure.conformal._guarantees import check_fold_sizes
 from labelsure.conformal._models import FoldModel, ask_model, check_estimator, outputs_of_models, tags_of
 from labelsure.conformal._splits import Split
 from labelsure.estimators import mark_multi_label
@@ -107,6 +114,7 @@ class LabelsetClassifier(WrappingClassifier):
         measure = check_measure(self.measure, self.n_labels_)
         asked = {name: getattr(self, name) for name in CHOICES if hasattr(self, name)}
         choices = check_choices(**asked, label_names=self.label_names_, n_labels=self.n_labels_, one_fold=one_fold)
+        check_categories_of(measure, choices.taxonomy, self.n_labels_)
         check_empty_labelsets(self.empty, *labels)
         return choices, measure
 
@@ -194,6 +202,7 @@ class CalibratedClassifier(LabelsetClassifier):
         copy: Self = clone(self).set_params(**parameters)
         copy.__dict__.update({name: value for name, value in vars(self).items() if name.endswith("_")})
         choices, measure = copy._check_choices([labels], one_fold=len(self.models_) == 1)
+        check_fold_sizes(choices.guarantee, [len(rows) for rows in self.fold_indices_])
         needs = needs_of(measure, self.n_labels_)
         if Need.OUT_OF_FOLD_OUTPUTS in needs:
             raise ValueError(f"{measure!r} learns from out-of-fold outputs, which takes new models: use fit.")

@@ -9,8 +9,8 @@ from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_choice
 from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._shift import weights_of
-from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy, Taxonomy, check_taxonomy
-from labelsure.measures import AutoMeasure, Measure
+from labelsure.conformal._taxonomy import ByLabel, Categories, LabelsetTaxonomy, Taxonomy, check_taxonomy
+from labelsure.measures import AutoMeasure, Measure, MeasureSum
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,18 @@ class Choices:
     taxonomy: Taxonomy | None = None
     weight: Callable[[MatrixLike], Any] | None = None
 
-    def look_at(self, X: MatrixLike, Y: LabelMatrix) -> tuple[Categories | None, FloatArray | None]:
-        """Return the categories and the weights of examples, as far as they are asked for."""
+    def look_at(
+        self, X: MatrixLike, Y: LabelMatrix, calibration: Any = slice(None)
+    ) -> tuple[Categories | None, FloatArray | None]:
+        """Return the categories and the weights of examples, as far as they are asked for; some rows calibrate."""
         by_object = self.taxonomy is not None and not isinstance(self.taxonomy, LabelsetTaxonomy)
         if X is None and (by_object or self.weight is not None):
             raise ValueError("Categories and weights of objects need the objects themselves: pass them as X.")
         categories = None if self.taxonomy is None else self.taxonomy.of_examples(X, Y)
-        return categories, None if self.weight is None else weights_of(self.weight, X)
+        weights = None if self.weight is None else weights_of(self.weight, X)
+        if weights is not None and not weights[calibration].any():
+            raise ValueError("weight is 0 for all calibration objects: none of them says anything about new objects.")
+        return categories, weights
 
 
 def check_choices(
@@ -110,6 +115,20 @@ def check_empty_labelsets(empty: str, *labels: LabelMatrix) -> None:
             ' labelset: objects without labels are always missed. Use empty="auto" unless there will be none.',
             UserWarning,
             stacklevel=4,
+        )
+
+
+def check_categories_of(measure: Measure | AutoMeasure | None, taxonomy: Taxonomy | None, n_labels: int) -> None:
+    """Raise ValueError where the scores of a measure cannot be told apart by the categories asked for."""
+    if measure is None or not isinstance(taxonomy, ByLabel):
+        return
+    candidates = measure.list_candidates(n_labels) if isinstance(measure, AutoMeasure) else [measure]
+    parts = [part for one in candidates for part in (one.parts() if isinstance(one, MeasureSum) else [one])]
+    roots = [part for part in parts if part.form == "root"]
+    if roots:
+        raise ValueError(
+            f"mondrian by one label goes with measures without a square root, got {roots[0]!r} in measure={measure!r}."
+            " Choose ByCardinality(), a measure such as LogLossMeasure(), or AutoMeasure() with such candidates."
         )
 
 

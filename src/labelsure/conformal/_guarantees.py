@@ -108,8 +108,9 @@ def check_guarantee(guarantee: str, *, smoothed: bool, one_fold: bool = False, w
 
 
 def check_fold_sizes(guarantee: str, sizes: Sequence[int]) -> None:
-    """Raise ValueError where the proof needs folds of equal size and these are not."""
-    if GUARANTEES[guarantee].prefixes and len(set(sizes)) > 1:
+    """Raise ValueError where the proof needs several folds, or folds of equal size, and these are not."""
+    kind = check_guarantee(guarantee, smoothed=False, one_fold=len(sizes) == 1)
+    if kind.prefixes and len(set(sizes)) > 1:
         raise ValueError(
             f"guarantee={guarantee!r} is proven for folds of equal size, got sizes from {min(sizes)} to {max(sizes)}."
             " Pass cv as a whole number, which makes equal folds, or choose guarantee='exact', 'exact-deterministic' or"

@@ -134,14 +134,14 @@ class InductiveConformalClassifier(CalibratedClassifier):
             raise ValueError("training_labels goes with prefit=True; without it they are made from X and y.")
         known = [Y] if training.labels is None else [Y, training.labels]
         choices, measure = self._check_choices(known, one_fold=True)
-        choices.look_at(X, Y)  # functions of the user's own fail now rather than after the classifier was fitted
         split_seed, *seeds = draw_seeds(self.random_state, 3)
+        nobody, everyone = np.empty(0, dtype=np.int64), np.arange(len(Y))
+        split = Split(nobody, everyone) if self.prefit else hold_out(self.calibration_size, len(Y), split_seed)
+        choices.look_at(X, Y, split.calibration)  # functions of the user's own fail before anything is fitted
         if self.prefit:
-            split = Split(np.empty(0, dtype=np.int64), np.arange(len(Y)))
             (outputs,) = outputs_of_models([self.estimator], X, self.n_labels_, n_jobs=None)
             models = [FoldModel(self.estimator, outputs)]
         else:
-            split = hold_out(self.calibration_size, len(Y), split_seed)
             needs = needs_of(measure, self.n_labels_)
             models = fit_models(self.estimator, X, Y, [split], seeds=seeds[:1], needs=[needs], n_jobs=None)
         self._keep_splits([split], len(Y), seeds)

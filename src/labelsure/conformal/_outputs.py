@@ -10,7 +10,7 @@ from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, 
 from labelsure._core.validation import check_label_matrix, check_label_names, check_same_length, row_index_of
 from labelsure.conformal._calibration import FoldExamples, TrainingPart, calibrate, check_training_part
 from labelsure.conformal._calibrator import Calibrator
-from labelsure.conformal._choices import check_choices, check_empty_labelsets, check_measure
+from labelsure.conformal._choices import check_categories_of, check_choices, check_empty_labelsets, check_measure
 from labelsure.conformal._fold_outputs import check_folds, check_same_objects, one_per_fold
 from labelsure.conformal._guarantees import check_fold_sizes
 from labelsure.conformal._sparse_outputs import SparseOutputs, read_outputs
@@ -184,6 +184,7 @@ def calibrate_outputs(
         one_fold=folds is None,
     )
     asked = check_measure(measure, n_labels)
+    check_categories_of(asked, choices.taxonomy, n_labels)
     categories, weights = choices.look_at(X, labels)
     if folds is None:
         rows, fold_numbers = [np.ones(len(labels), dtype=bool)], None

@@ -41,8 +41,6 @@ def weigh_densities(scores: IntArray, weights: FloatArray, new_weights: FloatArr
     new_weights : array of shape (n,)
         Of the new objects.
     """
-    if not weights.any():
-        raise ValueError("weight is 0 for all calibration objects: none of them says anything about new objects.")
     unit = weights.max() / WEIGHT_UNITS
     own = np.rint(weights / unit).astype(np.int64)
     new = np.minimum(np.rint(new_weights / unit), LARGEST).astype(np.int64)
