@@ -29,7 +29,7 @@ COMMON = (*FAST, "power+pairs", "power+pairs+prior:0.1")
 JOINT = ("signed-oof+hp", "label-wise-oof", "forest")
 ML_RBF = ("mahalanobis", "mahalanobis+hp", "signed", "signed+hp", "label-wise", "forest")
 TREES = ("random-forest", "gradient-boosting")
-ALL_GUARANTEES = ("cross", "exact", "exact-deterministic", "twice-mean", "e-mod", "eu-mod", "inductive")
+ALL_GUARANTEES = ("cross", "exact", "exact-deterministic", "exact-prefix", "twice-mean", "e-mod", "eu-mod", "inductive")
 
 
 @dataclass(frozen=True)
