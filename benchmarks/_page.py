@@ -10,7 +10,7 @@ HEAD = """\
 # Benchmarks
 
 Written by `make bench` (`.venv/bin/python -m benchmarks`) from the files in
-[benchmarks/results](../benchmarks/results); do not edit by hand. Ratios compare two things measured in the same run
+[benchmarks/results](../benchmarks/results); do not edit by hand. Ratios (x) compare two things measured in the same run
 on the same machine; absolute times are only there to give an idea.
 """
 
@@ -22,7 +22,7 @@ def write_page(results: Sequence[dict[str, Any]]) -> str:
 
 def _section(result: dict[str, Any]) -> str:
     figures = [Figure(**figure) for figure in result["figures"]]
-    rows = [f"| {figure.what} | {figure.shown} | {figure.bar} | {figure.verdict} |" for figure in figures]
+    rows = [f"| {figure.what} | {figure.shown} |" for figure in figures]
     machine = ", ".join(f"{name} {value}" for name, value in result["machine"].items())
     return "\n".join(
         [
@@ -30,8 +30,8 @@ def _section(result: dict[str, Any]) -> str:
             "",
             result["method"],
             "",
-            "| what | measured | bar | |",
-            "|---|---:|---|---|",
+            "| what | measured |",
+            "|---|---:|",
             *rows,
             "",
             *(line for table in result["tables"] for line in _table(Table(**table))),

@@ -10,11 +10,11 @@ from benchmarks._figures import Figure
 
 TITLE = "Compiling"
 METHOD = (
-    "Seconds of the processor for the first questions about one object: `top(2)`, the size of a region, the labels'"
-    " p-values and, up to 20 labels, all p-values. With 8 labels tables answer everything, with 14 some questions, with"
-    " 30 none; always the paper's measure, at last with a penalty for pairs. Each in a new process with an empty cache"
-    " of compiled code, and in a second process that finds it there; the lesser of two runs each. Importing numba is"
-    " shown by itself, importing labelsure is not included."
+    "CPU seconds for the first questions about one object: `top(2)`, the size of a region, the labels' p-values and, up"
+    " to 20 labels, all p-values. With 8 labels tables answer everything, with 14 some questions, with 30 none. The"
+    " measure is the paper's, in the last row with a penalty for pairs. Each row is measured in a new process with an"
+    " empty cache of compiled code, and again in a second process that finds the cache; the better of two runs. The"
+    " time to import numba is shown separately, that to import labelsure is not included."
 )
 REPEATS = 2
 USES = {"8 labels": (8, 0.0), "14 labels": (14, 0.0), "30 labels": (30, 0.0), "30 labels, pairs": (30, 1.0)}

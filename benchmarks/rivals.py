@@ -19,17 +19,17 @@ TITLE = "Other packages"
 PACKAGES = ("crepes", "mulaconf", "torch")
 METHOD = (
     "The p-values of all 16 384 labelsets for the 917 test objects of yeast, from one ML-RBF model and 450 calibration"
-    " examples (inductive), on one thread; the score is the sum of the squared errors, the one that all can use."
+    " examples (inductive), on one thread; the score is the sum of the squared errors, which all of them can use."
     " labelsure, numpy (a matrix product and one `searchsorted`) and mulaconf (`InductiveConformalPredictor.predict`,"
     ' measure "norm", which is the square root of that score and so ranks labelsets alike) start from the outputs;'
     " crepes (`ConformalClassifier.predict_p`, not smoothed) knows nothing of labelsets and gets all their scores ready"
-    " made, not counted here. numpy and mulaconf work on as many objects at a time as is fastest, mulaconf also with"
-    " its own setting. Seconds of the processor, the least of several calls taking turns, of crepes a single call."
-    " The p-values of labelsure, numpy and crepes are equal to the last bit. mulaconf computes with 32-bit floats, so"
-    " scores closer than that to a calibration score are counted on the wrong side: the share of such p-values and the"
-    " largest difference are given. labelsure's other scores have no counterpart to compare with: mulaconf has no"
-    " cross-conformal predictor, crepes no scores of labelsets."
-    " Memory is by how much the process grew at its highest, in a process of its own, the result included."
+    " made, which is not counted here. numpy and mulaconf work on as many objects at a time as is fastest, mulaconf"
+    " also with its own setting. CPU seconds, best of several interleaved runs, of crepes a single run. The p-values of"
+    " labelsure, numpy and crepes are equal to the last bit. mulaconf computes with 32-bit floats, so scores closer"
+    " than that to a calibration score are counted on the wrong side: the table gives the share of such p-values and"
+    " the largest difference. labelsure's other scores have no counterpart to compare with: mulaconf has no"
+    " cross-conformal predictor, crepes no scores of labelsets. Memory is the highest growth of the process, in a"
+    " process of its own, the result included."
 )
 CHUNKS = (1, 2, 4, 8, 16, 32, 64)
 REPEATS = 5

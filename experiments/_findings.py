@@ -1,44 +1,22 @@
-"""What the results say about what was asked for: bars, ``auto``, and which measure to use when none is named."""
+"""What the results say: the smallest regions, ``auto``, what guarantees cost, which measure to use if none is named."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log
 from statistics import fmean
 
-from experiments._rows import AUTO, Row, best_rival, groups, select
-
-Bar = tuple[float, float, float]
-BARS: dict[str, tuple[Bar, Bar]] = {
-    "scene": ((3.3, 2.2, 1.5), (2.2, 1.5, 1.15)),
-    "yeast": ((170.0, 90.0, 42.0), (100.0, 45.0, 20.0)),
-}
-"""What the best measure with ML-RBF must not exceed, and what is aimed at with the best learner and measure."""
+from experiments._rows import AUTO, LEVELS, Row, best, best_rival, groups, select
 
 DEFAULT = {"few labels": "log-loss+prior", "more than 20 labels": "log-loss+unseen:3"}
 """The library's default measure, by the number of labels."""
 
-AUTO_AT_MOST = 1.10
-"""How many times as large as the best fixed measure's the regions of ``auto`` may be, at the middle level."""
-
 
 @dataclass(frozen=True)
-class BarFinding:
-    """The row that comes nearest to a bar at its worst level."""
+class SmallestFinding:
+    """The row with the smallest regions of a data set, of some learners."""
 
-    dataset: str
     what: str
-    bar: Bar
     row: Row
-
-    @property
-    def times(self) -> float:
-        """How many times the bar its sizes are, at the worst level."""
-        return _times(self.row, self.bar)
-
-    @property
-    def met(self) -> bool:
-        """Whether no level is above the bar."""
-        return self.times <= 1
 
 
 @dataclass(frozen=True)
@@ -52,11 +30,6 @@ class AutoFinding:
     def ratio(self) -> float:
         """How many times as large the regions of ``auto`` are."""
         return self.auto.size() / self.fixed.size(self.auto.figures)
-
-    @property
-    def met(self) -> bool:
-        """Whether ``auto`` is good enough."""
-        return self.ratio <= AUTO_AT_MOST
 
 
 @dataclass(frozen=True)
@@ -83,18 +56,42 @@ class MeasureFinding:
         return max(self.ratios, key=self.ratios.__getitem__)
 
 
-def judge_bars(rows: Sequence[Row]) -> list[BarFinding]:
-    """Return for each bar the row that exceeds it least, or stays farthest below it."""
+@dataclass(frozen=True)
+class GuaranteeFinding:
+    """A guarantee beside the paper's p-value with the same learner and measure, on the resplits of the first."""
+
+    row: Row
+    cross: Row
+
+    @property
+    def ratios(self) -> list[float]:
+        """How many times as large its regions are, at all levels."""
+        return [
+            fmean(figures["sizes"][level] for figures in self.row.figures.values())
+            / fmean(self.cross.figures[resplit]["sizes"][level] for resplit in self.row.figures)
+            for level in LEVELS
+        ]
+
+
+def find_smallest(rows: Sequence[Row]) -> list[SmallestFinding]:
+    """Return for each data set the smallest regions with ML-RBF, of those with most resplits, and with any learner."""
     found = []
-    for name, (bar, aim) in BARS.items():
+    for name in dict.fromkeys(row.dataset for row in rows):
         fixed = [row for row in select(rows, dataset=name, guarantee="cross") if row.is_fixed]
-        for what, candidates, limit in (
-            ("best measure with ML-RBF", _most_resplits(select(fixed, learner="ml-rbf")), bar),
-            ("best learner and measure", fixed, aim),
-        ):
-            if candidates:
-                nearest = min(candidates, key=lambda row: _times(row, limit))
-                found.append(BarFinding(name, what, limit, nearest))
+        for what, candidates in (("ML-RBF", _most_resplits(select(fixed, learner="ml-rbf"))), ("any learner", fixed)):
+            smallest = best(candidates)
+            if smallest is not None:
+                found.append(SmallestFinding(what, smallest))
+    return found
+
+
+def judge_guarantees(rows: Sequence[Row]) -> list[GuaranteeFinding]:
+    """Return the guarantees that were measured beside the paper's p-value, not those of many labels."""
+    found = []
+    for row in rows:
+        same = select(rows, dataset=row.dataset, learner=row.learner, measure=row.measure, guarantee="cross")
+        if row.guarantee != "cross" and not row.logarithmic:
+            found += [GuaranteeFinding(row, cross) for cross in same if cross.figures.keys() >= row.figures.keys()]
     return found
 
 
@@ -129,7 +126,3 @@ def _most_resplits(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with as many resplits as any has."""
     most = max((len(row.figures) for row in rows), default=0)
     return [row for row in rows if len(row.figures) == most]
-
-
-def _times(row: Row, bar: Bar) -> float:
-    return max(size / most for size, most in zip(row.sizes, bar, strict=True))

@@ -1,12 +1,12 @@
 """Which runs of ``labelsure compare`` make up the experiments.
 
-ML-RBF has the most resplits and measures, above all on scene and yeast; other learners have fewer, for what they cost.
-All learners but ML-RBF get what a measure learns from outputs out of fold, as the measures' documentation says. On the
-three text sets there are no measures that bind labels together or grow forests, whose regions take long to search and
-which did not help in first trials. Enron has 5 folds, and the regions of 100 test objects are sized; bibtex has 4,
-trains with 1000 objects instead of 4880, and the regions of 30 are sized. Penalties for pairs are left out on bibtex,
-where some objects' best labelsets take minutes to find, and ``auto`` does not try them with so many labels either; on
-enron only logistic regression and ML-RBF have them. Support vector machines are tried on scene and yeast alone.
+ML-RBF has the most resplits and measures, above all on scene and yeast; other learners have fewer, because they take
+longer. Measures that learn from outputs get them out of fold, except with ML-RBF. On the three text sets there are no
+distances and no forests: their regions take long to search, and they did not help in first trials. Enron has 5 folds,
+and the regions of 100 test objects are sized; bibtex has 4, trains with 1000 objects instead of 4880, and the regions
+of 30 are sized. Penalties for pairs are left out on bibtex, where some objects' best labelsets take minutes to find,
+and ``auto`` does not try them with that many labels either; on enron only logistic regression and ML-RBF have them.
+Support vector machines are tried on scene and yeast alone.
 """
 
 from collections.abc import Sequence

@@ -4,7 +4,7 @@ import math
 
 import pytest
 from experiments import __main__ as command
-from experiments._findings import BARS, DEFAULT, judge_auto, judge_bars, judge_measures
+from experiments._findings import DEFAULT, find_smallest, judge_auto, judge_guarantees, judge_measures
 from experiments._page import write_page
 from experiments._plan import PLAN
 from experiments._rows import LEVELS, best, best_rival, read_rows
@@ -140,30 +140,37 @@ def test_errors_may_be_two_binomial_deviations_above_nominal(over, valid):
     assert row.is_valid("95")
 
 
-def test_page_judges_the_bars():
-    bar, aim = BARS["scene"]
-    just = [line("signed+hp", bar), line("forest", aim, learner="random-forest")]
-    page = write_page({"scene": document(*just)})
-    assert "best measure with ML-RBF | ml-rbf, signed+hp | 2 | 3.30 / 2.20 / 1.50 | 3.30 / 2.20 / 1.50 |" in page
-    assert page.count("| met |") == 2
-    assert [finding.times for finding in judge_bars(read_rows(document(*just)))] == [1.0, 1.0]
-    worse = [line("signed+hp", (bar[0] + 0.1, *bar[1:])), line("forest", (*aim[:2], 2.0), learner="random-forest")]
-    page = write_page({"scene": document(*worse)})
-    assert page.count("| missed |") == 2
-    assert "asked for 2.20 / 1.50 / 1.15: 1.55 times that at worst." in page
-
-
-def test_page_judges_the_measure_that_is_nearest_at_all_levels():
-    lines = [line("forest", (9.0, 1.5, 1.1)), line("signed+hp", (3.2, 2.1, 1.4))]
+def test_smallest_regions_are_those_at_90_percent_of_the_measures_with_most_resplits():
+    lines = [
+        line("forest", (1.0, 1.0, 1.0), resplits=[0]),
+        *(line("signed+hp", (3.2, 2.1, 1.4)), line("power", (3.1, 2.2, 1.3)), line("auto", (1.0, 0.5, 0.2))),
+        line("forest", (2.0, 0.9, 1.1), learner="svm"),
+    ]
+    with_ml_rbf, of_all = find_smallest(read_rows(document(*lines)))
+    assert (with_ml_rbf.row.measure, of_all.row.learner) == ("signed+hp", "svm")
     page = write_page({"scene": document(*lines)})
-    assert "| scene | best measure with ML-RBF | ml-rbf, signed+hp |" in page
-    assert "| forest | **9.00 / 1.50 / 1.10** |" in page
+    assert "| scene | ML-RBF | ml-rbf, signed+hp | 2 | 3.20 / 2.10 / 1.40 | 5.0 / 10.0 / 20.0 |" in page
+    assert "| scene | any learner | svm, forest | 2 | 2.00 / 0.90 / 1.10 | 5.0 / 10.0 / 20.0 |" in page
 
 
-def test_bars_are_for_measures_with_all_resplits():
-    lines = [line("forest", (1.0, 1.0, 1.0), resplits=[0]), line("signed+hp", (3.2, 2.1, 1.4))]
-    with_ml_rbf, _ = judge_bars(read_rows(document(*lines)))
-    assert with_ml_rbf.row.measure == "signed+hp"
+def test_guarantees_are_compared_on_resplits_that_both_have():
+    lines = [
+        *(by_resplit("power", {0: 2.0, 1: 4.0, 2: 90.0}), by_resplit("power", {0: 3.0, 1: 6.0}, guarantee="exact")),
+        by_resplit("power", {7: 1.0}, guarantee="e-mod"),
+    ]
+    (found,) = judge_guarantees(rows_of(*lines))
+    assert found.row.guarantee == "exact"
+    assert found.ratios == [1.0, 1.5, 1.0]
+
+
+def test_page_shows_what_guarantees_cost():
+    lines = [line("power", (5, 3, 1)), line("power", (10, 4.5, 2), guarantee="twice-mean")]
+    page = write_page({"scene": document(*lines)})
+    assert "| guarantee | scene, power |" in page
+    assert "| twice-mean | 2.00 / 1.50 / 2.00 |" in page
+    assert "those of the paper's p-value" not in page
+    page = write_page({"scene": document(line("power", (5, 3, 1)), line("power", (9, 4.5, 2), guarantee="exact"))})
+    assert '`guarantee="exact"` at 90 and 80 % are 1.50 to 2.00 times as large' in page
 
 
 def test_default_is_judged_by_the_measure_that_it_is_for_the_number_of_labels():
@@ -201,12 +208,8 @@ def test_page_shows_a_matrix_of_measures_and_learners():
 def test_page_compares_auto_with_the_best_fixed_measure():
     lines = [line("power", (5.0, 3.0, 1.6)), line("signed", (3.0, 2.0, 1.4)), line("auto", (3.2, 2.1, 1.4))]
     page = write_page({"scene": document(*lines)})
-    assert "| scene | ml-rbf | 2 | signed | 1.05 | 5.0 / 10.0 / 20.0 | met |" in page
-    assert "times the best fixed measure's in 1 of 1 cases; the worst is 1.05 (scene, ml-rbf)." in page
-    lines[-1] = line("auto", (3.2, 2.21, 1.4))
-    page = write_page({"scene": document(*lines)})
-    assert "| scene | ml-rbf | 2 | signed | 1.10 | 5.0 / 10.0 / 20.0 | missed |" in page
-    assert "times the best fixed measure's in 0 of 1 cases" in page
+    assert "| scene | ml-rbf | 2 | signed | 1.05 | 5.0 / 10.0 / 20.0 |" in page
+    assert "are 1.05 to 1.05 times as large as those of the best fixed measure, in 1 cases" in page
 
 
 def test_page_compares_measures_over_sets_and_learners():
