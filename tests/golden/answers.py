@@ -218,7 +218,9 @@ def _keep_nonempty(p_values, Y):
 
 
 def _members(region):
-    codes = region.labelsets(limit=MOST_LISTED).astype(np.int64)
+    listed = region.members if hasattr(region, "members") else region.labelsets
+    listed = listed(limit=MOST_LISTED)
+    codes = getattr(listed, "labelsets", listed).astype(np.int64)
     return (codes @ (1 << np.arange(codes.shape[1]))).tolist()
 
 
