@@ -207,7 +207,7 @@ def answer(configuration):
     answers["outer"] = np.array([region.outer for region in regions])
     if not many:
         answers["members"] = [_members(region[i]) for region in regions for i in range(2)]
-    if hasattr(model, "nonconformity"):
+    if configuration.kind in ("inductive", "prefit"):
         answers["nonconformity"] = np.round(model.nonconformity(X_new, asked), 9)
     return answers
 
