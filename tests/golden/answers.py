@@ -200,9 +200,7 @@ def answer(configuration):
     if configuration.n_labels <= TABLE_LABELS:
         answers["p_values"] = pred.p_values()
         answers["masses"] = pred.rank_labels(method="mass")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # levels that so few examples cannot reach
-        regions = [pred.region(level) for level in LEVELS]
+    regions = [pred.region(level) for level in LEVELS]
     answers["sizes"] = [sizes_of(region) for region in regions]
     answers["contains"] = np.array([region.contains(asked) for region in regions])
     answers["inner"] = np.array([region.inner for region in regions])
@@ -220,8 +218,8 @@ def _keep_nonempty(p_values, Y):
 
 
 def _members(region):
-    labelsets = region.members if hasattr(region, "members") else region.labelsets
-    listed = labelsets(limit=MOST_LISTED)
+    listed = region.members if hasattr(region, "members") else region.labelsets
+    listed = listed(limit=MOST_LISTED)
     codes = getattr(listed, "labelsets", listed).astype(np.int64)
     return (codes @ (1 << np.arange(codes.shape[1]))).tolist()
 
