@@ -1,22 +1,25 @@
-"""Guarantees as a choice: each merging rule against its formula, and what it says of itself."""
+"""Guarantees as a choice: each merging rule against its formula, and the regions that follow from it."""
 
 import pickle
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
-from labelsure import CrossConformalClassifier, InductiveConformalClassifier, calibrate_outputs
-from labelsure.conformal._guarantees import GUARANTEES, cross_error_bound, merge_folds
-from labelsure.conformal._p_to_e import scaled_e_values
-from labelsure.conformal._splits import make_splits
-from labelsure.labelsets import DRAW_UNIT
+from labelsure import CrossConformalClassifier, calibrate_outputs
+from labelsure._core.randomness import DRAW_UNIT, MERGING, draw_uniforms, join_keys, object_keys
+from labelsure.conformal import GUARANTEES, make_splits
+from labelsure.conformal._e_values import E_VALUE_SCALE, complements, linear_e_values, steep_e_values
+from labelsure.conformal._guarantees import Merging
+from labelsure.estimators import outputs_of
 
 SIZES = st.lists(st.integers(1, 12), min_size=2, max_size=6)
 LEVELS = st.fractions(Fraction(1, 50), Fraction(9, 10), max_denominator=60)
+DRAWS = st.integers(1, DRAW_UNIT)
+EQUAL_FOLDS = [name for name, kind in GUARANTEES.items() if kind.prefixes]
 
 
 def counts_for(data, sizes):
@@ -25,99 +28,129 @@ def counts_for(data, sizes):
 
 
 def fold_p_values(sizes, counts):
-    return [[Fraction(int(c) + 1, size + 1) for c in row] for size, row in zip(sizes, counts, strict=True)]
+    """Return p_k of each labelset, one list per labelset."""
+    rows = [[Fraction(int(c) + 1, size + 1) for c in row] for size, row in zip(sizes, counts, strict=True)]
+    return list(zip(*rows, strict=True))
 
 
-def merged(name, sizes, counts, draw):
+def numerators(weighing, counts):
+    return weighing.numerators(counts[:, None], counts[:, None], np.array([0]))[0]
+
+
+def merged(name, sizes, counts, draw=1):
     """Return the p-value of each labelset as an exact fraction of whole numbers."""
-    merging = merge_folds(name, sizes, np.array([draw]), smoothed=False)
-    numerators = merging.rule.numerators(counts[:, None], np.array([0]))[0]
-    return [Fraction(int(one), int(merging.rule.denominators[0])) for one in numerators]
+    weighing = Merging(GUARANTEES[name], np.array([draw])).weighing(sizes)
+    return [Fraction(int(one), int(weighing.denominators[0])) for one in numerators(weighing, counts)]
+
+
+def members(name, sizes, counts, significance, draw=1):
+    """Tell which labelsets belong to the region at a level."""
+    weighing = Merging(GUARANTEES[name], np.array([draw])).weighing_at(sizes)(significance)
+    return (numerators(weighing, counts) >= 1).tolist()
+
+
+def e_values(calibrator, sizes, counts, significance):
+    """Return eps E(p_k) of each labelset as fractions, one list per labelset."""
+    rows = []
+    for size, row in zip(sizes, counts, strict=True):
+        values = complements(calibrator, (size,), significance)[0]
+        rows.append([1 - Fraction(int(values[c]), E_VALUE_SCALE) for c in row])
+    return list(zip(*rows, strict=True))
+
+
+def running_means(values):
+    return [sum(values[:t]) / t for t in range(1, len(values) + 1)]
 
 
 @given(st.data(), SIZES)
 def test_twice_mean_equals_twice_the_mean_of_fold_p_values(data, sizes):
     counts = counts_for(data, sizes)
-    p_values = fold_p_values(sizes, counts)
-    expected = [2 * sum(of_one) / len(sizes) for of_one in zip(*p_values, strict=True)]
-    assert merged("twice-mean", sizes, counts, 0) == expected
+    expected = [2 * sum(of_one) / len(sizes) for of_one in fold_p_values(sizes, counts)]
+    assert merged("twice-mean", sizes, counts) == expected
 
 
-@given(st.data(), st.integers(1, 12), st.integers(2, 9), st.integers(1, DRAW_UNIT))
+@given(st.data(), st.integers(1, 12), st.integers(2, 9), DRAWS)
 def test_running_means_equal_their_formulas(data, size, n_folds, draw):
     sizes = [size] * n_folds
     counts = counts_for(data, sizes)
     u = Fraction(draw, DRAW_UNIT)
     for of_one, e_mod, eu_mod in zip(
-        zip(*fold_p_values(sizes, counts), strict=True),
+        fold_p_values(sizes, counts),
         merged("e-mod", sizes, counts, draw),
         merged("eu-mod", sizes, counts, draw),
         strict=True,
     ):
-        means = [sum(of_one[:t]) / t for t in range(1, n_folds + 1)]
-        assert e_mod == 2 * min(means)
-        expected = 2 * min(of_one[0] / (2 - u), *means)
+        assert e_mod == 2 * min(running_means(of_one))
+        expected = 2 * min(of_one[0] / (2 - u), *running_means(of_one))
         assert 0 <= eu_mod - expected < Fraction(1, 10**7)  # 1 / (2 - u) is rounded up
 
 
-@given(st.integers(1, 60), LEVELS)
-def test_e_values_fall_and_average_to_at_most_one(size, significance):
-    values = scaled_e_values(size, significance)
-    assert (np.diff(values) <= 0).all()
-    assert (values >= 0).all()
-    assert float(significance) * (1 - 2e-9) <= values.mean() <= float(significance) * (1 + 1e-15)
+@pytest.mark.parametrize("name", ["cross", "exact", "exact-deterministic", "exact-prefix"])
+def test_p_values_of_the_paper_stay_where_only_regions_change(name):
+    counts = np.array([[2, 0, 3], [1, 0, 5]])
+    assert merged(name, [3, 5], counts) == [Fraction(4, 9), Fraction(1, 9), 1]
 
 
-@given(st.integers(1, 60), LEVELS)
-def test_e_values_equal_their_formula(size, significance):
-    """F(p) = (1/eps) (1 + e^{C (eps - s)}) / (1 + e^{C (p - s)}): two ratios give C back, wherever F is not flat."""
-    values = scaled_e_values(size, significance)
-    n_values, level = size + 1, float(significance)
-    grid = np.arange(1, n_values + 1) / n_values
-    if (significance * n_values).denominator == 1:
-        assert values.tolist() == (grid <= level + 1e-12).astype(float).tolist()
-        return
-    middle = (level + (int(significance * n_values) + 1) / n_values) / 2
-    low, high = 0.0, 1.0
-    f = lambda c: (1 + np.exp(c * (level - middle))) / (1 + np.exp(np.minimum(c * (grid - middle), 700)))  # noqa: E731
-    while f(high).mean() > level:
-        high *= 2
-    for _ in range(200):
-        c = (low + high) / 2
-        low, high = (c, high) if f(c).mean() > level else (low, c)
-    np.testing.assert_allclose(values, f(low), rtol=1e-5, atol=1e-9)
-
-
-@given(st.data(), SIZES, LEVELS, st.integers(1, DRAW_UNIT))
+@given(st.data(), SIZES, LEVELS, DRAWS)
 def test_exact_keeps_labelsets_whose_mean_e_value_is_below_u_over_eps(data, sizes, significance, draw):
     counts = counts_for(data, sizes)
-    rule = merge_folds("exact", sizes, np.array([draw]), smoothed=False).rule_at(significance)
-    members = rule.numerators(counts[:, None], np.array([0]))[0] >= 1
-    e_values = [scaled_e_values(size, significance)[row] for size, row in zip(sizes, counts, strict=True)]
-    mean, limit = np.mean(e_values, axis=0), draw / DRAW_UNIT
-    clear = np.abs(mean - limit) > 1e-8
-    assert (members == (mean < limit))[clear].all()
+    means = [sum(of_one) / len(sizes) for of_one in e_values(steep_e_values, sizes, counts, significance)]
+    expected = [mean < Fraction(draw, DRAW_UNIT) for mean in means]
+    assert members("exact", sizes, counts, significance, draw) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "calibrator"), [("exact-deterministic", steep_e_values), ("twice-mean", linear_e_values)]
+)
+@given(st.data(), SIZES, LEVELS)
+def test_regions_by_the_mean_keep_labelsets_whose_mean_e_value_is_below_one_over_eps(
+    name, calibrator, data, sizes, significance
+):
+    counts = counts_for(data, sizes)
+    expected = [sum(of_one) / len(sizes) < 1 for of_one in e_values(calibrator, sizes, counts, significance)]
+    assert members(name, sizes, counts, significance) == expected
+    order = data.draw(st.permutations(range(len(sizes))))
+    assert members(name, [sizes[k] for k in order], counts[order], significance) == expected
+
+
+@pytest.mark.parametrize(("name", "calibrator"), [("exact-prefix", steep_e_values), ("e-mod", linear_e_values)])
 @given(st.data(), st.integers(1, 12), st.integers(2, 6), LEVELS)
-def test_exact_deterministic_keeps_labelsets_whose_running_mean_never_reaches_one_over_eps(
-    data, size, n_folds, significance
+def test_regions_by_running_means_keep_labelsets_that_never_reach_one_over_eps(
+    name, calibrator, data, size, n_folds, significance
 ):
     sizes = [size] * n_folds
     counts = counts_for(data, sizes)
-    rule = merge_folds("exact-deterministic", sizes, np.array([1]), smoothed=False).rule_at(significance)
-    members = rule.numerators(counts[:, None], np.array([0]))[0] >= 1
-    scaled = np.array([scaled_e_values(size, significance)[row] for row in counts])
-    running = scaled.cumsum(axis=0) / np.arange(1, n_folds + 1)[:, None]
-    clear = (np.abs(running - 1) > 1e-7).all(axis=0)
-    assert (members == (running < 1).all(axis=0))[clear].all()
+    values = e_values(calibrator, sizes, counts, significance)
+    assert members(name, sizes, counts, significance) == [max(running_means(of_one)) < 1 for of_one in values]
 
 
-def test_exact_deterministic_rejects_where_the_level_is_a_value_of_p():
-    """At eps (m + 1) a whole number an e-value is 0 or exactly 1 / eps: one fold with p <= eps first is enough."""
-    rule = merge_folds("exact-deterministic", [9, 9], np.array([1]), smoothed=False).rule_at(Fraction(3, 10))
-    counts = np.array([[2, 2, 3, 9], [2, 9, 2, 9]])  # p_1 = .3, .3, .4, 1
-    assert (rule.numerators(counts[:, None], np.array([0]))[0] >= 1).tolist() == [False, False, True, True]
+@given(st.data(), st.integers(1, 60), st.integers(2, 6), LEVELS)
+def test_linear_regions_are_within_those_of_their_p_values(data, size, n_folds, significance):
+    sizes = [size] * n_folds
+    counts = counts_for(data, sizes)
+    for name in ("twice-mean", "e-mod"):
+        kept = members(name, sizes, counts, significance)
+        above = [p > significance for p in merged(name, sizes, counts)]
+        assert all(not member or p for member, p in zip(kept, above, strict=True))
+
+
+def test_running_means_reject_where_the_first_fold_does_and_the_mean_where_all_do():
+    """At eps (m + 1) a whole number a steep e-value is 0 or exactly 1 / eps."""
+    counts = np.array([[2, 2, 3, 9], [2, 9, 2, 9]])  # p_1 = .3, .3, .4, 1 and p_2 = .3, 1, .3, 1
+    assert members("exact-prefix", [9, 9], counts, Fraction(3, 10)) == [False, False, True, True]
+    assert members("exact-deterministic", [9, 9], counts, Fraction(3, 10)) == [False, True, True, True]
+
+
+@pytest.mark.parametrize("name", ["exact", "exact-deterministic", "twice-mean"])
+def test_folds_without_examples_have_no_say(name):
+    """Within a category a fold may have none; where no fold has any, every labelset is a member."""
+    counts = np.array([[0, 1, 3], [0, 2, 4]])
+    draw, level = DRAW_UNIT // 3, Fraction(1, 3)
+    expected = members(name, [3, 4], counts, level, draw)
+    with_none = np.insert(counts, 1, 0, axis=0)
+    assert members(name, [3, 0, 4], with_none, level, draw) == expected
+    assert len(set(expected)) == 2
+    assert members(name, [0, 0], np.zeros((2, 3), dtype=int), level, draw) == [True] * 3
 
 
 @pytest.fixture(scope="module")
@@ -128,19 +161,23 @@ def data():
     return X, Y
 
 
-@pytest.mark.parametrize("guarantee", GUARANTEES)
-def test_regions_of_every_guarantee_agree_in_all_their_answers(data, guarantee):
+@pytest.fixture(scope="module")
+def model(data):
     X, Y = data
-    model = CrossConformalClassifier(
-        DecisionTreeClassifier(max_depth=3), cv=4, guarantee=guarantee, random_state=0, empty="allow"
-    ).fit(X[:63], Y[:63])
-    pred = model.predict_labelsets(X[63:])
+    base = DecisionTreeClassifier(max_depth=3, random_state=0)
+    return CrossConformalClassifier(base, cv=4, random_state=0, empty="allow").fit(X[:60], Y[:60])
+
+
+@pytest.mark.parametrize("guarantee", GUARANTEES)
+def test_regions_of_every_guarantee_agree_in_all_their_answers(data, model, guarantee):
+    X, Y = data
+    pred = model.recalibrate(X[:60], Y[:60], guarantee=guarantee).predict_labelsets(X[63:])
     candidates = pred.candidates()
     for significance in (0.1, 0.25, 0.5):
         region = pred.region(significance)
-        members = np.array([region.contains(np.tile(labelset, (20, 1))) for labelset in candidates]).T
-        assert region.sizes.tolist() == members.sum(axis=1).tolist()
-        for i, own in enumerate(members):
+        holds = np.array([region.contains(labelset) for labelset in candidates]).T
+        assert region.sizes.tolist() == holds.sum(axis=1).tolist()
+        for i, own in enumerate(holds):
             listed = candidates[own]
             assert sorted(map(tuple, region[i].members().labelsets)) == sorted(map(tuple, listed))
             assert region.inner[i].tolist() == (listed.all(axis=0) & own.any()).tolist()
@@ -149,89 +186,93 @@ def test_regions_of_every_guarantee_agree_in_all_their_answers(data, guarantee):
         assert pred[3:5].region(significance).sizes.tolist() == region.sizes[3:5].tolist()
 
 
-@pytest.mark.parametrize("guarantee", ["twice-mean", "e-mod", "eu-mod"])
-def test_regions_are_the_labelsets_with_p_values_above_the_level(data, guarantee):
+@pytest.mark.parametrize("guarantee", ["cross", "eu-mod", "twice-mean", "e-mod"])
+def test_regions_are_those_of_the_p_values_or_smaller(data, model, guarantee):
     X, Y = data
-    model = CrossConformalClassifier(DecisionTreeClassifier(max_depth=3), cv=3, guarantee=guarantee, random_state=0)
-    pred = model.fit(X[:63], Y[:63]).predict_labelsets(X[63:])
-    table = pred.p_values()
+    pred = model.recalibrate(X[:60], Y[:60], guarantee=guarantee).predict_labelsets(X[60:])
+    table, candidates = pred.p_values(), pred.candidates()
     assert (table <= 1).all()
-    assert (pred.region(0.3).sizes == (table > 0.3).sum(axis=1)).all()
     assert np.array_equal(pred.credibility, table.max(axis=1))
+    n_members = n_above = 0
+    for level in (0.15, 0.3, 0.45):
+        region, above = pred.region(level), table > level
+        holds = np.array([region.contains(labelset) for labelset in candidates]).T
+        assert not (holds & ~above).any()
+        n_members, n_above = n_members + holds.sum(), n_above + above.sum()
+    assert (n_members == n_above) == (guarantee in ("cross", "eu-mod"))
 
 
-def test_prefix_guarantees_make_equal_folds_and_train_with_what_is_left():
-    Y = np.zeros((23, 2), dtype=np.int8)
-    splits = make_splits(5, Y, Y, 0, equal=True)
-    assert [len(calibration) for _, calibration in splits] == [4] * 5
-    assert len(np.unique(np.concatenate([calibration for _, calibration in splits]))) == 20
-    for train, calibration in splits:
-        assert sorted([*train, *calibration]) == list(range(23))
-
-
-def test_cross_error_bound_is_the_smaller_of_two(data):
-    assert cross_error_bound(0.1, 100, 10) == pytest.approx(0.2 + min(2 * 0.9 * 0.9 / 11, 0.9 / 11))
-    assert cross_error_bound(0.1, 100, 50) == pytest.approx(0.2 + min(2 * 0.9 * 0.98 / 3, 0.5 / 51))
+@pytest.mark.parametrize("guarantee", ["exact", "eu-mod"])
+def test_randomised_regions_follow_the_draws_of_the_objects(data, model, guarantee):
+    """What the rule says with U from the calibrator's seed and the object's features is what the region holds."""
     X, Y = data
-    model = CrossConformalClassifier(DecisionTreeClassifier(), cv=9, random_state=0).fit(X[:81], Y[:81])
-    sentence = model.predict_labelsets(X).region(0.05).statement
-    bound = cross_error_bound(0.05, 81, 9)
-    for part in (f"at most {bound:.3g}", "81 exchangeable examples in 9 folds", "Barber", "Papadopoulos 2014"):
-        assert part in sentence
-
-
-@pytest.mark.parametrize("guarantee", [name for name in GUARANTEES if name != "cross"])
-def test_sentences_promise_the_level_itself_and_name_who_proved_it(data, guarantee):
-    X, Y = data
-    model = CrossConformalClassifier(DecisionTreeClassifier(), cv=3, guarantee=guarantee, random_state=0).fit(X, Y)
-    sentence = model.predict_labelsets(X[:2]).region(0.05).statement
-    assert "at most 0.05" in sentence
-    assert GUARANTEES[guarantee].proved_by in sentence
-
-
-def test_inductive_and_full_regions_state_their_guarantee(data):
-    X, Y = data
-    inductive = InductiveConformalClassifier(DecisionTreeClassifier(), random_state=0).fit(X, Y)
-    assert "at most 0.1, for exchangeable examples" in inductive.predict_labelsets(X[:2]).region(0.1).statement
-    one_fold = calibrate_outputs(np.full((5, 2), 0.4), np.eye(5, 2, dtype=int))
-    assert "at most 0.1, for exchangeable examples" in one_fold.predict_labelsets([[0.1, 0.2]]).region(0.1).statement
-
-
-def test_smoothed_cross_conformal_regions_promise_nothing(data):
-    X, Y = data
-    model = CrossConformalClassifier(DecisionTreeClassifier(), cv=3, smoothed=True, random_state=0).fit(X, Y)
-    assert model.predict_labelsets(X[:2]).region(0.1).statement.startswith("Nothing is proven")
+    other = model.recalibrate(X[:60], Y[:60], guarantee=guarantee)
+    pred = other.predict_labelsets(X[60:])
+    draws = draw_uniforms(other.calibrator_.seed, MERGING, join_keys([object_keys(X[60:])]))
+    sizes = other.calibrator_.sizes
+    for i, draw in enumerate(draws[:8]):
+        scores = [
+            fold.measure.energy(np.repeat(outputs_of(inner, X[[60 + i]], 3), 8, axis=0)).scores(pred.candidates())
+            for fold, inner in zip(other.calibrator_.folds, other.models_, strict=True)
+        ]
+        calibrations = other.calibrator_.calibrations
+        counts = np.array([one.count_at_least(own) for one, own in zip(calibrations, scores, strict=True)])
+        if guarantee == "exact":
+            expected = members("exact", sizes, counts, Fraction(1, 4), draw)
+        else:
+            expected = [p > Fraction(1, 4) for p in merged("eu-mod", sizes, counts, draw)]
+        assert [bool(pred[i].region(0.25).contains(labelset)[0]) for labelset in pred.candidates()] == expected
 
 
 @pytest.mark.parametrize("guarantee", GUARANTEES)
-def test_predictions_of_every_guarantee_can_be_pickled(data, guarantee):
+def test_predictions_of_every_guarantee_can_be_pickled(data, model, guarantee):
     X, Y = data
-    model = CrossConformalClassifier(DecisionTreeClassifier(), cv=3, guarantee=guarantee, random_state=0).fit(X, Y)
-    pred = model.predict_labelsets(X[:4])[1:]
+    pred = model.recalibrate(X[:60], Y[:60], guarantee=guarantee).predict_labelsets(X[:4])[1:]
     again = pickle.loads(pickle.dumps(pred))
     assert np.array_equal(again.region(0.2).sizes, pred.region(0.2).sizes)
     assert again.region(0.2).statement == pred.region(0.2).statement
 
 
-def test_bad_guarantees_are_refused(data):
+def predictor_of_five_folds(guarantee):
+    rng = np.random.default_rng(0)
+    outputs = rng.random((60, 4))
+    Y = (rng.random((60, 4)) < outputs).astype(int)
+    folds = np.arange(60) % 5
+    return calibrate_outputs(outputs, Y, folds=folds, guarantee=guarantee, empty="allow", random_state=0)
+
+
+def test_regions_by_p_values_are_nested_and_those_by_e_values_need_not_be():
+    """Regions of "exact" are made for their level: one at 0.15 may lack a member of the one at 0.17 (as documented)."""
+    rng = np.random.default_rng(1)
+    centre = rng.random((200, 4))
+    new = [np.clip(centre + rng.normal(scale=0.15, size=centre.shape), 0, 1) for _ in range(5)]  # folds disagree
+    lacking = {}
+    for guarantee in ("cross", "eu-mod", "exact", "exact-deterministic"):
+        predictor = predictor_of_five_folds("cross" if guarantee == "cross" else guarantee)
+        pred = predictor.predict_labelsets(new)
+        smaller, larger = (
+            np.array([pred.region(level).contains(labelset) for labelset in pred.candidates()])
+            for level in (0.17, 0.15)
+        )
+        lacking[guarantee] = int((smaller & ~larger).sum())
+    assert lacking["cross"] == lacking["eu-mod"] == 0
+    assert lacking["exact"] > 0
+    assert lacking["exact-deterministic"] > 0
+
+
+@pytest.mark.parametrize("n_examples", [20, 23])
+def test_prefix_guarantees_make_equal_folds_and_train_with_what_is_left(n_examples):
+    Y = np.zeros((n_examples, 2), dtype=np.int8)
+    splits = make_splits(5, Y, Y, 0, equal=True)
+    assert [len(calibration) for _, calibration in splits] == [4] * 5
+    assert len(np.unique(np.concatenate([calibration for _, calibration in splits]))) == 20
+    for train, calibration in splits:
+        assert sorted([*train, *calibration]) == list(range(n_examples))
+
+
+@pytest.mark.parametrize("guarantee", EQUAL_FOLDS)
+def test_prefix_guarantees_of_a_classifier_use_equal_folds(data, guarantee):
     X, Y = data
-    outputs, labels = np.full((6, 2), 0.4), np.eye(6, 2, dtype=int)
-    with pytest.raises(ValueError, match=r"guarantee must be .*'sure'"):
-        CrossConformalClassifier(DecisionTreeClassifier(), guarantee="sure").fit(X, Y)
-    with pytest.raises(ValueError, match=r"at least two folds, got one fold.*InductiveConformalClassifier"):
-        calibrate_outputs(outputs, labels, guarantee="exact")
-    with pytest.raises(ValueError, match="folds of equal size, got sizes from 2 to 4"):
-        calibrate_outputs(outputs, labels, folds=[0, 0, 0, 0, 1, 1], guarantee="e-mod")
-    with pytest.raises(ValueError, match="smoothed=True goes with guarantee='cross' only"):
-        calibrate_outputs(outputs, labels, folds=[0, 0, 0, 1, 1, 1], guarantee="exact", smoothed=True)
-
-
-@settings(max_examples=20)
-@given(st.integers(0, 2**31))
-def test_randomised_guarantees_are_repeatable_and_follow_the_seed(seed):
-    outputs = np.random.default_rng(0).random((40, 3))
-    options = {"folds": [0, 1] * 20, "guarantee": "exact", "random_state": seed}
-    predictor = calibrate_outputs(outputs, (outputs > 0.5).astype(int), **options)
-    new = np.random.default_rng(1).random((2, 50, 3))
-    sizes = predictor.predict_labelsets(new).region(0.2).sizes
-    assert np.array_equal(sizes, predictor.predict_labelsets(new).region(0.2).sizes)
+    model = CrossConformalClassifier(DecisionTreeClassifier(), cv=5, guarantee=guarantee, random_state=0).fit(X, Y)
+    assert model.calibrator_.sizes == (16,) * 5
+    assert all(len(rows) == 16 for rows in model.fold_indices_)

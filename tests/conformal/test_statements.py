@@ -1,0 +1,255 @@
+"""Every printed sentence: the bound it names, the conditions it names, and whether the level can be reached."""
+
+import itertools
+import re
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import TimeSeriesSplit
+
+from labelsure import (
+    CrossConformalClassifier,
+    FullConformalClassifier,
+    InductiveConformalClassifier,
+    calibrate_outputs,
+)
+from labelsure.conformal import GUARANTEES
+from labelsure.conformal._statements import bound_by_size, bound_by_tournament
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label", "ignore:.*cannot be reached")
+
+DRAWS = "on average over the draws, one per object and the same for equal objects"
+SYMMETRIC = "a learner that does not depend on their order"
+EQUAL = "in folds of equal size and random order"
+WITH_LABELS = "all of which have at least one label"
+SIZES = st.lists(st.integers(1, 12), min_size=2, max_size=30)
+LEVELS = st.fractions(Fraction(0), Fraction(1), max_denominator=50)
+
+
+class Slopes(ClassifierMixin, BaseEstimator):
+    """Outputs are the features; there is nothing to learn."""
+
+    def fit(self, X, Y):  # noqa: ARG002
+        self.classes_ = [np.array([0, 1])] * Y.shape[1]
+        return self
+
+    def predict_proba(self, X):
+        return np.asarray(X)[:, :2]
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 2))
+    return X, (X > rng.random(X.shape)).astype(int)
+
+
+def statement(model, data, level=0.1):
+    X, Y = data
+    return model.fit(X, Y).predict_labelsets(X[:2]).region(level).statement
+
+
+def promised(sentence):
+    """Return the bound that a sentence names."""
+    return float(re.search(r"with probability at most ([\d.e-]+),", sentence)[1])
+
+
+def cross(**options):
+    return CrossConformalClassifier(Slopes(), random_state=0, **({"cv": 4} | options))
+
+
+def inductive(**options):
+    return InductiveConformalClassifier(Slopes(), calibration_size=30, random_state=0, **options)
+
+
+@given(LEVELS, SIZES)
+def test_bound_by_size_follows_from_twice_a_weighted_mean(level, sizes):
+    """P(2 wbar <= t) <= t for wbar = ((n + 1) p + K - 1) / (n + K): put p = eps."""
+    n, n_folds = sum(sizes), len(sizes)
+    formula = 2 * level + 2 * (1 - level) * Fraction(n_folds - 1, n + n_folds)
+    assert bound_by_size(float(level), sizes) == pytest.approx(float(formula), rel=1e-12)
+    assert formula == 2 * ((n + 1) * level + n_folds - 1) / (n + n_folds)
+
+
+@given(LEVELS, SIZES)
+def test_bound_by_tournament_is_the_best_over_sizes_of_folds(level, sizes):
+    n = sum(sizes)
+    bounds = [(2 * level * (n + 1) + m - 2) / ((sizes.count(m) + 1) * m) for m in sizes]
+    assert bound_by_tournament(float(level), sizes) == pytest.approx(float(min(bounds)), rel=1e-12, abs=1e-12)
+
+
+def test_bound_by_tournament_is_sharp_for_leave_one_out():
+    """The review found learners with an error of exactly 2 eps - 1 / (n + 1) for K = n."""
+    assert bound_by_tournament(0.2, [1] * 19) == pytest.approx(0.4 - 1 / 20)
+
+
+@pytest.mark.parametrize(
+    ("n_examples", "n_folds", "learner"),
+    [(60, 4, "any learner"), (60, 30, SYMMETRIC), (60, 60, SYMMETRIC), (60, 7, SYMMETRIC)],
+)
+def test_cross_sentence_names_the_smaller_bound_and_whom_it_is_for(data, n_examples, n_folds, learner):
+    X, Y = data
+    model = cross(cv=n_folds).fit(X[:n_examples], Y[:n_examples])
+    sizes = model.calibrator_.sizes
+    sentence = model.predict_labelsets(X[:2]).region(0.1).statement
+    bounds = [bound_by_size(0.1, sizes), bound_by_tournament(0.1, sizes)]
+    assert promised(sentence) == pytest.approx(min(bounds) if learner == SYMMETRIC else bounds[0], abs=1e-3)
+    for part in (f"{n_examples} exchangeable examples in {n_folds} folds and {learner}", "Barber", "Papadopoulos 2014"):
+        assert part in sentence
+
+
+def test_unequal_folds_promise_only_what_is_proven_of_them(data):
+    """One size of many folds counts; sizes that one fold has give next to nothing."""
+    X, Y = data
+    cuts = np.cumsum([0, *[1] * 30, *range(2, 7), 10])
+    folds = [np.arange(a, b) for a, b in itertools.pairwise(cuts)]
+    splits = [(np.setdiff1d(np.arange(60), fold), fold) for fold in folds]
+    sizes = [len(fold) for fold in folds]
+    assert len(set(sizes)) > 5
+    expected = min(bound_by_size(0.1, sizes), (0.2 * 61 - 1) / 31)
+    assert promised(statement(cross(cv=splits), data)) == pytest.approx(expected, abs=1e-3)
+
+
+def test_own_training_parts_promise_the_bound_by_size_alone(data):
+    """The tournament needs models trained on all other examples; these were trained on those before."""
+    model = cross(cv=TimeSeriesSplit(29))
+    sentence = statement(model, data)
+    assert model.calibrator_.sizes == (2,) * 29
+    assert promised(sentence) == pytest.approx(bound_by_size(0.1, [2] * 29), abs=1e-3)
+    assert bound_by_tournament(0.1, [2] * 29) < bound_by_size(0.1, [2] * 29)
+    assert "any learner" in sentence
+
+
+@pytest.mark.parametrize("guarantee", [name for name in GUARANTEES if name != "cross"])
+def test_merging_rules_promise_the_level_under_their_conditions(data, guarantee):
+    for empty in ("auto", "allow", "exclude"):
+        sentence = statement(cross(guarantee=guarantee, empty=empty), data)
+        assert promised(sentence) == 0.1
+        assert f"({GUARANTEES[guarantee].proved_by})" in sentence
+        assert (DRAWS in sentence) == (guarantee in ("exact", "eu-mod"))
+        assert (EQUAL in sentence) == (guarantee in ("exact-prefix", "e-mod", "eu-mod"))
+        assert (WITH_LABELS in sentence) == (empty == "exclude")
+        assert "learner" not in sentence  # each fold's p-value is an inductive one, for any learner
+
+
+@pytest.mark.parametrize("smoothed", [False, True])
+@pytest.mark.parametrize("empty", ["auto", "allow", "exclude"])
+def test_inductive_full_and_cross_sentences_name_their_conditions(data, smoothed, empty):
+    X, Y = data
+    options = {"smoothed": smoothed, "empty": empty}
+    full = FullConformalClassifier(Slopes(), random_state=0, **options)
+    sentences = {
+        "inductive": statement(inductive(**options), data),
+        "full": statement(full, (X[:12], Y[:12])),
+        "cross": statement(cross(**options), data),
+        "outputs": calibrate_outputs(X, Y, **options, random_state=0).predict_labelsets(X[:2]).region(0.1).statement,
+    }
+    for name, sentence in sentences.items():
+        assert promised(sentence) == (0.1 if name != "cross" else pytest.approx(bound_by_size(0.1, [15] * 4), abs=1e-3))
+        assert "exchangeable examples" in sentence
+        assert (DRAWS in sentence) == smoothed
+        assert (WITH_LABELS in sentence) == (empty == "exclude")
+        assert ("on average over the examples' random order" in sentence) == (name == "full")
+
+
+def test_weighted_sentence_names_labels_that_stay_and_true_ratios(data):
+    sentence = statement(inductive(weight=lambda X: 1 + X[:, 0]), data)
+    for part in ("at most 0.1,", "labels that depend on the object as they did", "true ratios", "Tibshirani"):
+        assert part in sentence
+
+
+@pytest.mark.parametrize(
+    "mondrian", ["cardinality", 0, lambda X: X[:, 0] > 0.5], ids=["cardinality", "label", "object"]
+)
+@pytest.mark.parametrize("smoothed", [False, True])
+def test_sentences_within_categories_promise_what_is_proven_of_the_smallest(data, mondrian, smoothed):
+    X, Y = data
+    sentence = statement(inductive(mondrian=mondrian, smoothed=smoothed), data)
+    assert promised(sentence) == 0.1
+    assert "within each category" in sentence
+    assert (DRAWS in sentence) == smoothed
+    model = cross(mondrian=mondrian, smoothed=smoothed)
+    sentence = statement(model, data)
+    category = {"cardinality": Y.sum(axis=1), 0: Y[:, 0]}.get(mondrian, X[:, 0] > 0.5)
+    counts = [[int((category[rows] == one).sum()) for rows in model.fold_indices_] for one in np.unique(category)]
+    bounds = [bound_by_size(0.1, [n for n in of_category if n]) for of_category in counts]
+    assert promised(sentence) == pytest.approx(max(bounds), abs=1e-3)
+    assert f"the smallest has {min(map(sum, counts))} examples" in sentence
+    assert (DRAWS in sentence) == smoothed
+
+
+@pytest.mark.parametrize("guarantee", ["exact", "exact-deterministic", "twice-mean"])
+def test_merging_rules_within_categories_promise_the_level(data, guarantee):
+    sentence = statement(cross(mondrian=lambda X: X[:, 0] > 0.5, guarantee=guarantee), data)
+    assert promised(sentence) == 0.1
+    assert "within each category" in sentence
+    assert (DRAWS in sentence) == (guarantee == "exact")
+    assert GUARANTEES[guarantee].proved_by in sentence
+
+
+def limit_of(n_examples, level):
+    return (
+        f"With {n_examples} calibration examples every labelset is in every region below significance {level:g}:"
+        " the level asked for cannot be reached."
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "n_examples", "least"),
+    [
+        (inductive(), 30, Fraction(1, 31)),
+        (cross(), 60, Fraction(1, 61)),
+        *[
+            (cross(guarantee=name), 60, Fraction(1, 16))
+            for name in ("exact-deterministic", "exact-prefix", "twice-mean", "e-mod", "eu-mod")
+        ],
+        (inductive(mondrian=lambda X: X[:, 0] > 0.5), 30, None),
+        (cross(mondrian=lambda X: X[:, 0] > 0.5), 60, None),
+    ],
+    ids=str,
+)
+def test_levels_that_cannot_be_reached_say_so_warn_and_hold_everything(data, model, n_examples, least):
+    X, Y = data
+    pred = model.fit(X, Y).predict_labelsets(X)
+    if least is None:
+        right = X[:, 0] > 0.5
+        in_largest = max(sum(int(right[rows].sum()) for rows in model.fold_indices_),
+                         sum(int((~right[rows]).sum()) for rows in model.fold_indices_))  # fmt: skip
+        least = Fraction(1, in_largest + 1)
+    below = float(least) * 0.999
+    with pytest.warns(UserWarning, match="cannot be reached"):
+        region = pred.region(below)
+    assert region.statement.endswith(limit_of(n_examples, float(least)))
+    assert all(region.contains(labelset).all() for labelset in pred.candidates())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        reached = pred.region(float(least) * 1.001)
+    assert "cannot be reached" not in reached.statement
+
+
+@pytest.mark.parametrize("guarantee", ["exact-deterministic", "exact-prefix", "twice-mean", "e-mod", "cross"])
+def test_levels_from_the_limit_on_can_rule_out(guarantee):
+    """The stated limit is the true one: just at it, the strangest labelset of an object is ruled out."""
+    outputs, Y = np.tile([[0.9, 0.1]], (20, 1)), np.tile([[1, 0]], (20, 1))
+    predictor = calibrate_outputs(outputs, Y, folds=np.arange(20) % 2, guarantee=guarantee, empty="allow")
+    pred = predictor.predict_labelsets([[[0.9, 0.1]]] * 2)
+    least = pred.guarantee.vacuous_below
+    assert least == (Fraction(1, 21) if guarantee == "cross" else Fraction(1, 11))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not pred.region(least).contains([0, 1])[0]
+        assert pred.region(least).contains([1, 0])[0]
+
+
+@pytest.mark.parametrize("model", [cross(guarantee="exact"), inductive(smoothed=True), cross(smoothed=True)], ids=str)
+def test_randomised_rules_reach_every_level(data, model):
+    X, Y = data
+    pred = model.fit(X, Y).predict_labelsets(X[:2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "cannot be reached" not in pred.region(0.001).statement
