@@ -1,4 +1,4 @@
-"""Progress bars, threads, compilation, optional packages, seeds."""
+"""Progress bars, threads, compilation, optional packages."""
 
 import io
 import sys
@@ -7,13 +7,10 @@ import threading
 import numba
 import numpy as np
 import pytest
-from sklearn.ensemble import BaggingClassifier
-from sklearn.linear_model import SGDClassifier
 
 from labelsure._core import running
 from labelsure._core.compilation import kernel
 from labelsure._core.optional import import_optional
-from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.running import map_in_threads, progress_bar
 
 
@@ -144,19 +141,3 @@ def test_import_optional_does_not_hide_a_broken_package(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ImportError, match="wrong version of a library"):
         import_optional("broken_package", extra="x", purpose="x")
-
-
-def test_draw_seeds_come_from_random_state():
-    assert draw_seeds(0, 3) == draw_seeds(0, 3) == draw_seeds(np.random.RandomState(0), 3)
-    assert draw_seeds(0, 3) != draw_seeds(1, 3)
-    assert draw_seeds(0, 0) == []
-    rng = np.random.RandomState(0)
-    assert draw_seeds(rng, 3) != draw_seeds(rng, 3)
-    assert all(isinstance(seed, int) and 0 <= seed < 2**31 for seed in draw_seeds(0, 100))
-
-
-def test_set_missing_seeds_reaches_nested_estimators_and_keeps_the_users_own():
-    estimator = set_missing_seeds(BaggingClassifier(SGDClassifier()), 5)
-    assert estimator.random_state == estimator.estimator.random_state == 5
-    estimator = set_missing_seeds(BaggingClassifier(SGDClassifier(random_state=0), random_state=None), 5)
-    assert (estimator.random_state, estimator.estimator.random_state) == (5, 0)
