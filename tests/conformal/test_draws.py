@@ -208,9 +208,8 @@ def draw_folds(rng, *, n_folds=5, size=20, n_labels=3):
 def test_exact_regions_keep_their_promise_with_one_seed_and_one_object_per_call():
     """300 data sets, random_state=0 always, one new object each: at most 10 and 20 % errors.
 
-    Where every first object had the same draw, 64 % were missed. Each comparison fails a correct predictor with
-    probability at most 1e-4 (one-sided binomial test); with folds that are independent the error is eps itself, so that
-    more than 1e-4 below it would be as wrong.
+    Where every first object had the same draw, 64 % were missed. With folds that are independent the error is eps itself:
+    a two-sided binomial test at 1e-4 for each level.
     """
     errors = np.zeros((300, 2), dtype=bool)
     for trial, rng in enumerate(np.random.default_rng(0).spawn(len(errors))):

@@ -248,8 +248,7 @@ def test_regions_by_p_values_are_nested_and_those_by_e_values_need_not_be():
     new = [np.clip(centre + rng.normal(scale=0.15, size=centre.shape), 0, 1) for _ in range(5)]  # folds disagree
     lacking = {}
     for guarantee in ("cross", "eu-mod", "exact", "exact-deterministic"):
-        predictor = predictor_of_five_folds("cross" if guarantee == "cross" else guarantee)
-        pred = predictor.predict_labelsets(new)
+        pred = predictor_of_five_folds(guarantee).predict_labelsets(new)
         smaller, larger = (
             np.array([pred.region(level).contains(labelset) for labelset in pred.candidates()])
             for level in (0.17, 0.15)

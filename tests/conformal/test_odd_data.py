@@ -48,7 +48,7 @@ def assert_sane(model, X, n_labels):
     pred = model.predict_labelsets(X)
     table = pred.p_values()
     n_objects = X.shape[0] if hasattr(X, "shape") else len(X)
-    assert table.shape == (n_objects, 2**n_labels - (not model.allow_empty_))
+    assert table.shape == (n_objects, 2**n_labels)
     assert np.all((table > 0) & (table <= 1))
     np.testing.assert_array_equal(pred.p_value(model.predict(X)), table.max(axis=1))
     assert np.all((pred.confidence >= 0) & (pred.confidence <= 1))
@@ -77,7 +77,6 @@ def test_odd_labels_work(kind, labels, base):
     for penalty in (0.0, 1.0):
         model = small(kind, BASES[base], measure=PowerMeasure(pair_penalty=penalty)).fit(X[:20], Y[:20])
         assert_sane(model, X[20:], Y.shape[1])
-        assert model.allow_empty_ == (Y[:20].sum(axis=1).min() == 0)
     assert_sane(model, X[23:], Y.shape[1])  # a single object
 
 
@@ -113,8 +112,7 @@ def test_duplicate_rows_and_constant_features_work(kind):
         model = small(kind, base).fit(X, Y)
         assert_sane(model, X[:2], 2)
         table = model.predict_labelsets(X[:2]).p_values()
-        if kind is not FullConformalClassifier:  # there each object has an order of the examples of its own
-            np.testing.assert_array_equal(table[0], table[1])
+        np.testing.assert_array_equal(table[0], table[1])
 
 
 @pytest.mark.filterwarnings("ignore:Label")
@@ -212,48 +210,6 @@ def test_form_of_labels_does_not_matter(kind, form):
     )
 
 
-@pytest.mark.parametrize(
-    ("empty", "has_empty_row", "allowed"),
-    [("auto", True, True), ("auto", False, False), ("allow", False, True), ("exclude", False, False)],
-)
-@pytest.mark.parametrize("kind", KINDS)
-def test_empty_labelset_is_a_candidate_as_asked(kind, empty, has_empty_row, allowed):
-    X, Y = whole_numbers()
-    Y[:, 2] = 1
-    if has_empty_row:
-        Y[7] = 0
-    model = small(kind, MLkNNClassifier(3), empty=empty).fit(X[:20], Y[:20])
-    assert model.allow_empty_ is allowed
-    pred = model.predict_labelsets(X[22:])
-    assert pred.p_values().shape == (2, 8 if allowed else 7)
-    assert np.all((pred.p_value(np.zeros((2, 3))) > 0) == allowed)
-    assert allowed or np.all(model.predict(X[22:]).any(axis=1))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_excluding_the_empty_labelset_warns_where_examples_have_no_label_and_fails_where_all_have_none(kind):
-    X, Y = whole_numbers()
-    Y[:, 2] = 1
-    Y[[5, 7]] = 0
-    model = small(kind, MLkNNClassifier(3), empty="exclude")
-    with pytest.warns(UserWarning, match=r"2 of 20 examples have no label.*always missed"):
-        model.fit(X[:20], Y[:20])
-    assert not model.allow_empty_
-    assert np.all(model.predict(X[22:]).any(axis=1))
-    with pytest.raises(ValueError, match=r'empty="exclude".*no example has another'):
-        small(kind, MLkNNClassifier(3), empty="exclude").fit(X[:20], 0 * Y[:20])
-
-
-def test_prefit_knows_empty_rows_of_its_training_labels_too():
-    X, Y = whole_numbers()
-    Y[:, 2] = 1
-    fitted = MLkNNClassifier(3).fit(X[:10], Y[:10])
-    without_labels = np.zeros((1, 3))
-    assert not InductiveConformalClassifier(fitted, prefit=True).fit(X[10:], Y[10:]).allow_empty_
-    model = InductiveConformalClassifier(fitted, prefit=True)
-    assert model.fit(X[10:], Y[10:], training_labels=without_labels).allow_empty_
-
-
 def test_cv_may_be_a_splitter_or_an_iterable():
     X, Y = whole_numbers()
     splitter = KFold(4, shuffle=True, random_state=3)
@@ -272,13 +228,14 @@ def test_one_fold_is_an_inductive_predictor():
     X, Y = whole_numbers()
     numbers = np.repeat([-1, 0], [14, 10])
     measure = PowerMeasure()
-    cross = CrossConformalClassifier(MLkNNClassifier(3), measure=measure, cv=PredefinedSplit(numbers)).fit(X, Y)
+    options = {"measure": measure, "empty": "allow"}
+    cross = CrossConformalClassifier(MLkNNClassifier(3), cv=PredefinedSplit(numbers), **options).fit(X, Y)
     fitted = MLkNNClassifier(3).fit(X[:14], Y[:14])
-    inductive = InductiveConformalClassifier(fitted, measure=measure, prefit=True, empty="allow").fit(X[14:], Y[14:])
-    cross.allow_empty_ = True
+    inductive = InductiveConformalClassifier(fitted, prefit=True, **options).fit(X[14:], Y[14:])
     np.testing.assert_array_equal(cross.predict_labelsets(X).p_values(), inductive.predict_labelsets(X).p_values())
     once = CrossConformalClassifier(MLkNNClassifier(3), cv=ShuffleSplit(1, test_size=8, random_state=0)).fit(X, Y)
-    assert len(once.calibrated_[0].calibration) == 8
+    assert once.calibrator_.sizes == (8,)
+    assert "at most 0.1, for exchangeable examples (" in once.predict_labelsets(X).region(0.1).statement
 
 
 def test_leave_one_out_works():
@@ -302,16 +259,17 @@ def test_folds_are_shuffled_and_as_equal_as_possible():
 def test_calibration_size_is_a_number_or_a_share(size, n_calibration):
     X, Y = whole_numbers()
     model = InductiveConformalClassifier(MLkNNClassifier(3), calibration_size=size, random_state=0).fit(X, Y)
-    assert len(model.calibration_indices_) == n_calibration
-    assert len(model.calibrated_.calibration) == n_calibration
-    assert model.calibration_indices_.tolist() == sorted(set(model.calibration_indices_.tolist()))
-    assert np.ptp(model.calibration_indices_) != n_calibration - 1 or n_calibration in (1, 23)
+    (rows,) = model.fold_indices_
+    assert len(rows) == n_calibration
+    assert model.calibrator_.sizes == (n_calibration,)
+    assert rows.tolist() == sorted(set(rows.tolist()))
+    assert np.ptp(rows) != n_calibration - 1 or n_calibration in (1, 23)
 
 
 def test_calibration_share_is_free_of_rounding():
     X, Y = np.zeros((100, 1)), np.tile([[0, 1], [1, 0]], (50, 1))
     model = InductiveConformalClassifier(MLkNNClassifier(3), calibration_size=0.07).fit(X, Y)  # 0.07 * 100 > 7
-    assert len(model.calibration_indices_) == 7
+    assert model.calibrator_.sizes == (7,)
 
 
 def test_missing_values_are_for_the_classifier_inside_to_accept():

@@ -102,57 +102,6 @@ def test_outputs_in_any_form_are_read_alike(data):
     assert calibrate_outputs(outputs, Y, folds=pd.Series(np.arange(70) % 3)).fold_numbers.tolist() == [0, 1, 2]
 
 
-def test_empty_labelset_is_a_candidate_if_a_known_example_has_no_label():
-    outputs, Y = [[0.5, 0.5]] * 3, np.array([[1, 0], [1, 1], [0, 1]])
-    assert not calibrate_outputs(outputs, Y).allow_empty
-    assert calibrate_outputs(outputs, Y, training_labels=[[0, 0]]).allow_empty
-    assert calibrate_outputs(outputs, Y * [[1], [0], [1]]).allow_empty
-    assert calibrate_outputs(outputs, Y, empty="allow").allow_empty
-    assert not calibrate_outputs(outputs, Y, empty="exclude").allow_empty
-
-
-@pytest.mark.parametrize("measure", MEASURES, ids=["default", "penalised"])
-def test_calibration_labels_reach_calibration_scores_only_inductive(measure, data):
-    """Other labels for the calibration examples change their scores, never the scores of new objects."""
-    X, Y = data
-    make = InductiveConformalClassifier(MLRBFClassifier(), measure=measure, empty="allow", random_state=0)
-    before = make.fit(X[:60], Y[:60])
-    scores, rows = before.calibrated_.calibration.scores, before.calibration_indices_
-    energy = before.calibrated_.fold(outputs_of(before.model_, X[60:], 3)).energy
-    other = Y[:60].copy()
-    other[rows] = 1 - other[rows]
-    after = make.fit(X[:60], other)
-    np.testing.assert_array_equal(after.calibration_indices_, rows)
-    assert np.any(after.calibrated_.calibration.scores != scores)
-    assert_same_energy(after.calibrated_.fold(outputs_of(after.model_, X[60:], 3)).energy, energy)
-
-
-@pytest.mark.parametrize("measure", MEASURES, ids=["default", "penalised"])
-def test_calibration_labels_reach_calibration_scores_only_cross(measure, data):
-    X, Y = data
-    make = CrossConformalClassifier(MLRBFClassifier(), measure=measure, cv=KFold(4), empty="allow", random_state=0)
-
-    def first_fold(labels):
-        model = make.fit(X[:60], labels)
-        fold = model.calibrated_[0].fold(outputs_of(model.models_[0], X[60:], 3))
-        return fold.calibration.scores, fold.energy
-
-    other = Y[:60].copy()
-    other[:15] = np.random.default_rng(1).permutation(1 - other[:15])
-    (scores, energy), (other_scores, other_energy) = first_fold(Y[:60]), first_fold(other)
-    assert np.any(scores != other_scores)
-    assert_same_energy(other_energy, energy)
-
-
-def assert_same_energy(energy, expected):
-    np.testing.assert_array_equal(energy.constant, expected.constant)
-    np.testing.assert_array_equal(energy.unary, expected.unary)
-    if expected.pairwise is None:
-        assert energy.pairwise is None
-    else:
-        np.testing.assert_array_equal(energy.pairwise, expected.pairwise)
-
-
 OUTPUTS, LABELS = np.full((4, 2), 0.5), np.array([[0, 1], [1, 0], [1, 1], [0, 1]])
 
 

@@ -244,8 +244,8 @@ def test_models_and_predictions_pickle(kind, smoothed, data):
 
 
 def assert_same_model(model, expected, X):
-    for fitted, other in zip(model.calibrated_, expected.calibrated_, strict=True):
-        np.testing.assert_array_equal(fitted.calibration.scores, other.calibration.scores)
+    for fitted, other in zip(model.calibrator_.folds, expected.calibrator_.folds, strict=True):
+        np.testing.assert_array_equal(fitted.scores, other.scores)
     for indices, other in zip(model.fold_indices_, expected.fold_indices_, strict=True):
         np.testing.assert_array_equal(indices, other)
     np.testing.assert_array_equal(model.predict_labelsets(X).p_values(), expected.predict_labelsets(X).p_values())
