@@ -157,13 +157,16 @@ def score_examples(
     return fitted.energy(outputs, X=X if Need.FEATURES in fitted.needs else None).scores(Y)
 
 
-def check_training_part(training_labels: Any, training_outputs: Any, *, n_labels: int) -> TrainingPart:
-    """Return what a user says a model was trained on, checked."""
+def check_training_part(
+    training_labels: Any, training_outputs: Any, *, n_labels: int, label_names: Sequence[str] | None
+) -> TrainingPart:
+    """Return what a user says a model was trained on, checked; columns of DataFrames are taken by name."""
     labels, outputs = training_labels, training_outputs
+    known: dict[str, Any] = {"n_labels": n_labels, "label_names": label_names}
     if labels is not None:
-        labels = check_label_matrix(labels, name="training_labels", n_labels=n_labels)
+        labels = check_label_matrix(labels, name="training_labels", **known)
     if outputs is not None:
-        outputs = check_outputs(outputs, name="training_outputs", n_labels=n_labels)
+        outputs = check_outputs(outputs, name="training_outputs", **known)
         if labels is None:
             raise ValueError("training_outputs goes with training_labels: pass the labels of the same examples too.")
         check_same_length(outputs, labels, names=("training_outputs", "training_labels"))

@@ -129,7 +129,8 @@ class InductiveConformalClassifier(CalibratedClassifier):
             for measures that need them.
         """
         X, Y = self._check_fit(X, y, label_names, prefit=self.prefit)
-        training = check_training_part(training_labels, training_outputs, n_labels=self.n_labels_)
+        names = {"n_labels": self.n_labels_, "label_names": self.label_names_}
+        training = check_training_part(training_labels, training_outputs, **names)
         if training.labels is not None and not self.prefit:
             raise ValueError("training_labels goes with prefit=True; without it they are made from X and y.")
         known = [Y] if training.labels is None else [Y, training.labels]

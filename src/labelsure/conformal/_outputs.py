@@ -188,11 +188,11 @@ def calibrate_outputs(
     categories, weights = choices.look_at(X, labels)
     if folds is None:
         rows, fold_numbers = [np.ones(len(labels), dtype=bool)], None
-        parts = [check_training_part(training_labels, training_outputs, n_labels=n_labels)]
+        parts = [check_training_part(training_labels, training_outputs, n_labels=n_labels, label_names=names)]
     else:
         fold_of, fold_numbers = check_folds(folds, len(labels))
         rows = [fold_of == k for k in range(len(fold_numbers))]
-        parts = _other_folds(training_labels, training_outputs, labels, rows)
+        parts = _other_folds(training_labels, training_outputs, labels, rows, names)
     check_fold_sizes(guarantee, [int(of_fold.sum()) for of_fold in rows])
     check_empty_labelsets(
         empty, labels, *(part.labels for part in parts[:1] if part.labels is not None and folds is None)
@@ -219,7 +219,11 @@ def _take(outputs: FloatArray | SparseOutputs, rows: BoolArray) -> FloatArray | 
 
 
 def _other_folds(
-    training_labels: Any, training_outputs: Any, Y: LabelMatrix, rows: Sequence[BoolArray]
+    training_labels: Any,
+    training_outputs: Any,
+    Y: LabelMatrix,
+    rows: Sequence[BoolArray],
+    label_names: Sequence[str] | None,
 ) -> list[TrainingPart]:
     """Return what is known of each fold's training part: the labels of the others, and outputs where they are given."""
     if training_labels is not None:
@@ -231,7 +235,8 @@ def _other_folds(
             f"training_outputs must hold one ({len(Y)}, {Y.shape[1]}) array per fold, {len(rows)} in all,"
             f" got {len(training_outputs)}."
         )
-    checked = [check_training_part(Y, part, n_labels=Y.shape[1]).outputs for part in training_outputs]
+    names = {"n_labels": Y.shape[1], "label_names": label_names}
+    checked = [check_training_part(Y, part, **names).outputs for part in training_outputs]
     return [
         TrainingPart(Y[~of_fold], None if part is None else part[~of_fold])
         for of_fold, part in zip(rows, checked, strict=True)
