@@ -96,6 +96,7 @@ class Calibrator:
         index : pandas index or None
             The objects' names.
         """
+        self.choices.check_objects(X)
         merging = self._merging(outputs, X)
         dense = [part for part in outputs if not isinstance(part, SparseOutputs)]
         if dense:

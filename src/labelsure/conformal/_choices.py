@@ -41,14 +41,18 @@ class Choices:
         self, X: MatrixLike, Y: LabelMatrix, calibration: Any = slice(None)
     ) -> tuple[Categories | None, FloatArray | None]:
         """Return the categories and the weights of examples, as far as they are asked for; some rows calibrate."""
-        by_object = self.taxonomy is not None and not isinstance(self.taxonomy, LabelsetTaxonomy)
-        if X is None and (by_object or self.weight is not None):
-            raise ValueError("Categories and weights of objects need the objects themselves: pass them as X.")
+        self.check_objects(X)
         categories = None if self.taxonomy is None else self.taxonomy.of_examples(X, Y)
         weights = None if self.weight is None else weights_of(self.weight, X)
         if weights is not None and not weights[calibration].any():
             raise ValueError("weight is 0 for all calibration objects: none of them says anything about new objects.")
         return categories, weights
+
+    def check_objects(self, X: MatrixLike) -> None:
+        """Raise ValueError where categories or weights have to look at objects and there are none."""
+        by_object = self.taxonomy is not None and not isinstance(self.taxonomy, LabelsetTaxonomy)
+        if X is None and (by_object or self.weight is not None):
+            raise ValueError("Categories and weights of objects need the objects themselves: pass them as X.")
 
 
 def check_choices(
