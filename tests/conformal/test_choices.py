@@ -1,0 +1,226 @@
+"""Errors at the door: combinations that make no sense are refused before anything is fitted, after set_params too."""
+
+import re
+
+import numpy as np
+import pytest
+from counting import Counting, make_data
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import PredefinedSplit
+
+from labelsure import (
+    AutoMeasure,
+    ByCardinality,
+    ByLabel,
+    ByObject,
+    CrossConformalClassifier,
+    FullConformalClassifier,
+    InductiveConformalClassifier,
+    LabelWiseConformalClassifier,
+    PowerMeasure,
+    calibrate_outputs,
+)
+from labelsure.conformal import GUARANTEES
+from labelsure.conformal._choices import Choices
+from labelsure.measures import HammingPenalty, LabelsetPrior, MahalanobisMeasure
+
+X, Y = make_data()
+
+
+def fail(X):  # noqa: ARG001
+    raise KeyError("no such column")
+
+
+def cut_up(X):
+    """A category for every second object only."""
+    return np.asarray(X)[::2, 0] > 0.5
+
+
+def zero_where(condition):
+    return lambda X: np.where(condition(np.asarray(X)), 0.0, 1.0)
+
+
+def rubbish_sum():
+    """A sum whose second part was replaced after it was built."""
+    return (MahalanobisMeasure() + HammingPenalty()).set_params(second=LabelsetPrior())
+
+
+UNEQUAL = [(np.arange(20, 60), np.arange(20)), (np.arange(30), np.arange(30, 60))]
+ONE_FOLD = PredefinedSplit(np.repeat([-1, 0], 30))
+MONDRIAN = [
+    ({"mondrian": 3}, "label must be the number of one of the 3 labels, from 0, got 3"),
+    ({"mondrian": -1}, "label must be a whole number of at least 0, got -1"),
+    ({"mondrian": ByLabel(7)}, "one of the 3 labels, from 0, got 7"),
+    ({"mondrian": ByLabel(0.5)}, "label must be a whole number"),
+    ({"mondrian": ByCardinality(at_most=0)}, "at_most must be a whole number of at least 1, got 0"),
+    ({"mondrian": "size"}, "mondrian must be .*got 'size'"),
+    ({"mondrian": 1.5}, "mondrian must be .*got 1.5"),
+    ({"mondrian": True}, "mondrian must be .*got True"),
+    ({"mondrian": dict}, "mondrian must be .*got <class 'dict'>"),
+    ({"mondrian": len}, "one category per object, 60 in all, got an array of shape ()"),
+    ({"mondrian": cut_up}, "one category per object, 60 in all, got an array of shape (30,)"),
+    ({"mondrian": ByObject(lambda X: X)}, "one category per object, 60 in all, got an array of shape (60, 4)"),
+    ({"mondrian": 0, "measure": MahalanobisMeasure()}, "mondrian by one label .*without a square root.*Mahalanobis"),
+    ({"mondrian": 0, "measure": MahalanobisMeasure() + HammingPenalty()}, "without a square root"),
+    ({"mondrian": 0, "measure": AutoMeasure([PowerMeasure(), MahalanobisMeasure()])}, "without a square root"),
+    ({"mondrian": 0, "measure": "auto"}, "without a square root"),
+]
+CROSS = [
+    *[({"guarantee": name, "smoothed": True}, "smoothed=True goes with guarantee='cross' only") for name in GUARANTEES
+      if name != "cross"],
+    *[({"guarantee": name, "mondrian": 0}, f"guarantee={name!r} needs folds of equal size, and a category")
+      for name in ("exact-prefix", "e-mod", "eu-mod")],
+    *[({"guarantee": name, "cv": UNEQUAL}, "folds of equal size, got sizes from 20 to 30")
+      for name in ("exact-prefix", "e-mod", "eu-mod")],
+    *[({"guarantee": name, "cv": ONE_FOLD}, "at least two folds, got one fold") for name in GUARANTEES
+      if name != "cross"],
+    ({"guarantee": "sure"}, "guarantee must be one of 'cross', .*got 'sure'"),
+    *MONDRIAN,
+]  # fmt: skip
+INDUCTIVE = [
+    ({"weight": np.sum, "mondrian": 0}, "weight does not go with mondrian: .*Choose one"),
+    ({"weight": np.sum, "smoothed": True}, "weight does not go with smoothed: .*Choose one"),
+    ({"weight": 3.0}, "weight must be a function from objects to numbers, or None, got 3.0"),
+    ({"weight": len}, "one number per object, 60 in all, got an array of shape ()"),
+    ({"weight": lambda X: X[:, 0] - 0.9}, "numbers of at least 0.*got -"),
+    ({"weight": lambda X: X[:, 0] * np.nan}, "numbers of at least 0.*got nan"),
+    ({"weight": lambda X: X[:, 0] + np.inf}, "numbers of at least 0.*got inf"),
+    ({"weight": lambda X: 0 * X[:, 0]}, "weight is 0 for all calibration objects"),
+    *MONDRIAN,
+]
+ALL = [
+    ({"measure": "power"}, "measure must be a nonconformity measure"),
+    ({"measure": PowerMeasure(0)}, "d must be a finite number above 0"),
+    ({"measure": rubbish_sum()}, "takes a square root, so it can only be added to penalties"),
+    ({"measure": AutoMeasure([])}, "candidates must be a list of at least one measure"),
+    ({"empty": "maybe"}, "empty must be one of 'auto', 'allow', 'exclude', got 'maybe'"),
+]
+
+
+def cases():
+    kinds = {CrossConformalClassifier: CROSS, InductiveConformalClassifier: INDUCTIVE, FullConformalClassifier: []}
+    return [(kind, *case) for kind, own in kinds.items() for case in (*own, *ALL)]
+
+
+def pattern(message):
+    """Return a regular expression in which only ``.*`` is special."""
+    return "(?s)" + ".*".join(re.escape(part) for part in message.split(".*"))
+
+
+@pytest.mark.parametrize(("kind", "options", "message"), cases())
+def test_choices_that_make_no_sense_are_refused_before_anything_is_fitted(kind, options, message):
+    own = {"cv": 3} if kind is CrossConformalClassifier else {}
+    Counting.fits.clear()
+    with pytest.raises(ValueError, match=pattern(message)):
+        kind(Counting(), **(own | options)).fit(X, Y)
+    model = kind(Counting(), random_state=0, **own).fit(X, Y)  # the same where a fitted model is changed
+    n_fits = len(Counting.fits)
+    assert n_fits > 0
+    with pytest.raises(ValueError, match=pattern(message)):
+        model.set_params(**options).fit(X, Y)
+    assert len(Counting.fits) == n_fits
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (CrossConformalClassifier, {"mondrian": fail}),
+        (InductiveConformalClassifier, {"mondrian": fail}),
+        (InductiveConformalClassifier, {"weight": fail}),
+    ],
+)
+def test_functions_of_the_user_fail_before_anything_is_fitted(kind, options):
+    Counting.fits.clear()
+    with pytest.raises(KeyError, match="no such column"):
+        kind(Counting(), **options).fit(X, Y)
+    assert not Counting.fits
+
+
+def test_weights_that_leave_no_calibration_object_are_refused_before_fitting():
+    """Nothing is wrong with the function, but the examples that were held out have no weight."""
+    model = InductiveConformalClassifier(Counting(), calibration_size=5, random_state=0).fit(X, Y)
+    held_out = X[model.fold_indices_[0], 3]
+    Counting.fits.clear()
+    model = clone(model).set_params(weight=zero_where(lambda X: np.isin(X[:, 3], held_out)))
+    with pytest.raises(ValueError, match="weight is 0 for all calibration objects"):
+        model.fit(X, Y)
+    assert not Counting.fits
+
+
+def test_sums_that_cannot_be_searched_are_refused_when_added():
+    with pytest.raises(ValueError, match="takes a square root, so it can only be added to penalties"):
+        MahalanobisMeasure() + LabelsetPrior()
+
+
+@pytest.mark.parametrize(
+    ("fit", "message"),
+    [
+        (lambda: LabelWiseConformalClassifier(Counting(), prefit=True, cv=3).fit(X, Y), "cv goes without prefit=True"),
+        (
+            lambda: InductiveConformalClassifier(Counting()).fit(X, Y, training_labels=Y),
+            "training_labels goes with prefit=True",
+        ),
+        (
+            lambda: FullConformalClassifier(Counting(), measure="auto").fit(X, Y),
+            "needs outputs of models that had not seen the example",
+        ),
+        (
+            lambda: FullConformalClassifier(Counting(), measure=MahalanobisMeasure(out_of_fold=True)).fit(X, Y),
+            "needs outputs of models that had not seen the example",
+        ),
+    ],
+)
+def test_what_belongs_to_another_way_of_fitting_is_refused(fit, message):
+    Counting.fits.clear()
+    with pytest.raises(ValueError, match=message):
+        fit()
+    assert not Counting.fits
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        *[({"folds": np.arange(60) % 3} | options, message) for options, message in CROSS if "cv" not in options
+          and not callable(options.get("mondrian")) and not isinstance(options.get("mondrian"), ByObject)],
+        *[(options | {"X": X}, message) for options, message in INDUCTIVE],
+        *ALL,
+        ({"weight": np.sum, "folds": np.arange(60) % 3}, "weight does not go with folds"),
+        ({"guarantee": "exact"}, "at least two folds, got one fold.*leave guarantee out"),
+        ({"guarantee": "e-mod", "folds": [0] * 40 + [1] * 20}, "folds of equal size, got sizes from 20 to 40"),
+        ({"mondrian": cut_up}, "need the objects themselves: pass them as X"),
+        ({"weight": len}, "need the objects themselves: pass them as X"),
+    ],
+)  # fmt: skip
+def test_outputs_with_choices_that_make_no_sense_are_refused(options, message):
+    with pytest.raises(ValueError, match=pattern(message)):
+        calibrate_outputs(X[:, :3], Y, **options)
+
+
+@pytest.mark.parametrize(("options", "name"), [({"mondrian": 0}, "mondrian"), ({"weight": lambda X: X[:, 0]}, "weight")])
+def test_sparse_new_outputs_do_not_go_with_categories_and_weights(options, name):
+    predictor = calibrate_outputs(X[:, :3], Y, X=X, measure=PowerMeasure(), **options)
+    with pytest.raises(ValueError, match=f"{name} needs dense outputs, got sparse matrices"):
+        predictor.predict_labelsets(sparse.csr_array(X[:4, :3]), X[:4])
+
+
+def test_new_objects_with_wrong_categories_or_weights_are_refused():
+    X_new = np.array([[0.5, 0.5, 0.5, -1.0]])
+    weighted = InductiveConformalClassifier(Counting(), weight=lambda X: X[:, 3], random_state=0).fit(X, Y)
+    with pytest.raises(ValueError, match=r"numbers of at least 0.*got -1"):
+        weighted.predict_labelsets(X_new)
+    grouped = CrossConformalClassifier(Counting(), mondrian=lambda X: (X[:, 0] > 0.5)[:60], cv=3).fit(X, Y)
+    with pytest.raises(ValueError, match=r"one category per object, 120 in all, got an array of shape \(60,\)"):
+        grouped.predict_labelsets(np.vstack([X, X]))
+    predictor = calibrate_outputs(X[:, :3], Y, X=X, mondrian=lambda X: np.asarray(X)[:, 0] > 0.5)
+    with pytest.raises(ValueError, match="X and outputs must have the same number of rows, got 2 and 3"):
+        predictor.predict_labelsets(X[:3, :3], X[:2])
+    with pytest.raises(ValueError, match="need the objects themselves: pass them as X"):
+        predictor.predict_labelsets(X[:3, :3])
+
+
+def test_choices_look_at_what_they_are_asked_to():
+    assert Choices().look_at(X, Y) == (None, None)
+    categories, weights = Choices(taxonomy=ByLabel(1), weight=lambda X: X[:, 0]).look_at(X, Y)
+    assert categories.tolist() == Y[:, 1].tolist()
+    assert weights.tolist() == X[:, 0].tolist()
