@@ -99,7 +99,19 @@ def test_keys_of_unequal_rows_differ():
 
 def test_keys_of_a_row_do_not_depend_on_the_rows_beside_it():
     """In a list rows may be of any kind: numbers that are texts, texts of another length, several tokens."""
-    rows = ["12", "abc", "nan", ["a"], ["a", "b"], [1.5, "a"], [1, 2, 3], np.array([1.0, 2.0]), {"word": 2}, b"raw", None]
+    rows = [
+        "12",
+        "abc",
+        "nan",
+        ["a"],
+        ["a", "b"],
+        [1.5, "a"],
+        [1, 2, 3],
+        np.array([1.0, 2.0]),
+        {"word": 2},
+        b"raw",
+        None,
+    ]
     together = object_keys(rows).tolist()
     assert together == [int(object_keys([row])[0]) for row in rows]
     assert len(set(together)) == len(rows)

@@ -28,7 +28,7 @@ from labelsure.measures import HammingPenalty, LabelsetPrior, MahalanobisMeasure
 X, Y = make_data()
 
 
-def fail(X):  # noqa: ARG001
+def fail(X):
     raise KeyError("no such column")
 
 
@@ -197,7 +197,9 @@ def test_outputs_with_choices_that_make_no_sense_are_refused(options, message):
         calibrate_outputs(X[:, :3], Y, **options)
 
 
-@pytest.mark.parametrize(("options", "name"), [({"mondrian": 0}, "mondrian"), ({"weight": lambda X: X[:, 0]}, "weight")])
+@pytest.mark.parametrize(
+    ("options", "name"), [({"mondrian": 0}, "mondrian"), ({"weight": lambda X: X[:, 0]}, "weight")]
+)
 def test_sparse_new_outputs_do_not_go_with_categories_and_weights(options, name):
     predictor = calibrate_outputs(X[:, :3], Y, X=X, measure=PowerMeasure(), **options)
     with pytest.raises(ValueError, match=f"{name} needs dense outputs, got sparse matrices"):

@@ -1,4 +1,4 @@
-"""Mondrian and weighted predictors: every p-value against its definition, and validity within categories."""
+"""Mondrian predictors: every p-value against its definition, and validity within categories."""
 
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from brute_force import codes_of
 from labelsure import ByCardinality, ByLabel, ByObject, CrossConformalClassifier, InductiveConformalClassifier
 from labelsure.estimators import outputs_of
-from labelsure.measures import CardinalityPenalty, LogLossMeasure, MahalanobisMeasure, PowerMeasure, UnseenPenalty
+from labelsure.measures import CardinalityPenalty, LogLossMeasure, PowerMeasure, UnseenPenalty
 from search_cases import BY_SEARCH, BY_TABLE, tables_up_to
 
 FALSE_ALARM = 1e-4
@@ -134,68 +134,6 @@ def test_labels_are_found_by_number_and_by_name(data):
     assert np.array_equal(by_name.predict_labelsets(X).p_value(Y), by_number.predict_labelsets(X).p_value(Y))
 
 
-def test_bad_taxonomies_and_weights_are_refused(data):
-    X, Y = data
-    for bad in ("size", 1.5, dict, True):
-        with pytest.raises(ValueError, match="mondrian must be"):
-            InductiveConformalClassifier(BASE, mondrian=bad).fit(X, Y)
-    with pytest.raises(ValueError, match="one of the 4 labels, from 0, got 4"):
-        InductiveConformalClassifier(BASE, mondrian=4).fit(X, Y)
-    with pytest.raises(ValueError, match="one category per object, 90 in all"):
-        CrossConformalClassifier(BASE, mondrian=len).fit(X, Y)
-    with pytest.raises(ValueError, match="does not go with smoothed=True"):
-        CrossConformalClassifier(BASE, mondrian=0, smoothed=True).fit(X, Y)
-    with pytest.raises(ValueError, match="does not go with guarantee='exact'"):
-        CrossConformalClassifier(BASE, mondrian=0, guarantee="exact").fit(X, Y)
-    signed = InductiveConformalClassifier(BASE, measure=MahalanobisMeasure(), mondrian=0, random_state=0).fit(X, Y)
-    with pytest.raises(ValueError, match="measures without a square root"):
-        signed.predict_labelsets(X)
-    with pytest.raises(ValueError, match="weight does not go with mondrian"):
-        InductiveConformalClassifier(BASE, mondrian=0, weight=lambda X: X[:, 0]).fit(X, Y)
-    with pytest.raises(ValueError, match=r"numbers of at least 0.*got -"):
-        InductiveConformalClassifier(BASE, weight=lambda X: X[:, 0]).fit(X, Y)
-    with pytest.raises(ValueError, match="one number per object"):
-        InductiveConformalClassifier(BASE, weight=len).fit(X, Y)
-    nowhere = InductiveConformalClassifier(BASE, weight=lambda X: np.zeros(len(X))).fit(X, Y)
-    with pytest.raises(ValueError, match="0 for all calibration objects"):
-        nowhere.predict_labelsets(X)
-
-
-def test_guarantees_of_mondrian_and_weighted_predictors_say_what_is_proven(data):
-    X, Y = data
-    inductive = InductiveConformalClassifier(BASE, mondrian=0, random_state=0).fit(X, Y)
-    assert "within each category" in inductive.predict_labelsets(X).region(0.1).statement
-    cross = CrossConformalClassifier(BASE, cv=3, mondrian=0, random_state=0).fit(X, Y)
-    assert cross.predict_labelsets(X).region(0.1).statement.startswith("Nothing is proven")
-    weighted = InductiveConformalClassifier(BASE, weight=lambda X: np.exp(X[:, 0]), random_state=0).fit(X, Y)
-    assert "Tibshirani" in weighted.predict_labelsets(X).region(0.1).statement
-
-
-def test_weighted_p_values_equal_their_definition(data):
-    X, Y = data
-    weight = lambda X: np.exp(X[:, 0])  # noqa: E731
-    model = InductiveConformalClassifier(BASE, weight=weight, random_state=0, empty="allow").fit(X[:80], Y[:80])
-    pred = model.predict_labelsets(X[80:])
-    candidates = pred.candidates()
-    own = weight(X[model.calibration_indices_])
-    energy = model.calibrated_.measure.energy(outputs_of(model.model_, X[80:], 4))
-    for i, w in enumerate(weight(X[80:])):
-        scores = energy.scores(candidates, objects=np.full(len(candidates), i))
-        expected = [(own[model.calibrated_.scores >= s].sum() + w) / (own.sum() + w) for s in scores]
-        np.testing.assert_allclose(pred.p_values()[i], expected, rtol=1e-7)
-
-
-def test_equal_weights_change_nothing(data):
-    X, Y = data
-    plain = InductiveConformalClassifier(BASE, random_state=0).fit(X[:60], Y[:60])
-    equal = InductiveConformalClassifier(BASE, weight=lambda X: np.full(len(X), 0.3), random_state=0)
-    equal.fit(X[:60], Y[:60])
-    expected, weighted = plain.predict_labelsets(X[60:]), equal.predict_labelsets(X[60:])
-    assert np.array_equal(expected.p_values(), weighted.p_values())
-    assert np.array_equal(expected.labelsets, weighted.labelsets)
-    assert np.array_equal(expected.region(0.1).sizes, weighted.region(0.1).sizes)
-
-
 def rejections(make_model, n_trials, draw, seed=0):
     """Return, for one new object per simulated data set, whether its true labelset is rejected, and its category."""
     rejected, groups = np.empty(n_trials, dtype=bool), np.empty(n_trials, dtype=int)
@@ -214,15 +152,6 @@ def draw_by_noise(rng):
     return X[:60], Y[:60], X[60:], Y[60:], int(X[60, 0] > 0.5)
 
 
-def draw_shifted(rng):
-    """New objects come from where training objects are rare and labels are noisy."""
-    X = rng.normal(size=(61, 2))
-    X[60, 0] += 1.0
-    noise = np.where(X[:, :1] > 0.5, 2.0, 0.1)
-    Y = (X + noise * rng.normal(size=(61, 2)) > 0).astype(int)
-    return X[:60], Y[:60], X[60:], Y[60:], 0
-
-
 def logistic(**options):
     base = OneVsRestClassifier(LogisticRegression())
     return lambda: InductiveConformalClassifier(base, calibration_size=0.5, empty="allow", random_state=0, **options)
@@ -237,12 +166,3 @@ def test_error_stays_at_the_level_within_each_category():
     ordinary, groups = rejections(logistic(), 2000, draw_by_noise)
     noisy = ordinary[groups == 1]  # what the taxonomy is for
     assert binomtest(int(noisy.sum()), len(noisy), 0.2, alternative="greater").pvalue < FALSE_ALARM
-
-
-@pytest.mark.validity
-def test_weights_keep_the_error_at_the_level_under_covariate_shift():
-    ratio = lambda X: np.exp(X[:, 0] - 0.5)  # noqa: E731 - the density of N(1, 1) over that of N(0, 1)
-    rejected, _ = rejections(logistic(weight=ratio), 2000, draw_shifted)
-    assert binomtest(int(rejected.sum()), len(rejected), 0.2, alternative="greater").pvalue > FALSE_ALARM
-    ordinary, _ = rejections(logistic(), 2000, draw_shifted)
-    assert binomtest(int(ordinary.sum()), len(ordinary), 0.2, alternative="greater").pvalue < FALSE_ALARM

@@ -1,6 +1,7 @@
 """Ready-made outputs give the classifiers' p-values bit for bit; calibration labels reach nothing but their scores."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,6 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -41,6 +41,12 @@ def data():
     return X, Y
 
 
+def give_draws_of(model, predictor):
+    """Return the predictor with the seed of the model's draws: an int gives the two of them different ones."""
+    predictor.calibrator = replace(predictor.calibrator, seed=model.calibrator_.seed)
+    return predictor
+
+
 def assert_same_predictions(pred, expected):
     np.testing.assert_array_equal(pred.p_values(), expected.p_values())
     np.testing.assert_array_equal(pred.labelsets, expected.labelsets)
@@ -61,14 +67,18 @@ def test_outputs_of_folds_give_the_cross_conformal_classifier(base, measure, smo
         outputs[rows] = outputs_of(fitted, X[rows], 3)
         folds[rows] = 10 * k - 7  # any whole numbers
     predictor = calibrate_outputs(outputs, Y[:60], folds=folds, label_names=["a", "b", "c"], **common)
+    give_draws_of(model, predictor)
     assert predictor.fold_numbers.tolist() == [-7, 3, 13, 23]
     new_outputs = [outputs_of(fitted, X[60:], 3) for fitted in model.models_]
     expected = model.predict_labelsets(X[60:])
-    assert_same_predictions(predictor.predict_labelsets(new_outputs), expected)
-    assert_same_predictions(predictor.predict_labelsets(np.stack(new_outputs)), expected)
+    assert_same_predictions(predictor.predict_labelsets(new_outputs, X[60:]), expected)
+    assert_same_predictions(predictor.predict_labelsets(np.stack(new_outputs), X[60:]), expected)
     shuffled = np.random.default_rng(0).permutation(60)
-    again = calibrate_outputs(outputs[shuffled], Y[:60][shuffled], folds=folds[shuffled], label_names="abc", **common)
-    assert_same_predictions(again.predict_labelsets(new_outputs), expected)
+    again = calibrate_outputs(
+        outputs[shuffled], Y[:60][shuffled], folds=folds[shuffled], label_names=["a", "b", "c"], **common
+    )
+    give_draws_of(model, again)
+    assert_same_predictions(again.predict_labelsets(new_outputs), predictor.predict_labelsets(new_outputs))
 
 
 @pytest.mark.parametrize("smoothed", [False, True])
@@ -84,7 +94,8 @@ def test_outputs_of_one_model_give_the_inductive_classifier(base, measure, smoot
         outputs_of(model.models_[0], X[rows], 3), Y[rows], training_labels=training_labels, **common
     )
     assert predictor.fold_numbers is None
-    pred = predictor.predict_labelsets(outputs_of(model.models_[0], X[60:], 3))
+    give_draws_of(model, predictor)
+    pred = predictor.predict_labelsets(outputs_of(model.models_[0], X[60:], 3), X[60:])
     assert_same_predictions(pred, model.predict_labelsets(X[60:]))
 
 

@@ -1,0 +1,146 @@
+"""Labels are known by their names: given to fit or as columns, kept by predictions, and taken by name where they enter."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from counting import Counting, make_data
+
+from labelsure import (
+    CrossConformalClassifier,
+    FullConformalClassifier,
+    InductiveConformalClassifier,
+    LabelWiseConformalClassifier,
+    calibrate_outputs,
+)
+from labelsure.measures import LabelWiseCombination, LogLossMeasure, PowerMeasure, UnseenPenalty
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*cannot be reached")
+
+NAMES = ["beach", "sunset", "urban"]
+X, Y = make_data(70)
+FRAME = pd.DataFrame(Y, columns=NAMES)
+TURNED = ["urban", "beach", "sunset"]
+KINDS = {
+    "cross": (CrossConformalClassifier(Counting(), cv=3, random_state=0), 60),
+    "inductive": (InductiveConformalClassifier(Counting(), random_state=0), 60),
+    "full": (FullConformalClassifier(Counting(), random_state=0), 12),
+    "label-wise": (LabelWiseConformalClassifier(Counting(), random_state=0), 60),
+}
+
+
+def predict(model, X):
+    return model.predict_labels(X) if hasattr(model, "predict_labels") else model.predict_labelsets(X)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_names_come_from_fit_or_from_the_columns_of_y(name):
+    model, n = KINDS[name]
+    for fitted in (
+        model.fit(X[:n], Y[:n], label_names=NAMES),
+        model.fit(X[:n], Y[:n], label_names=np.array(NAMES)),
+        model.fit(X[:n], FRAME[:n]),
+    ):
+        assert fitted.label_names_ == tuple(NAMES)
+        assert predict(fitted, X[60:62]).label_names == tuple(NAMES)
+    model.fit(X[:n], FRAME[:n], label_names=["a", "b", "c"])
+    assert predict(model, X[60:62]).label_names == ("a", "b", "c")
+    model.fit(X[:n], Y[:n])
+    assert model.label_names_ is None
+    assert predict(model, X[60:62]).label_names == ("label_0", "label_1", "label_2")
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["beach", "urban", "beach"], "Label names must differ, got 'beach' for the labels 0 and 2"),
+        (["beach", "urban"], "label_names must name the 3 labels, got 2 names"),
+        ("abc", "label_names must be a sequence of 3 names, got the string 'abc'"),
+    ],
+)
+def test_names_that_do_not_name_the_labels_are_refused_before_fitting(name, names, message):
+    model, n = KINDS[name]
+    Counting.fits.clear()
+    with pytest.raises(ValueError, match=message):
+        model.fit(X[:n], Y[:n], label_names=names)
+    if not isinstance(names, str):
+        columns = [*names, "third"][:3]
+        if len(set(columns)) < 3:
+            with pytest.raises(ValueError, match="Label names must differ"):
+                model.fit(X[:n], pd.DataFrame(Y[:n], columns=columns))
+    assert not Counting.fits
+
+
+@pytest.mark.parametrize("name", ["cross", "inductive"])
+@pytest.mark.parametrize("measure", [PowerMeasure(), LogLossMeasure() + UnseenPenalty()], ids=str)
+def test_nonconformity_takes_columns_by_name(name, measure):
+    model = KINDS[name][0].set_params(measure=measure).fit(X[:60], FRAME[:60])
+    expected = model.nonconformity(X[60:], FRAME[60:])
+    np.testing.assert_array_equal(model.nonconformity(X[60:], FRAME[60:][TURNED]), expected)
+    np.testing.assert_array_equal(model.nonconformity(X[60:], Y[60:]), expected)
+    assert (model.nonconformity(X[60:], FRAME[60:][TURNED].to_numpy()) != expected).any()
+    with pytest.raises(ValueError, match="y must have the 3 labels as columns.*without 'beach'"):
+        model.nonconformity(X[60:], FRAME[60:].rename(columns={"beach": "sea"}))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_answers_take_columns_by_name(name):
+    model, n = KINDS[name]
+    pred = predict(model.fit(X[:n], FRAME[:n]), X[60:])
+    region = pred.region(0.3)
+    np.testing.assert_array_equal(region.contains(FRAME[60:][TURNED]), region.contains(Y[60:]))
+    ask = pred.labelset_p_value if name == "label-wise" else pred.p_value
+    np.testing.assert_array_equal(ask(FRAME[60:][TURNED]), ask(Y[60:]))
+
+
+def test_training_labels_of_a_fitted_model_are_taken_by_name():
+    fitted = Counting().fit(X[:30], Y[:30])
+    model = InductiveConformalClassifier(fitted, prefit=True, measure=LogLossMeasure() + UnseenPenalty())
+    tables = [
+        model.fit(X[30:60], FRAME[30:60], training_labels=training).predict_labelsets(X[60:]).p_values()
+        for training in (Y[:30], FRAME[:30], FRAME[:30][TURNED])
+    ]
+    np.testing.assert_array_equal(tables[1], tables[0])
+    np.testing.assert_array_equal(tables[2], tables[0])
+
+
+def test_outputs_and_labels_of_ready_made_outputs_are_taken_by_name():
+    outputs = pd.DataFrame(X[:, :3], columns=NAMES)
+    measure, training = LabelWiseCombination(), (FRAME[:20], outputs[:20])
+    expected = calibrate_outputs(
+        outputs[20:50], FRAME[20:50], measure=measure, training_labels=training[0], training_outputs=training[1]
+    ).predict_labelsets(outputs[50:])
+    turned = calibrate_outputs(
+        outputs[20:50][TURNED],
+        FRAME[20:50],
+        measure=measure,
+        training_labels=training[0][TURNED],
+        training_outputs=training[1][TURNED],
+    )
+    pred = turned.predict_labelsets(outputs[50:][TURNED])
+    np.testing.assert_array_equal(pred.p_values(), expected.p_values())
+    scores = turned.nonconformity(outputs[50:], FRAME[50:])
+    np.testing.assert_array_equal(turned.nonconformity(outputs[50:][TURNED], FRAME[50:][TURNED]), scores)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_predictions_keep_the_index_of_a_frame(name):
+    model, n = KINDS[name]
+    frame = pd.DataFrame(X, columns=list("abcd"), index=[f"row {i}" for i in range(len(X))])
+    model.fit(frame[:n], FRAME[:n])
+    pred = predict(model, frame[60:64])
+
+    def objects_of(answer):
+        return answer.to_frame().index.get_level_values(0).unique().tolist()  # label-wise: a row for each label too
+
+    assert objects_of(pred) == ["row 60", "row 61", "row 62", "row 63"]
+    assert objects_of(pred.region(0.2)) == ["row 60", "row 61", "row 62", "row 63"]
+    assert objects_of(predict(model, frame[60:64].reset_index(drop=True))) == [0, 1, 2, 3]
+
+
+def test_predictions_of_outputs_keep_the_index():
+    outputs = pd.DataFrame(X[:, :3], columns=NAMES, index=[f"row {i}" for i in range(len(X))])
+    predictor = calibrate_outputs(outputs[:60], Y[:60])
+    assert predictor.predict_labelsets(outputs[60:62]).to_frame().index.tolist() == ["row 60", "row 61"]
+    objects = pd.DataFrame(X[60:62], index=["x", "y"])
+    assert predictor.predict_labelsets(X[60:62, :3], objects).to_frame().index.tolist() == ["x", "y"]

@@ -1,0 +1,212 @@
+"""Another measure, guarantee or way of counting around the same models: what a fresh fit gives, with nothing trained."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from counting import Counting, make_data
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import TimeSeriesSplit
+
+from labelsure import ByCardinality, CrossConformalClassifier, InductiveConformalClassifier
+from labelsure.conformal import GUARANTEES
+from labelsure.measures import (
+    AutoMeasure,
+    ForestMeasure,
+    HammingPenalty,
+    LabelWiseCombination,
+    LogLossMeasure,
+    MahalanobisMeasure,
+    PowerMeasure,
+    UnseenPenalty,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label", "ignore:.*cannot be reached")
+
+X, Y = make_data(80)
+EXAMPLES = X[:60], Y[:60]
+MEASURES = [
+    PowerMeasure(2, pair_penalty=1.0),
+    LogLossMeasure() + UnseenPenalty(2.0),
+    MahalanobisMeasure() + HammingPenalty(),  # learns from outputs for the training part
+    LabelWiseCombination(),
+    ForestMeasure(n_estimators=3),  # draws at random, and looks at objects
+    None,
+]
+
+
+def right(X):
+    return np.asarray(X)[:, 3] > 0.5
+
+
+def cross(**options):
+    return CrossConformalClassifier(Counting(), **({"cv": 4, "random_state": 3} | options))
+
+
+def inductive(**options):
+    return InductiveConformalClassifier(Counting(), **({"random_state": 3} | options))
+
+
+def assert_same(model, expected):
+    """The same down to the bit: what was learned, all answers, and what is said about them."""
+    for fold, other in zip(model.calibrator_.folds, expected.calibrator_.folds, strict=True):
+        assert fold.scores.tolist() == other.scores.tolist()
+    assert model.calibrator_.seed == expected.calibrator_.seed
+    assert model.get_params().keys() == expected.get_params().keys()
+    pred, other = model.predict_labelsets(X[60:]), expected.predict_labelsets(X[60:])
+    np.testing.assert_array_equal(pred.p_values(), other.p_values())
+    np.testing.assert_array_equal(pred.labelsets, other.labelsets)
+    for level in (0.1, 0.3):
+        assert pred.region(level).sizes.tolist() == other.region(level).sizes.tolist()
+        assert pred.region(level).statement == other.region(level).statement
+    np.testing.assert_array_equal(model.nonconformity(X[60:], Y[60:]), expected.nonconformity(X[60:], Y[60:]))
+
+
+def assert_as_fresh(make, start, changes):
+    model = make(**start).fit(*EXAMPLES)
+    before = model.predict_labelsets(X[60:]).p_values()
+    Counting.fits.clear()
+    again = model.recalibrate(*EXAMPLES, **changes)
+    assert not Counting.fits
+    assert_same(again, make(**(start | changes)).fit(*EXAMPLES))
+    assert again.models_ is model.models_
+    assert all(again.get_params()[name] is value for name, value in changes.items() if not hasattr(value, "get_params"))
+    np.testing.assert_array_equal(model.predict_labelsets(X[60:]).p_values(), before)
+
+
+@pytest.mark.parametrize("make", [cross, inductive])
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
+def test_another_measure_equals_a_fresh_fit(make, measure):
+    assert_as_fresh(make, {"measure": PowerMeasure(1)}, {"measure": measure})
+
+
+@pytest.mark.parametrize("guarantee", GUARANTEES)
+def test_another_guarantee_equals_a_fresh_fit(guarantee):
+    assert_as_fresh(cross, {"guarantee": "exact"}, {"guarantee": guarantee})
+
+
+@pytest.mark.parametrize("make", [cross, inductive])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"smoothed": True},
+        {"empty": "allow"},
+        {"empty": "exclude"},
+        {"mondrian": "cardinality"},
+        {"mondrian": 1},
+        {"mondrian": right},
+        {"mondrian": ByCardinality(at_most=2), "measure": PowerMeasure(), "empty": "allow"},
+        {"n_jobs": 2},
+        {},
+    ],
+    ids=str,
+)
+def test_another_way_of_counting_equals_a_fresh_fit(make, changes):
+    assert_as_fresh(make, {}, changes)
+
+
+def test_weights_can_be_added_and_left_out():
+    weight = lambda X: 1 + X[:, 3]  # noqa: E731
+    assert_as_fresh(inductive, {}, {"weight": weight})
+    assert_as_fresh(inductive, {"weight": weight}, {"weight": None})
+
+
+def test_choices_can_be_taken_back():
+    """From a measure chosen by auto, smoothing and categories to the plain predictor."""
+    start = {"measure": AutoMeasure([PowerMeasure(), PowerMeasure(1)], n_folds=2, n_objects=5), "smoothed": True}
+    assert_as_fresh(cross, start | {"mondrian": right}, {"measure": None, "smoothed": False, "mondrian": None})
+
+
+def test_training_parts_of_the_users_own_are_kept():
+    """Measures learn from what the models were trained on, here from the examples before the fold."""
+    measure = LogLossMeasure() + UnseenPenalty()
+    assert_as_fresh(cross, {"cv": TimeSeriesSplit(4), "measure": PowerMeasure()}, {"measure": measure})
+
+
+def test_models_without_a_seed_keep_their_draws():
+    model = cross(smoothed=True, random_state=None).fit(*EXAMPLES)
+    again = model.recalibrate(*EXAMPLES, empty="allow").recalibrate(*EXAMPLES, empty="auto")
+    np.testing.assert_array_equal(again.predict_labelsets(X).p_values(), model.predict_labelsets(X).p_values())
+
+
+def test_labels_in_a_frame_are_taken_by_name():
+    frame = pd.DataFrame(Y[:60], columns=list("abc"))
+    model = cross().fit(X[:60], frame)
+    again = model.recalibrate(X[:60], frame[["c", "a", "b"]], measure=PowerMeasure(1))
+    assert_same(again, cross(measure=PowerMeasure(1)).fit(X[:60], frame))
+    assert again.label_names_ == ("a", "b", "c")
+    by_name = model.recalibrate(X[:60], frame, mondrian="b")
+    assert_same(by_name, cross(mondrian=1).fit(X[:60], frame))
+    with pytest.raises(
+        ValueError, match="y must have the 3 labels as columns, in any order, got 3 columns without 'a'"
+    ):
+        model.recalibrate(X[:60], frame.rename(columns={"a": "z"}))
+
+
+@pytest.mark.parametrize("make", [cross, inductive])
+@pytest.mark.parametrize(
+    ("examples", "message"),
+    [
+        ((X[:59], Y[:59]), "takes the 60 examples that fit was given, got 59 rows of X and 59 of y"),
+        ((X[:60], Y[:59]), "got 60 rows of X and 59 of y"),
+        ((X, Y), "got 80 rows of X and 80 of y"),
+        ((X[:60], Y[:60, :2]), "y must have 3 columns, one per label, got 2"),
+        ((X[:60, :3], Y[:60]), "X has 3 features, but .* is expecting 4 features"),
+    ],
+)
+def test_other_examples_are_refused(make, examples, message):
+    with pytest.raises(ValueError, match=message):
+        make().fit(*EXAMPLES).recalibrate(*examples, empty="allow")
+
+
+@pytest.mark.parametrize(
+    ("make", "changes", "message"),
+    [
+        (cross, {"cv": 3}, "keeps the models as they are; it cannot change cv. Use fit"),
+        (cross, {"random_state": 1}, "it cannot change random_state"),
+        (cross, {"estimator": Counting(2.0)}, "it cannot change estimator"),
+        (cross, {"estimator__power": 2.0}, "it cannot change estimator__power"),
+        (inductive, {"calibration_size": 5}, "it cannot change calibration_size"),
+        (inductive, {"prefit": True}, "it cannot change prefit"),
+        (cross, {"rubbish": 1}, "it cannot change rubbish"),
+        (inductive, {"guarantee": "exact"}, "Invalid parameter 'guarantee'"),
+        (cross, {"weight": len}, "Invalid parameter 'weight'"),
+        (cross, {"measure": "auto"}, "learns from out-of-fold outputs, which takes new models: use fit"),
+        (cross, {"measure": MahalanobisMeasure(out_of_fold=True)}, "learns from out-of-fold outputs"),
+        (cross, {"measure": "power"}, "measure must be a nonconformity measure"),
+        (cross, {"guarantee": "exact", "smoothed": True}, "smoothed=True goes with guarantee='cross' only"),
+        (cross, {"guarantee": "e-mod", "mondrian": 0}, "needs folds of equal size"),
+        (cross, {"mondrian": 3}, "one of the 3 labels"),
+        (cross, {"mondrian": 0, "measure": MahalanobisMeasure()}, "without a square root"),
+        (inductive, {"weight": len, "mondrian": 0}, "weight does not go with mondrian"),
+    ],
+)
+def test_changes_that_take_new_models_or_make_no_sense_are_refused(make, changes, message):
+    model = make().fit(*EXAMPLES)
+    before = model.get_params()
+    with pytest.raises(ValueError, match=message):
+        model.recalibrate(*EXAMPLES, **changes)
+    assert model.get_params() == before
+
+
+@pytest.mark.parametrize("guarantee", ["exact-prefix", "e-mod", "eu-mod"])
+def test_prefix_guarantees_are_refused_for_models_of_unequal_folds(guarantee):
+    """A fresh fit would make equal folds; these models are there already."""
+    model = cross(cv=7).fit(*EXAMPLES)
+    with pytest.raises(ValueError, match="proven for folds of equal size, got sizes from 8 to 9"):
+        model.recalibrate(*EXAMPLES, guarantee=guarantee)
+
+
+def test_what_was_not_fitted_here_cannot_be_recalibrated():
+    with pytest.raises(NotFittedError):
+        cross().recalibrate(*EXAMPLES)
+    prefit = InductiveConformalClassifier(Counting().fit(*EXAMPLES), prefit=True).fit(X[60:], Y[60:])
+    with pytest.raises(ValueError, match="with prefit=True fit trains nothing anyway. Use fit"):
+        prefit.recalibrate(X[60:], Y[60:], measure=PowerMeasure())
+
+
+def test_a_recalibrated_model_can_be_cloned_and_fitted_anew():
+    model = cross().fit(*EXAMPLES).recalibrate(*EXAMPLES, measure=PowerMeasure(1), guarantee="exact")
+    fresh = clone(model)
+    assert not hasattr(fresh, "calibrator_")
+    assert_same(fresh.fit(*EXAMPLES), model)
