@@ -19,6 +19,8 @@ import pytest
 
 import labelsure
 from labelsure.cli._tables import region_table, single_prediction_table
+from labelsure.conformal import GUARANTEES
+from labelsure.measures import MEASURES
 
 ROOT = Path(__file__).parents[1]
 PAGES = {str(path.relative_to(ROOT)): path for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
@@ -90,6 +92,36 @@ def test_links_within_the_repository_lead_somewhere(page):
     path = ROOT / page
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
     assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+def sections_of(path):
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    text = FENCE.sub("", path.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.*)$", text, re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_to_sections_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#:]*)#([^)]*)\)", PAGES[page].read_text(encoding="utf-8"))
+    assert [(file, section) for file, section in links if section not in sections_of(_linked(page, file))] == []
+
+
+def _linked(page, file):
+    return PAGES[page].parent / file if file else PAGES[page]
+
+
+def test_a_section_that_is_not_there_is_noticed(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text('# A: `b=`\n```sh\n# no heading\n```\n## Who is "c"?\n')
+    assert sections_of(page) == {"a-b", "who-is-c"}
+
+
+def test_every_guarantee_and_every_word_for_a_measure_is_explained():
+    guarantees, compare = (PAGES[f"docs/{name}.md"].read_text(encoding="utf-8") for name in ("guarantees", "compare"))
+    assert [name for name in GUARANTEES if f'| `"{name}"`' not in guarantees or f"`{name}`" not in compare] == []
+    words = re.findall(r"`\+?([a-z-]+)`", compare)
+    assert [name for name in MEASURES if name not in words] == []
 
 
 def test_every_public_name_is_mentioned():
