@@ -14,6 +14,7 @@ import re
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -52,7 +53,7 @@ def examples_of(text):
 
 def run(example, page, namespace):
     program = compile("\n" * example.line + example.code, page, "exec")  # so that errors name the page's line
-    with contextlib.redirect_stdout(io.StringIO()) as out:
+    with contextlib.redirect_stdout(io.StringIO()) as out, patch.dict(MEASURES):  # a page may add words of its own
         exec(program, namespace)
     return out.getvalue()
 
