@@ -4,11 +4,12 @@ import time
 from fractions import Fraction
 from functools import partial
 
+from labelsure.labelsets._table_engine import TableEngine
+
 from benchmarks._figures import Figure
 from benchmarks._measuring import fastest
 from benchmarks._yeast import folds_of_yeast
 from labelsure.labelsets import FoldEngine
-from labelsure.labelsets._table_engine import TableEngine
 
 TITLE = "Search or table"
 METHOD = (

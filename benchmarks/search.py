@@ -10,6 +10,7 @@ from itertools import product
 from unittest import mock
 
 import numpy as np
+from labelsure.labelsets._depth_first_kernels import NODES
 
 from benchmarks._answers import Table
 from benchmarks._figures import Figure
@@ -17,7 +18,6 @@ from benchmarks._logistic import N_OBJECTS, logistic_outputs
 from benchmarks._measuring import in_new_process, peak_growth
 from benchmarks._scores import SCORES, engine_of
 from labelsure.labelsets import FoldEngine, _search
-from labelsure.labelsets._depth_first_kernels import NODES
 
 BUDGET = 200_000
 TITLE = "Searching regions"

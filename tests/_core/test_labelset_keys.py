@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-
 from labelsure._core.labelset_keys import find_keys, labelset_keys, labelset_words
 
 WIDTHS = st.sampled_from([1, 2, 7, 8, 9, 63, 64, 65, 128, 129, 200]) | st.integers(1, 140)

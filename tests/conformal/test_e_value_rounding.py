@@ -15,8 +15,9 @@ try:
 
     CALIBRATORS = {"steep": steep_e_values, "linear": linear_e_values}
 except ModuleNotFoundError:
-    from labelsure.conformal._guarantees import E_VALUE_SCALE, _complements
     from labelsure.conformal._p_to_e import scaled_e_values as steep_e_values
+
+    from labelsure.conformal._guarantees import E_VALUE_SCALE, _complements
 
     CALIBRATORS = {"steep": steep_e_values}
 

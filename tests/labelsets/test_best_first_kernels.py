@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from labelsure.labelsets._fold_arrays import FoldParts, fold_tables
+from labelsure.labelsets._problems import pose_problems
 
 from brute_force import codes_of
 from fold_strategies import fold_lists
@@ -14,8 +16,6 @@ from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Penalty, SquareRoot
 from labelsure.labelsets import Fold, FoldEngine, _best_first, _best_first_kernels, decode
-from labelsure.labelsets._fold_arrays import FoldParts, fold_tables
-from labelsure.labelsets._problems import pose_problems
 from search_cases import random_case
 
 

@@ -10,13 +10,13 @@ from math import comb
 
 import numpy as np
 import pytest
+from labelsure.labelsets._estimate import estimate_size
 
 from brute_force import rank_all, scores_of_all
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Overrides, Penalty, SquareRoot
 from labelsure.labelsets import DRAW_UNIT, Fold, FoldEngine, SizeEstimate, _estimate, decode
-from labelsure.labelsets._estimate import estimate_size
 
 
 def assert_holds(size, truth):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from labelsure.labelsets._fold_pairs import FoldPairs
 
 from fold_strategies import fold_lists
 from labelsure.labelsets import Fold, FoldEngine, _search
-from labelsure.labelsets._fold_pairs import FoldPairs
 from quadratic_forms import form_engine
 
 FOLDS = fold_lists(labels=(1, 4), folds=(1, 4), objects=(1, 3))

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-
-from labelsure._core.energy_parts import Penalty
-from labelsure.labelsets import FoldEngine, SizeEstimate, _estimate, decode
 from labelsure.labelsets._estimate import estimate_size
 from labelsure.labelsets._importance import RegionDraws, estimate_by_importance, log_probabilities
 from labelsure.labelsets._pair_search import pose_pair_problem
 from labelsure.labelsets._problems import pose_problems
 from labelsure.labelsets._table_engine import TableEngine
 from labelsure.labelsets._words import pack, unpack
+
+from labelsure._core.energy_parts import Penalty
+from labelsure.labelsets import FoldEngine, SizeEstimate, _estimate, decode
 from quadratic_forms import form_engine
 from search_cases import random_case
 

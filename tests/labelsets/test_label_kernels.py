@@ -4,13 +4,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from labelsure.labelsets._fold_arrays import FoldParts, fold_tables
+from labelsure.labelsets._problems import pose_problems
 
 from fold_strategies import COSTS, fold_lists, plain_weighing
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import SquareRoot
 from labelsure.labelsets import DRAW_UNIT, _label_kernels, _reference
-from labelsure.labelsets._fold_arrays import FoldParts, fold_tables
-from labelsure.labelsets._problems import pose_problems
 
 
 @st.composite

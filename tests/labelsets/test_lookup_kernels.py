@@ -6,14 +6,14 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from labelsure.labelsets._fold_arrays import fold_tables
+from labelsure.labelsets._index import index_calibrations
+from labelsure.labelsets._lookup_kernels import LINK, FoldTables
 
 from fold_strategies import COSTS, fold_lists, full_energies, plain_weighing
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy_parts import SquareRoot
 from labelsure.labelsets import DRAW_UNIT, _lookup_kernels, _reference, decode
-from labelsure.labelsets._fold_arrays import fold_tables
-from labelsure.labelsets._index import index_calibrations
-from labelsure.labelsets._lookup_kernels import LINK, FoldTables
 
 LARGEST_ROOT = 2**31 - 1
 

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from labelsure.labelsets._max_count import UNIT_BITS, count_members, draw_some, estimate_members
+from labelsure.labelsets._table_engine import TableEngine
 
 from brute_force import highest_by_label, labelsets_of
 from fold_strategies import COSTS, fold_lists, smoothing
@@ -27,8 +29,6 @@ from labelsure.labelsets import (
     _max_search,
     _reference,
 )
-from labelsure.labelsets._max_count import UNIT_BITS, count_members, draw_some, estimate_members
-from labelsure.labelsets._table_engine import TableEngine
 from labelsure.predictions import LabelsetPredictions
 from max_cases import MaxCase, max_energy, noisy_folds, random_max_case
 from search_cases import BY_SEARCH, BY_TABLE, assert_best, assert_members, assert_region, random_level

@@ -4,11 +4,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-
-from labelsure.labelsets import _pair_kernels, decode
 from labelsure.labelsets._pair_kernels import FOUND, FULL, NUMERATOR, TOTAL
 from labelsure.labelsets._ranking_kernels import read_keys, write_key
 from labelsure.labelsets._words import pack
+
+from labelsure.labelsets import _pair_kernels, decode
 
 NO_LINK = np.array([[0, 0, 0, 0, 0, 0, -1]] * 2)
 NOTHING = np.zeros(2, dtype=np.int64)

@@ -4,13 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from brute_force import codes_of
-from fold_strategies import fold_lists
-from labelsure._core.calibration import Calibration
-from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import Penalty
-from labelsure.labelsets import Fold, FoldEngine, _pair_search
 from labelsure.labelsets._fold_arrays import FoldParts
 from labelsure.labelsets._pair_kernels import ANCHORS_PER_EVALUATION, FINISHED, FOUND, WORK
 from labelsure.labelsets._pair_search import PairState, best_pair_members, force_label, pose_pair_problem
@@ -18,6 +11,13 @@ from labelsure.labelsets._problems import pose_problems
 from labelsure.labelsets._ranking_kernels import NUMERATOR
 from labelsure.labelsets._table_engine import TableEngine
 from labelsure.labelsets._words import unpack
+
+from brute_force import codes_of
+from fold_strategies import fold_lists
+from labelsure._core.calibration import Calibration
+from labelsure._core.energy import Energy
+from labelsure._core.energy_parts import Penalty
+from labelsure.labelsets import Fold, FoldEngine, _pair_search
 from quadratic_forms import form_engine
 
 FOLDS = fold_lists(labels=(1, 5), folds=(1, 3), objects=(1, 3))

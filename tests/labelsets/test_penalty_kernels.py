@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from labelsure.labelsets._fold_arrays import FoldParts
+from labelsure.labelsets._words import pack
 
 from fold_strategies import penalties as penalties_of
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Penalty
 from labelsure.labelsets import Fold, _penalty_kernels, decode
-from labelsure.labelsets._fold_arrays import FoldParts
-from labelsure.labelsets._words import pack
 
 
 @given(st.integers(0, 2**64 - 1))

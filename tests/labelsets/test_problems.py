@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from fold_strategies import fold_lists
-from labelsure.labelsets import Fold, decode
 from labelsure.labelsets._fold_arrays import FoldParts
 from labelsure.labelsets._problems import FAR, force_flip, pose_problems
 from labelsure.labelsets._words import unpack
+
+from fold_strategies import fold_lists
+from labelsure.labelsets import Fold, decode
 from search_cases import random_case
 
 FOLDS = fold_lists(labels=(1, 5), folds=(1, 4), objects=(1, 3))

@@ -4,7 +4,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-
 from labelsure.labelsets._ranking_kernels import offer, precedes, read_keys, read_sorted, sift, write_key
 
 ROWS = st.integers(1, 20).flatmap(

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-
 from labelsure.labelsets._relaxation import relax_pairs
+
 from quadratic_forms import precision_matrix
 
 COSTS = st.sampled_from([st.integers(-1, 1), st.integers(-9, 9), st.integers(-(2**43), 2**43)])

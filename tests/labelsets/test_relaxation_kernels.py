@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from labelsure.labelsets._relaxation import relax_pairs
 
 from labelsure.labelsets import _relaxation_kernels, decode
-from labelsure.labelsets._relaxation import relax_pairs
 from quadratic_forms import precision_matrix
 
 COSTS = st.sampled_from(

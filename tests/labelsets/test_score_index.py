@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from labelsure.labelsets._index import BUCKET_BITS, index_calibrations
 
 from fold_strategies import COSTS
 from labelsure._core.calibration import Calibration
-from labelsure.labelsets._index import BUCKET_BITS, index_calibrations
 
 
 @st.composite

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from labelsure.labelsets._fold_arrays import FoldParts, fold_tables, penalty_rows
+from labelsure.labelsets._index import index_calibrations
 
 from fold_strategies import COSTS, LARGEST_COST, calibrations, energies, fold_lists, full_energies
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure.labelsets import Fold, FoldEngine, _reference, _table_kernels, decode
-from labelsure.labelsets._fold_arrays import FoldParts, fold_tables, penalty_rows
-from labelsure.labelsets._index import index_calibrations
 
 
 def costs(shape):

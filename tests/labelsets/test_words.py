@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-
 from labelsure.labelsets._words import pack, unpack
 
 WIDTHS = st.integers(1, 200) | st.sampled_from([63, 64, 65, 127, 128, 129, 192])
