@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fold_strategies import overrides
 from labelsure._core.energy_parts import Overrides
-from labelsure._core.labelset_keys import labelset_keys
+from labelsure._core.labelset_bits import labelset_keys
 from labelsure.labelsets import decode
 
 SHAPES = st.tuples(st.integers(1, 4), st.integers(1, 5))
