@@ -1,6 +1,5 @@
 """What does a search pay for each labelset that it finds?"""
 
-import inspect
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,8 +15,9 @@ from benchmarks._figures import Figure
 from benchmarks._logistic import N_OBJECTS, logistic_outputs
 from benchmarks._measuring import in_new_process, peak_growth
 from benchmarks._scores import SCORES, engine_of
-from labelsure.labelsets import FoldEngine, _search
-from labelsure.labelsets._depth_first_kernels import NODES
+from labelsure.labelsets import FoldEngine
+from labelsure.labelsets.search import _answers
+from labelsure.labelsets.search._states import WORK, DepthFirst
 
 BUDGET = 200_000
 TITLE = "Searching regions"
@@ -100,10 +100,10 @@ def effort_of(engine: FoldEngine, level: float, *, budget: int, repeats: int) ->
     seconds, kernel_seconds = [], []
     for _ in range(repeats):
         start = time.process_time()
-        counted = searches._count(everyone, smallest, budget)  # what region_sizes does before it estimates
+        counted = searches.count(everyone, smallest, budget)  # what region_sizes does before it estimates
         seconds.append(time.process_time() - start)
         with watched_kernel() as watch:
-            searches._count(everyone, smallest, budget)
+            searches.count(everyone, smallest, budget)
         kernel_seconds.append(watch.seconds)
     return Effort(
         sizes=[size for size, _ in counted],
@@ -117,19 +117,18 @@ def effort_of(engine: FoldEngine, level: float, *, budget: int, repeats: int) ->
 @contextmanager
 def watched_kernel() -> Iterator[Watch]:
     """Add up the evaluations and seconds of every call of the depth-first kernel."""
-    watch, kernel = Watch(), _search.search
-    numbers_at = list(inspect.signature(kernel.py_func).parameters).index("numbers")
+    watch, kernel = Watch(), _answers.search
 
     def watched(*arguments: object) -> object:
-        numbers = arguments[numbers_at]
-        before = int(numbers[NODES])
+        (state,) = (one for one in arguments if isinstance(one, DepthFirst))
+        before = int(state.numbers[WORK])
         start = time.process_time()
         ended = kernel(*arguments)
         watch.seconds += time.process_time() - start
-        watch.nodes += int(numbers[NODES]) - before
+        watch.nodes += int(state.numbers[WORK]) - before
         return ended
 
-    with mock.patch.object(_search, "search", watched):
+    with mock.patch.object(_answers, "search", watched):
         yield watch
 
 

@@ -18,7 +18,7 @@ from labelsure.cli._compare_results import Results, Row, read_results
 from labelsure.cli._compare_words import BASES, GUARANTEES, LEARNERS
 from labelsure.conformal import default_candidates
 from labelsure.datasets import load_dataset
-from labelsure.labelsets import SizeEstimate
+from labelsure.labelsets import RegionSize
 from labelsure.metrics import mean_region_size, region_errors, subset_accuracy
 
 
@@ -153,7 +153,7 @@ def test_judging_counts_an_empty_region_as_one_labelset():
 
 
 def test_logarithms_of_estimates_come_with_their_interval():
-    estimate = SizeEstimate(value=2**20, low=2**18, high=2**25, confidence=0.99, at_least=4, at_most=2**30)
+    estimate = RegionSize(value=2**20, low=2**18, high=2**25, confidence=0.99, at_least=4, at_most=2**30)
     assert _logarithms([1, estimate, 2**30]) == {
         "log2_sizes": 20.0,
         "log2_low": 18.0,

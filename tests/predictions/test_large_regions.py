@@ -9,8 +9,8 @@ import pytest
 from labelsure import calibrate_outputs
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
-from labelsure.labelsets import Fold, FoldEngine, _fold_engine, _listed_members, _search
-from labelsure.predictions import LabelsetPredictions, SizeEstimate
+from labelsure.labelsets import EngineOptions, Fold, FoldEngine
+from labelsure.predictions import LabelsetPredictions, RegionSize
 
 
 def predictions_by_distance(n_labels, n_objects=2, *, n_folds=1, allow_empty=True, **options):
@@ -53,7 +53,7 @@ def test_iteration_gives_every_member_once():
     pred, best = predictions_by_distance(40)
     region = pred.region(1 - 3.5 / 41)  # up to three labels differ
     n_members = 1 + 40 + 40 * 39 // 2 + 40 * 39 * 38 // 6
-    assert n_members > 2 * _search.CHUNK
+    assert n_members > 2 * EngineOptions().chunk
     members = np.array(list(region[0]))
     assert len({labelset.tobytes() for labelset in members}) == len(members) == n_members
     assert (members != best[0]).sum(axis=1).max() == 3
@@ -61,9 +61,8 @@ def test_iteration_gives_every_member_once():
     assert np.array_equal(np.unique(members, axis=0), np.unique(region[0].labelsets(), axis=0))
 
 
-def test_lists_too_long_for_memory_are_refused(monkeypatch):
-    pred, best = predictions_by_distance(100)
-    monkeypatch.setattr(_listed_members, "LIST_BYTES", 124 * 1000)
+def test_lists_too_long_for_memory_are_refused():
+    pred, best = predictions_by_distance(100, options=EngineOptions(list_bytes=124 * 1000))
     for region in (pred.region(0.05), pred.region(1 - 2.5 / 101)):  # 2^100 members, and 5051
         with pytest.raises(ValueError, match=r"more than 1000 labelsets, too many.*limit=.*iterate over the region"):
             region[0].labelsets()
@@ -76,30 +75,30 @@ def test_lists_too_long_for_memory_are_refused(monkeypatch):
     assert len(pred.region(1 - 1.5 / 101)[0].labelsets()) == 101
 
 
-def test_limits_far_above_the_size_of_a_region_cost_nothing(monkeypatch):
+def test_limits_far_above_the_size_of_a_region_cost_nothing():
     pred, _ = predictions_by_distance(100)
     region = pred.region(1 - 1.5 / 101)[0]  # 101 members
     assert np.array_equal(region.labelsets(limit=10**15), region.labelsets())
     assert np.array_equal(region.p_values(limit=10**15), region.p_values())
     large = pred.region(1 - 3.5 / 101)[0]  # 166 751 members
     assert np.array_equal(large.labelsets(limit=5000), large.labelsets()[:5000])
-    monkeypatch.setattr(_listed_members, "LIST_BYTES", 124 * 10_000)
+    pred, _ = predictions_by_distance(100, options=EngineOptions(list_bytes=124 * 10_000))
     with pytest.raises(ValueError, match="more than 10000 labelsets"):
-        large.labelsets(limit=10**15)
+        pred.region(1 - 3.5 / 101)[0].labelsets(limit=10**15)
 
 
-def test_sizes_are_whole_numbers_or_estimates(monkeypatch):
+def test_sizes_are_whole_numbers_or_estimates():
     pred, _ = predictions_by_distance(100)
     counted = pred.region(1 - 2.5 / 101)
     assert counted.sizes.dtype == np.int64
     assert counted.sizes.tolist() == [1 + 100 + 100 * 99 // 2] * 2
     assert type(counted[0].size) is int
-    monkeypatch.setattr(_fold_engine, "SEARCH_BUDGET", 1000)
+    pred, _ = predictions_by_distance(100, options=EngineOptions(count_budget=1000))
     estimated = pred.region(0.5)
     assert estimated.sizes.dtype == object
     assert estimated.sizes.shape == (2,)
     for size in (*estimated.sizes, estimated[1].size):
-        assert isinstance(size, SizeEstimate)
+        assert isinstance(size, RegionSize)
         assert size.at_least <= size.low <= 2**99 * 1.1
         assert size.high >= 2**99 * 0.9
         assert str(size) == "2^99.1 (+-0.1)"  # half of all labelsets and those with 50 flips
@@ -107,20 +106,23 @@ def test_sizes_are_whole_numbers_or_estimates(monkeypatch):
     assert [str(size) for size in forced.sizes] == ["2^99.1 (+-0.1)"] * 2
 
 
-def test_estimates_do_not_depend_on_threads_or_other_objects(monkeypatch):
-    monkeypatch.setattr(_fold_engine, "SEARCH_BUDGET", 1000)
-    monkeypatch.setattr(_search, "BLOCK_OBJECTS", 2)
-    one, two, all_cores = (predictions_by_distance(60, 5, n_folds=2, n_jobs=jobs)[0] for jobs in (1, 2, -1))
+def test_estimates_do_not_depend_on_threads_or_other_objects():
+    options = EngineOptions(count_budget=1000, block_objects=2)
+    one, two, all_cores = (
+        predictions_by_distance(60, 5, n_folds=2, n_jobs=jobs, options=options)[0] for jobs in (1, 2, -1)
+    )
     sizes = one.region(0.3).sizes
-    assert isinstance(sizes[0], SizeEstimate)
+    assert isinstance(sizes[0], RegionSize)
     assert sizes.tolist() == two.region(0.3).sizes.tolist() == all_cores.region(0.3).sizes.tolist()
     assert one[[3]].region(0.3).sizes.tolist() == sizes[[3]].tolist()
 
 
 @pytest.mark.parametrize("n_labels", [40, 64, 159])
-def test_answers_do_not_depend_on_threads_for_many_labels(n_labels, monkeypatch):
-    monkeypatch.setattr(_search, "BLOCK_OBJECTS", 3)
-    one, two, all_cores = (predictions_by_distance(n_labels, 10, n_jobs=jobs)[0] for jobs in (1, 2, -1))
+def test_answers_do_not_depend_on_threads_for_many_labels(n_labels):
+    options = EngineOptions(block_objects=3)
+    one, two, all_cores = (
+        predictions_by_distance(n_labels, 10, n_jobs=jobs, options=options)[0] for jobs in (1, 2, -1)
+    )
     level = 1 - 1.5 / (n_labels + 1)
     for other in (two, all_cores):
         assert np.array_equal(one.labelsets, other.labelsets)
