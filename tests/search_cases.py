@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 
 from brute_force import codes_of, highest_by_label, labelsets_of, rank_all
+from fold_strategies import weighing_of
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Discounts, Overrides, Penalty, SquareRoot
-from fold_strategies import weighing_of
 from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine, StrangestEmpty, Weighing
 from labelsure.predictions import LabelsetPredictions
 

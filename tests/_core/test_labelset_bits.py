@@ -116,7 +116,9 @@ def test_decode_counts_in_binary_with_the_first_label_lowest():
     assert decode(np.arange(4), 2).tolist() == [[0, 0], [1, 0], [0, 1], [1, 1]]
 
 
-@given(st.integers(1, 3).flatmap(lambda w: arrays(np.uint64, (4, w), elements=st.sampled_from([0, 1, 2**63, 2**64 - 1]))))
+@given(
+    st.integers(1, 3).flatmap(lambda w: arrays(np.uint64, (4, w), elements=st.sampled_from([0, 1, 2**63, 2**64 - 1])))
+)
 def test_keys_of_rows_are_equal_for_equal_rows_only(words):
     equal = [[row == other for other in words.tolist()] for row in words.tolist()]
     for keys in (row_keys(words), word_keys(words)):

@@ -1,6 +1,7 @@
 """Engines made of engines: one for each category of labelsets, or one for each group of objects."""
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import TypeVar
 
 import numpy as np
@@ -37,6 +38,13 @@ class CategoryEngine(LabelsetEngine):
     def take(self, objects: IntArray) -> "CategoryEngine":
         """Return the engine for some of the objects."""
         return CategoryEngine([part.take(objects) for part in self.parts], lowest=self.lowest[objects])
+
+    def at_level(self, significance: Fraction) -> tuple[LabelsetEngine, IntArray]:
+        """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
+        if self.parts[0].weighing_at is None:
+            return super().at_level(significance)
+        at_level = CategoryEngine([part.deciding(significance) for part in self.parts])
+        return at_level, np.ones(self.n_objects, dtype=np.int64)
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
         """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
@@ -151,6 +159,12 @@ class GroupedEngine(LabelsetEngine):
             groups.append(engine.take(self.place_in_group[objects[own]]))
             places.append(own)
         return GroupedEngine(groups, places)
+
+    def at_level(self, significance: Fraction) -> tuple[LabelsetEngine, IntArray]:
+        """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
+        engines, smallest = zip(*(engine.at_level(significance) for engine in self.engines), strict=True)
+        same = all(one is other for one, other in zip(engines, self.engines, strict=True))
+        return self if same else GroupedEngine(engines, self.places), self._gather(smallest)
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
         """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""

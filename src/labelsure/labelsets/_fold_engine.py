@@ -120,14 +120,17 @@ class FoldEngine(LabelsetEngine):
         """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
         if self.weighing_at is None:
             return super().at_level(significance)
-        engine = FoldEngine(
+        return self.deciding(significance), np.ones(self.n_objects, dtype=np.int64)
+
+    def deciding(self, significance: Fraction) -> "FoldEngine":
+        """Return the engine whose positive numerators are those of the members of regions at a level."""
+        return FoldEngine(
             self.folds,
             allow_empty=self.allow_empty,
-            weighing=self.weighing_at(significance),
+            weighing=self.weighing if self.weighing_at is None else self.weighing_at(significance),
             options=self.options,
             n_jobs=self.n_jobs,
         )
-        return engine, np.ones(self.n_objects, dtype=np.int64)
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
         """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
@@ -195,9 +198,7 @@ class FoldEngine(LabelsetEngine):
         from labelsure.labelsets.search import MaxAnswers, SearchAnswers
 
         make = MaxAnswers if self.is_maximum else SearchAnswers
-        return make(
-            self.arrays, self.weighing, allow_empty=self.allow_empty, options=self.options, n_jobs=self.n_jobs
-        )
+        return make(self.arrays, self.weighing, allow_empty=self.allow_empty, options=self.options, n_jobs=self.n_jobs)
 
 
 def make_engine(

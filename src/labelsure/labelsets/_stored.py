@@ -47,9 +47,7 @@ class StoredEngine(LabelsetEngine):
         """Return the engine for some of the objects."""
         counts = self.counts
         parts = (counts.at_least[objects], counts.above[objects], counts.scores[objects])
-        return StoredEngine(
-            *parts, counts.weighing.take(objects), allow_empty=self.allow_empty, options=self.options
-        )
+        return StoredEngine(*parts, counts.weighing.take(objects), allow_empty=self.allow_empty, options=self.options)
 
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
         """Return the score of ``Y[r]`` for object ``objects[r]``."""

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from brute_force import rank_all, scores_of_all
+from fold_strategies import weighing_of
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Overrides, Penalty, SquareRoot
-from fold_strategies import weighing_of
 from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine, Weighing, decode
 from labelsure.labelsets.search import _estimate, _knapsack
 from search_cases import random_rule, values_of
@@ -278,7 +278,7 @@ def test_estimates_hold_where_prefixes_are_followed(seed):
     lowest = int(rule.lowest[0])
     for smallest in {int(part) for part in np.quantile(ranked.numerators, [0.2, 0.6, 0.9])} | {lowest + 1}:
         if smallest > lowest:
-            weights, needed = _knapsack.needed_weights(rule, [19] * n_folds, 0, smallest)
+            _, needed = _knapsack.needed_weights(rule, [19] * n_folds, 0, smallest)
             assert needed > 0
             members = ranked.members(smallest)
             union = _knapsack.cover_region(

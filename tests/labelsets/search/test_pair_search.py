@@ -20,6 +20,7 @@ from labelsure.labelsets.search._ranking_kernels import NUMERATOR
 from labelsure.labelsets.search._states import FINISHED, FOUND, Goal
 from quadratic_forms import form_engine
 
+
 def everything_from(smallest):
     """Return the goal of all labelsets with at least this numerator."""
     return Goal(ranked=False, by_total=False, limit=np.array([smallest, 0, 0]))

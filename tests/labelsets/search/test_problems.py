@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fold_strategies import fold_lists
-from labelsure.labelsets import Fold, decode
 from labelsure._core.labelset_bits import unpack
+from labelsure.labelsets import Fold, decode
 from labelsure.labelsets.arrays import FoldArrays
 from labelsure.labelsets.search._problems import force_flip, pose_problems
 from labelsure.labelsets.search._states import FAR

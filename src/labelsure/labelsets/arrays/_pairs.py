@@ -26,7 +26,6 @@ SMALLEST_SCALE = 0.01
 """A label's scale, as a share of half the sum of its pairs' sizes, is at least this."""
 
 
-
 class FoldPairs:
     """The pairwise costs of K folds.
 

@@ -192,9 +192,7 @@ class Weighing:
         multipliers = self.multipliers
         if multipliers.size:
             multipliers = np.concatenate([self.first[[i]], multipliers[1:]])
-        return ObjectWeighing(
-            int(self.start[i]), int(self.at_least[i]), int(self.above[i]), self.weights, multipliers
-        )
+        return ObjectWeighing(int(self.start[i]), int(self.at_least[i]), int(self.above[i]), self.weights, multipliers)
 
     def weight(self, k: int, counts: Counts) -> Counts:
         """Return W_k of some counts."""

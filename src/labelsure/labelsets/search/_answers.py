@@ -8,8 +8,15 @@ import numpy as np
 from labelsure._core.labelset_bits import labelset_keys, unpack, word_keys
 from labelsure._core.running import map_in_threads, stop_if_asked
 from labelsure._core.types import IntArray, LabelMatrix
-from labelsure.labelsets.arrays import BestLabelsets, EngineOptions, FoldArrays, Lookup, OverrideList, RegionSize
-from labelsure.labelsets.arrays import Weighing
+from labelsure.labelsets.arrays import (
+    BestLabelsets,
+    EngineOptions,
+    FoldArrays,
+    Lookup,
+    OverrideList,
+    RegionSize,
+    Weighing,
+)
 from labelsure.labelsets.arrays._lookup_kernels import weigh_rows
 from labelsure.labelsets.search._best_first import top_of
 from labelsure.labelsets.search._depth_first_kernels import search
@@ -159,9 +166,7 @@ class SearchAnswers:
         for row, i in enumerate(objects.tolist()):
             weighing = self.weighing.of(i)
             lookup = Lookup(self.arrays.tables, self.arrays.penalties, weighing, self.allow_empty)
-            yield ObjectSearch(
-                i, problems, row, lookup, self._overrides(i), not self.arrays.has_link, self.options
-            )
+            yield ObjectSearch(i, problems, row, lookup, self._overrides(i), not self.arrays.has_link, self.options)
 
     def _overrides(self, i: int) -> OverrideList:
         kept = self._kept.get(i)

@@ -70,9 +70,7 @@ def best_of(
     return Best(*_in_order(words, rank, n_best), min(found.missed, again.missed), found.work + again.work)
 
 
-def best_members(
-    flips: Flips, one: ObjectSearch, n_best: int, *, forced: int, by_total: bool, budget: int
-) -> Best:
+def best_members(flips: Flips, one: ObjectSearch, n_best: int, *, forced: int, by_total: bool, budget: int) -> Best:
     """Return the best labelsets of one problem without pairs, best first, within the budget and the memory allowed.
 
     Parameters

@@ -42,9 +42,7 @@ def _search_labels(one: ObjectSearch, by_flip: IntArray, need_search: BoolArray)
     left = one.options.label_budget
     for t, flipped in zip(*np.nonzero(need_search), strict=True):
         share = left // SHARES + 1
-        best = best_of(
-            one, 1 + n_stranger, by_total=n_stranger > 0, forced=int(t), flipped=bool(flipped), budget=share
-        )
+        best = best_of(one, 1 + n_stranger, by_total=n_stranger > 0, forced=int(t), flipped=bool(flipped), budget=share)
         left = max(left - best.work, 0)
         rank = best.rank
         if n_stranger:

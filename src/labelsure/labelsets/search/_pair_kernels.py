@@ -185,9 +185,7 @@ def record(
 
 
 @kernel_part
-def keep_if_best(
-    value: Integer, total: Integer, words: Words, goal: Goal, n_found: Integer, best: Ranked
-) -> Integer:
+def keep_if_best(value: Integer, total: Integer, words: Words, goal: Goal, n_found: Integer, best: Ranked) -> Integer:
     """Offer a labelset to the best found, and raise the limit of what is looked for; return how many are found.
 
     Reference : heapq.heappushpop

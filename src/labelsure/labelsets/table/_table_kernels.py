@@ -102,9 +102,7 @@ def add_rows(one: IntArray, other: IntArray, total: IntArray) -> None:
 
 
 @kernel_part
-def add_counts(
-    base: Integer, sums: IntArray, k: Integer, tables: ScoreTables, notes: Notes, row: Int32Array
-) -> None:
+def add_counts(base: Integer, sums: IntArray, k: Integer, tables: ScoreTables, notes: Notes, row: Int32Array) -> None:
     """Add to ``row`` the number of fold k's calibration scores >= base + sums.
 
     The buckets of all scores come first, in a loop without branches, which the processor does several at a time; it is
