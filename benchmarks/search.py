@@ -1,6 +1,5 @@
 """What does a search pay for each labelset that it finds?"""
 
-import inspect
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,25 +9,27 @@ from itertools import product
 from unittest import mock
 
 import numpy as np
-from labelsure.labelsets._depth_first_kernels import NODES
 
 from benchmarks._answers import Table
 from benchmarks._figures import Figure
 from benchmarks._logistic import N_OBJECTS, logistic_outputs
 from benchmarks._measuring import in_new_process, peak_growth
 from benchmarks._scores import SCORES, engine_of
-from labelsure.labelsets import FoldEngine, _search
+from labelsure.labelsets import FoldEngine
+from labelsure.labelsets.search import _answers
+from labelsure.labelsets.search._states import WORK, DepthFirst
 
 BUDGET = 200_000
 TITLE = "Searching regions"
 METHOD = (
     f"Regions of the first {N_OBJECTS} test objects at 80, 90 and 95 % from one-vs-rest logistic regression (liblinear)"
     " in 10 folds, by log loss and by the paper's power score (d=4), on one thread. Medical has 45 labels, enron 53,"
-    f" bibtex 159. A search gives up after {BUDGET} evaluations; what it has found by then counts. Times are CPU"
-    " nanoseconds per labelset found, best of several runs: with setting up the objects' problems, and for the search"
-    " kernel alone. An evaluation is ten look-ups, one per fold. The first figures put the three levels together,"
-    " weighted by the number of labelsets. Memory is the highest growth of the process while it counts all regions at"
-    " 95 %, in a process of its own. Small regions, as on medical, are found faster than their problems are set up."
+    f" bibtex 159. A search gives up after {BUDGET} evaluations; what it has found by then counts."
+    " Nanoseconds are seconds of the processor, the least of several runs, over all labelsets found: setting up the"
+    " objects' problems included, and for the search kernel alone. An evaluation is ten look-ups, one per fold."
+    " The first figures put the three levels together, weighted by the number of labelsets."
+    " Memory is by how much the process grew at its highest while counting all regions at 95 %, by itself."
+    " Small regions, as on medical, are found faster than their problems are set up."
 )
 DATASETS = ("medical", "enron", "bibtex")
 LEVELS = (0.2, 0.1, 0.05)
@@ -99,10 +100,10 @@ def effort_of(engine: FoldEngine, level: float, *, budget: int, repeats: int) ->
     seconds, kernel_seconds = [], []
     for _ in range(repeats):
         start = time.process_time()
-        counted = searches._count(everyone, smallest, budget)  # what region_sizes does before it estimates
+        counted = searches.count(everyone, smallest, budget)  # what region_sizes does before it estimates
         seconds.append(time.process_time() - start)
         with watched_kernel() as watch:
-            searches._count(everyone, smallest, budget)
+            searches.count(everyone, smallest, budget)
         kernel_seconds.append(watch.seconds)
     return Effort(
         sizes=[size for size, _ in counted],
@@ -116,19 +117,18 @@ def effort_of(engine: FoldEngine, level: float, *, budget: int, repeats: int) ->
 @contextmanager
 def watched_kernel() -> Iterator[Watch]:
     """Add up the evaluations and seconds of every call of the depth-first kernel."""
-    watch, kernel = Watch(), _search.search
-    numbers_at = list(inspect.signature(kernel.py_func).parameters).index("numbers")
+    watch, kernel = Watch(), _answers.search
 
     def watched(*arguments: object) -> object:
-        numbers = arguments[numbers_at]
-        before = int(numbers[NODES])
+        (state,) = (one for one in arguments if isinstance(one, DepthFirst))
+        before = int(state.numbers[WORK])
         start = time.process_time()
         ended = kernel(*arguments)
         watch.seconds += time.process_time() - start
-        watch.nodes += int(numbers[NODES]) - before
+        watch.nodes += int(state.numbers[WORK]) - before
         return ended
 
-    with mock.patch.object(_search, "search", watched):
+    with mock.patch.object(_answers, "search", watched):
         yield watch
 
 

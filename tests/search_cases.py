@@ -1,7 +1,7 @@
 """Random search problems full of ties, and what all answers about them must be."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -182,8 +182,8 @@ def random_level(rng, case):
     return Fraction(int(halves), 2 * (n_calibration + 1))
 
 
-def assert_answers_equal_brute_force(case, seed):
-    """Compare every answer about a case, by search and by table, with brute force."""
+def assert_answers_equal_brute_force(case, seed, **limits):
+    """Compare every answer about a case, by search and by table, with brute force; ``limits`` are further options."""
     rng = np.random.default_rng([seed, 1])
     n_labels = case.folds[0].energy.n_labels
     everyone = case.ranked()
@@ -192,7 +192,7 @@ def assert_answers_equal_brute_force(case, seed):
     thresholds = [int(rng.choice(ranked.numerators)) + int(rng.integers(2)) for ranked in everyone]
     limit = int(rng.integers(6))
     for options in (BY_SEARCH, BY_TABLE):
-        engine = case.engine(options=options)
+        engine = case.engine(options=replace(options, **limits))
         assert_best(engine, everyone, n_best)
         assert engine.label_numerators().tolist() == [highest_by_label(one, n_labels) for one in everyone]
         for i, (ranked, smallest) in enumerate(zip(everyone, thresholds, strict=True)):

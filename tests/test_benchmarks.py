@@ -16,7 +16,8 @@ from benchmarks._rivals import all_labelsets, labelsure_table, numpy_table, reve
 from benchmarks._scores import SCORES, engine_of, log_loss_energy
 from benchmarks._undecided import Task, predict, spread
 
-from labelsure.labelsets import _search, decode
+from labelsure.labelsets import decode
+from labelsure.labelsets.search import _answers
 
 PICTURE = Picture("growth", "More", "labels", "ms", [1, 10, 100], {"best": [2.0, 3.0, 6.0]})
 
@@ -96,13 +97,13 @@ def test_last_step_is_from_a_tenth_to_the_end():
 @pytest.mark.parametrize("score", SCORES)
 def test_effort_counts_the_regions(outputs, score):
     engine = engine_of(outputs, score)
-    kernel = _search.search
+    kernel = _answers.search
     effort = search.effort_of(engine, 0.2, budget=10_000, repeats=1)
     table = engine.p_value_table()
     assert effort.sizes == (table > 0.2).sum(axis=1).tolist()
     assert effort.finished == 1
     assert effort.nodes >= sum(effort.sizes) > 0
-    assert _search.search is kernel
+    assert _answers.search is kernel
 
 
 def test_log_loss_is_minus_the_log_of_the_probabilities():

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from labelsure._core.labelset_keys import labelset_keys
 
 from fold_strategies import overrides
 from labelsure._core.energy_parts import Overrides
+from labelsure._core.labelset_bits import labelset_keys
 from labelsure.labelsets import decode
 
 SHAPES = st.tuples(st.integers(1, 4), st.integers(1, 5))

@@ -17,7 +17,7 @@ from labelsure.cli._compare_learners import make_learner
 from labelsure.cli._compare_results import Results, Row, read_results
 from labelsure.cli._compare_words import GUARANTEES, LEARNERS
 from labelsure.datasets import load_dataset
-from labelsure.labelsets import SizeEstimate
+from labelsure.labelsets import RegionSize
 from labelsure.measures import default_candidates, make_measure
 from labelsure.metrics import error_rate, mean_region_size, subset_accuracy
 
@@ -153,11 +153,11 @@ def test_judging_counts_an_empty_region_as_one_labelset():
 
 
 def counted(size):
-    return SizeEstimate(size, size, size, confidence=1.0, at_least=size, at_most=size)
+    return RegionSize(size, size, size, confidence=1.0, at_least=size, at_most=size)
 
 
 def test_logarithms_of_estimates_come_with_their_interval():
-    estimate = SizeEstimate(value=2**20, low=2**18, high=2**25, confidence=0.99, at_least=4, at_most=2**30)
+    estimate = RegionSize(value=2**20, low=2**18, high=2**25, confidence=0.99, at_least=4, at_most=2**30)
     assert _logarithms([counted(1), estimate, counted(2**30)]) == {
         "log2_sizes": 20.0,
         "log2_low": 18.0,

@@ -8,13 +8,13 @@ matter.
 import numpy as np
 import pytest
 
-from brute_force import codes_of, highest_by_label, labelsets_of
+from brute_force import apply_rule, codes_of, highest_by_label, labelsets_of
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Discounts, Overrides, Penalty
-from labelsure.labelsets import DRAW_UNIT, Fold, FoldEngine, _fold_engine
+from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine, Weighing
 from labelsure.predictions import LabelsetPredictions
-from search_cases import random_case
+from search_cases import random_case, values_of
 
 CERTAIN = 2**39
 """What flipping a certain label costs: a thousand stay below 2^50, and its root times 2^6 is above 2^22."""
@@ -70,7 +70,7 @@ class Embedding:
 
     def engine(self):
         folds = [self.fold(fold) for fold in self.case.folds]
-        return FoldEngine(folds, allow_empty=self.case.allow_empty, draws=self.case.draws, rule=self.case.rule)
+        return FoldEngine(folds, allow_empty=self.case.allow_empty, weighing=self.case.weighing)
 
 
 @pytest.mark.parametrize("n_labels", [25, 63, 64, 65, 128, 129, 159, 200, 1000])
@@ -95,7 +95,7 @@ def test_answers_are_those_about_the_undecided_labels(n_labels):
             labelsets, numerators = engine.region_members(i, smallest, None)
             assert np.array_equal(labelsets, embedding.labelsets(members.codes))
             assert numerators.tolist() == members.numerators.tolist()
-            assert engine.region_sizes(smallest)[i] == len(members.codes)
+            assert values_of(engine.region_sizes(smallest))[i] == len(members.codes)
             n_members += len(members.codes)
     assert n_members > 500
 
@@ -103,8 +103,7 @@ def test_answers_are_those_about_the_undecided_labels(n_labels):
 def stranger_numerator(case, i):
     """Return the numerator of a labelset that is stranger than every calibration example."""
     if case.rule is not None:
-        nothing = np.zeros((len(case.folds), 1), dtype=np.int64)
-        return int(case.rule.numerators(nothing, np.array([i]))[0])
+        return apply_rule(case.rule, i, [0] * len(case.folds))
     return 1 if case.draws is None else int(case.draws[i])
 
 
@@ -134,9 +133,11 @@ def test_a_region_of_everything_depends_on_the_draw_of_each_object():
     """Of two objects in one block, one draw is above the level and one below."""
     energy = Energy(np.zeros(3, dtype=np.int64), np.full((3, 40), 9))
     draws = np.array([DRAW_UNIT, DRAW_UNIT // 2, DRAW_UNIT // 2 + 1])
-    engine = FoldEngine([Fold(Calibration.of(np.arange(9)), energy)], allow_empty=True, draws=draws)
+    engine = FoldEngine(
+        [Fold(Calibration.of(np.arange(9)), energy)], allow_empty=True, weighing=Weighing.smoothed(9, draws)
+    )
     smallest = DRAW_UNIT // 2 + 1
-    assert engine.region_sizes(smallest) == [2**40, 1, 2**40]
+    assert values_of(engine.region_sizes(smallest)) == [2**40, 1, 2**40]
 
 
 def certain_but_for(n_labels, seed):
@@ -160,14 +161,13 @@ def test_members_come_by_p_value_then_code(n_labels):
         assert np.array_equal(engine.region_members(0, n_labels - 1, limit)[0], labelsets[:limit])
 
 
-def test_table_and_search_agree_on_sixteen_labels(monkeypatch):
+def test_table_and_search_agree_on_sixteen_labels():
     """Too many for the table of the default settings' choice, few enough to list."""
     for seed in range(6):
         case = random_case(seed, labels=(16, 16), folds=(1, 4), objects=(1, 2), spreads=(0, 1, 3, 9, 1000, 2**40))
         answers = []
         for table_labels in (0, 24):
-            monkeypatch.setattr(_fold_engine, "TABLE_LABELS", table_labels)
-            engine = case.engine()
+            engine = case.engine(options=EngineOptions(table_labels=table_labels))
             smallest = int(engine.denominators[0]) // 3
             best = engine.top(20)
             members = [engine.region_members(i, smallest, 300) for i in range(engine.n_objects)]
@@ -176,7 +176,7 @@ def test_table_and_search_agree_on_sixteen_labels(monkeypatch):
                     best.labelsets.tolist(),
                     best.numerators.tolist(),
                     engine.label_numerators().tolist(),
-                    list(engine.region_sizes(smallest)),
+                    values_of(engine.region_sizes(smallest)),
                     [(labelsets.tolist(), numerators.tolist()) for labelsets, numerators in members],
                 ]
             )

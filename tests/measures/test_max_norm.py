@@ -18,7 +18,7 @@ from labelsure import (
     calibrate_outputs,
 )
 from labelsure._core.calibration import Calibration
-from labelsure.labelsets import Fold, FoldEngine, MaxEngine, decode, make_fold_engine
+from labelsure.labelsets import Fold, FoldEngine, decode
 from labelsure.measures import FunctionMeasure, HammingPenalty, MaxNormMeasure, Need, PowerMeasure, UnseenPenalty
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
@@ -171,11 +171,11 @@ def test_folds_may_have_other_measures_beside_it():
     outputs, Y, new, _ = some_data(9, 2, seed=1)
     measures = [measure.fit(Y) for measure in (MaxNormMeasure(), clone(LISTED), PowerMeasure())]
     folds = [Fold(Calibration.of(one.energy(outputs).scores(Y)), one.energy(new[0])) for one in measures]
-    mixed, listed = (make_fold_engine([folds[k], folds[2]], allow_empty=True) for k in (0, 1))
-    assert type(mixed) is type(listed) is FoldEngine
+    mixed, listed = (FoldEngine([folds[k], folds[2]], allow_empty=True) for k in (0, 1))
+    assert not mixed.is_maximum
     assert np.array_equal(mixed.p_value_table(), listed.p_value_table())
     assert np.array_equal(mixed.top(9).labelsets, listed.top(9).labelsets)
-    assert type(make_fold_engine(folds[:1] * 2, allow_empty=True)) is MaxEngine
+    assert FoldEngine(folds[:1] * 2, allow_empty=True).is_maximum
 
 
 def test_what_needs_a_list_is_refused_beyond_twelve_labels():

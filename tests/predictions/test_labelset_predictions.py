@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from fold_strategies import fold_lists, full_energies, smoothing
+from fold_strategies import fold_lists, full_energies, smoothing, weighing_of
 from labelsure import calibrate_outputs
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
@@ -17,19 +17,20 @@ from labelsure.labelsets import DRAW_UNIT, Fold, FoldEngine, _reference
 from labelsure.predictions import LabelsetPredictions
 
 
-def random_predictions(n_objects=6, n_labels=3, *, n_calibration=19, allow_empty=True, seed=0, **options):
+def random_predictions(n_objects=6, n_labels=3, *, n_calibration=19, allow_empty=True, seed=0, draws=None, **options):
     """Predictions of two folds with many ties; wide enough calibration scores for regions of every size."""
     rng = np.random.default_rng(seed)
     folds = []
     for size in (n_calibration // 2, n_calibration - n_calibration // 2):
         energy = Energy(rng.integers(0, 6, size=n_objects), rng.integers(-4, 5, size=(n_objects, n_labels)))
         folds.append(Fold(Calibration.of(rng.integers(-4, 9, size=size)), energy))
-    return LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, **options))
+    weighing = weighing_of(folds, draws)
+    return LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, weighing=weighing, **options))
 
 
 def predictions_of(data, folds, allow_empty):
     draws = data.draw(smoothing(folds[0].energy.n_objects))
-    return LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, draws=draws)), draws
+    return LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, weighing=weighing_of(folds, draws))), draws
 
 
 @given(st.data(), fold_lists(labels=(1, 4), folds=(1, 3)), st.booleans())
@@ -58,7 +59,7 @@ def test_p_values_equal_p_value_of_each_candidate(data, folds, allow_empty):
 def test_smoothed_p_values_follow_their_formula_between_the_extremes(data, folds):
     n_objects = folds[0].energy.n_objects
     draws = data.draw(smoothing(n_objects).filter(lambda drawn: drawn is not None))
-    table = LabelsetPredictions(FoldEngine(folds, allow_empty=True, draws=draws)).p_values()
+    table = LabelsetPredictions(FoldEngine(folds, allow_empty=True, weighing=weighing_of(folds, draws))).p_values()
     plain = LabelsetPredictions(FoldEngine(folds, allow_empty=True)).p_values()
     denominator = sum(len(fold.calibration) for fold in folds) + 1
     above = _reference.count_table(folds, strict=True)

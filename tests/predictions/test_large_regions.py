@@ -9,8 +9,8 @@ import pytest
 from labelsure import calibrate_outputs
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
-from labelsure.labelsets import Fold, FoldEngine, _fold_engine, _listed_members, _search
-from labelsure.predictions import LabelsetPredictions, SizeEstimate
+from labelsure.labelsets import EngineOptions, Fold, FoldEngine
+from labelsure.predictions import LabelsetPredictions, RegionSize
 from labelsure.predictions._region import _at_least_one
 
 
@@ -54,7 +54,7 @@ def test_iteration_gives_every_member_once():
     pred, best = predictions_by_distance(40)
     region = pred.region(1 - 3.5 / 41)  # up to three labels differ
     n_members = 1 + 40 + 40 * 39 // 2 + 40 * 39 * 38 // 6
-    assert n_members > 2 * _search.CHUNK
+    assert n_members > 2 * EngineOptions().chunk
     members = np.array(list(region[0]))
     assert len({labelset.tobytes() for labelset in members}) == len(members) == n_members
     assert (members != best[0]).sum(axis=1).max() == 3
@@ -62,9 +62,8 @@ def test_iteration_gives_every_member_once():
     assert np.array_equal(np.unique(members, axis=0), np.unique(region[0].members().labelsets, axis=0))
 
 
-def test_lists_too_long_for_memory_are_refused(monkeypatch):
-    pred, best = predictions_by_distance(100)
-    monkeypatch.setattr(_listed_members, "LIST_BYTES", 124 * 1000)
+def test_lists_too_long_for_memory_are_refused():
+    pred, best = predictions_by_distance(100, options=EngineOptions(list_bytes=124 * 1000))
     for region in (pred.region(0.05), pred.region(1 - 2.5 / 101)):  # 2^100 members, and 5051
         with pytest.raises(ValueError, match=r"more than 1000 labelsets, too many.*limit=.*iterate over the region"):
             region[0].members()
@@ -75,19 +74,19 @@ def test_lists_too_long_for_memory_are_refused(monkeypatch):
     assert len(pred.region(1 - 1.5 / 101)[0].members().labelsets) == 101
 
 
-def test_limits_far_above_the_size_of_a_region_cost_nothing(monkeypatch):
+def test_limits_far_above_the_size_of_a_region_cost_nothing():
     pred, _ = predictions_by_distance(100)
     region = pred.region(1 - 1.5 / 101)[0]  # 101 members
     assert np.array_equal(region.members(limit=10**15).labelsets, region.members().labelsets)
     assert np.array_equal(region.members(limit=10**15).p_values, region.members().p_values)
     large = pred.region(1 - 3.5 / 101)[0]  # 166 751 members
     assert np.array_equal(large.members(limit=5000).labelsets, large.members().labelsets[:5000])
-    monkeypatch.setattr(_listed_members, "LIST_BYTES", 124 * 10_000)
+    pred, _ = predictions_by_distance(100, options=EngineOptions(list_bytes=124 * 10_000))
     with pytest.raises(ValueError, match="more than 10000 labelsets"):
-        large.members(limit=10**15)
+        pred.region(1 - 3.5 / 101)[0].members(limit=10**15)
 
 
-def test_sizes_are_whole_numbers_or_estimates(monkeypatch):
+def test_sizes_are_whole_numbers_or_estimates():
     pred, _ = predictions_by_distance(100)
     counted = pred.region(1 - 2.5 / 101)
     assert counted.sizes.dtype == np.int64
@@ -95,7 +94,7 @@ def test_sizes_are_whole_numbers_or_estimates(monkeypatch):
     assert type(counted[0].size) is int
     for size in counted.size_estimates:
         assert size.value == size.low == size.high == size.at_least == size.at_most == 5051
-    monkeypatch.setattr(_fold_engine, "SEARCH_BUDGET", 1000)
+    pred, _ = predictions_by_distance(100, options=EngineOptions(count_budget=1000))
     estimated = pred.region(0.5)
     assert estimated.sizes.dtype == np.float64
     assert estimated.sizes.tolist() == [float(size.value) for size in estimated.size_estimates]
@@ -109,10 +108,11 @@ def test_sizes_are_whole_numbers_or_estimates(monkeypatch):
     assert forced.size_estimates == estimated.size_estimates
 
 
-def test_estimates_do_not_depend_on_threads_or_other_objects(monkeypatch):
-    monkeypatch.setattr(_fold_engine, "SEARCH_BUDGET", 1000)
-    monkeypatch.setattr(_search, "BLOCK_OBJECTS", 2)
-    one, two, all_cores = (predictions_by_distance(60, 5, n_folds=2, n_jobs=jobs)[0] for jobs in (1, 2, -1))
+def test_estimates_do_not_depend_on_threads_or_other_objects():
+    options = EngineOptions(count_budget=1000, block_objects=2)
+    one, two, all_cores = (
+        predictions_by_distance(60, 5, n_folds=2, n_jobs=jobs, options=options)[0] for jobs in (1, 2, -1)
+    )
     sizes = one.region(0.3).size_estimates
     assert sizes[0].at_least < sizes[0].at_most
     assert sizes == two.region(0.3).size_estimates == all_cores.region(0.3).size_estimates
@@ -120,9 +120,11 @@ def test_estimates_do_not_depend_on_threads_or_other_objects(monkeypatch):
 
 
 @pytest.mark.parametrize("n_labels", [40, 64, 159])
-def test_answers_do_not_depend_on_threads_for_many_labels(n_labels, monkeypatch):
-    monkeypatch.setattr(_search, "BLOCK_OBJECTS", 3)
-    one, two, all_cores = (predictions_by_distance(n_labels, 10, n_jobs=jobs)[0] for jobs in (1, 2, -1))
+def test_answers_do_not_depend_on_threads_for_many_labels(n_labels):
+    options = EngineOptions(block_objects=3)
+    one, two, all_cores = (
+        predictions_by_distance(n_labels, 10, n_jobs=jobs, options=options)[0] for jobs in (1, 2, -1)
+    )
     level = 1 - 1.5 / (n_labels + 1)
     for other in (two, all_cores):
         assert np.array_equal(one.labelsets, other.labelsets)
@@ -211,8 +213,8 @@ def test_sizes_are_numbers_for_any_number_of_labels(n_labels):
 
 
 def test_estimates_of_regions_that_are_never_empty_are_at_least_one():
-    nothing = SizeEstimate(0, 0, 9, confidence=0.99, at_least=0, at_most=0)
-    assert _at_least_one(nothing) == SizeEstimate(1, 1, 9, confidence=0.99, at_least=1, at_most=1)
+    nothing = RegionSize(0, 0, 9, confidence=0.99, at_least=0, at_most=0)
+    assert _at_least_one(nothing) == RegionSize(1, 1, 9, confidence=0.99, at_least=1, at_most=1)
 
 
 def test_one_object_is_sized_without_the_others(monkeypatch):

@@ -43,7 +43,7 @@ def label_numerators(flips: Flips, lookup: Lookup, budget: Integer, numerators: 
         for flipped in range(2):
             for k in range(n_folds):
                 scores[0, k] = flips.base[k] + flipped * flips.cost[forced, k]
-            best, left = np.int64(0), budget // SHARES + 1
+            best, left = np.int64(0), max(budget, 0) // SHARES + 1
             budget -= left
             level, arrived = 0, True
             while level >= 0 and left > 0:

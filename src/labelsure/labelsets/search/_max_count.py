@@ -43,7 +43,7 @@ def count_members(problem: MaxProblem, smallest: int, most: int) -> int | None:
 
 
 def estimate_members(problem: MaxProblem, smallest: int, most: int, *, at_least: int) -> RegionSize:
-    """Return the same as an estimate, from at most ``most`` different minima at a time; ``at_least`` are known members."""
+    """Return the same as an estimate, from at most ``most`` different minima at a time; some members are known."""
     low, high = bracket_members(problem, smallest, most)
     low = max(low, at_least)
     rng = np.random.default_rng(0)

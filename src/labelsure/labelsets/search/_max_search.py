@@ -21,7 +21,7 @@ from labelsure.labelsets.search._max_problem import (
 
 
 def iterate_members(problem: MaxProblem, smallest: int, chunk: int) -> Iterator[tuple[Words, IntArray]]:
-    """Yield all labelsets with a numerator of at least ``smallest``, with their numerators, at most ``chunk`` at a time."""
+    """Yield all labelsets with a numerator of at least ``smallest``, and these, at most ``chunk`` at a time."""
     opened = open_labels(problem, Rank(smallest))
     if opened is None:
         return

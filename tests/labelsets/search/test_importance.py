@@ -5,17 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from labelsure.labelsets._estimate import estimate_size
-from labelsure.labelsets._importance import RegionDraws, estimate_by_importance, log_probabilities
-from labelsure.labelsets._pair_search import pose_pair_problem
-from labelsure.labelsets._problems import pose_problems
-from labelsure.labelsets._table_engine import TableEngine
-from labelsure.labelsets._words import pack, unpack
 
 from labelsure._core.energy_parts import Penalty
-from labelsure.labelsets import FoldEngine, SizeEstimate, _estimate, decode
+from labelsure._core.labelset_bits import pack, unpack
+from labelsure.labelsets import EngineOptions, FoldEngine, decode
+from labelsure.labelsets.search._best_first import best_of
+from labelsure.labelsets.search._estimate import estimate_size
+from labelsure.labelsets.search._importance import RegionDraws, estimate_by_importance, log_probabilities
 from quadratic_forms import form_engine
-from search_cases import random_case
+from search_cases import random_case, values_of
 
 
 @given(arrays(bool, (3, 4)), arrays(np.float64, 4, elements=st.floats(0.01, 0.99)))
@@ -25,12 +23,21 @@ def test_log_probabilities_are_those_of_independent_flips(flips, probabilities):
 
 
 def region_draws(engine, i, smallest, known=()):
-    search = engine._search
-    problems = pose_problems(search.general, search.parts, np.array([i]))
-    best = search.best_of(problems, 0, i, 1)[0][0]
-    return RegionDraws(
-        pose_pair_problem(problems, 0), search.common(i), smallest, set(known), best, np.random.default_rng(0)
-    )
+    (one,) = engine._search.pose(np.array([i]))
+    best = best_of(one, 1).words[0]
+    problem = one.problems.with_pairs(0)
+    return RegionDraws(problem, one.lookup, smallest, set(known), best, np.random.default_rng(0))
+
+
+def estimate(engine, smallest, **options):
+    """Return the estimate of the first object's region."""
+    (one,) = engine._search.pose(np.arange(1))
+    return estimate_size(one, engine.arrays, engine.weighing, smallest, **options)
+
+
+def listed_size(engine, smallest):
+    """Return the size of the first object's region from the table."""
+    return values_of(engine.table.region_sizes(np.array([smallest])))[0]
 
 
 def test_drawn_labelsets_are_members_exactly_if_their_numerators_say_so():
@@ -39,7 +46,7 @@ def test_drawn_labelsets_are_members_exactly_if_their_numerators_say_so():
     for seed in range(60):
         case = random_case(seed, labels=(2, 8), objects=(1, 2))
         general = [type(fold)(fold.calibration, fold.energy.general_form()) for fold in case.folds]
-        engine = FoldEngine(general, allow_empty=case.allow_empty, draws=case.draws, rule=case.rule)
+        engine = FoldEngine(general, allow_empty=case.allow_empty, weighing=case.weighing)
         i = engine.n_objects - 1
         everything = decode(np.arange(2**engine.n_labels), engine.n_labels)
         numerators = engine.numerators_of(everything, np.full(len(everything), i))
@@ -73,19 +80,18 @@ def test_costs_are_changes_of_the_best_labelset():
 @pytest.mark.parametrize("start_budget", [1, 100_000])
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("penalised", [False, True])
-def test_estimates_of_dense_forms_hold_listed_sizes(own, penalised, start_budget, monkeypatch):
+def test_estimates_of_dense_forms_hold_listed_sizes(own, penalised, start_budget):
     """48 intervals of about 99 %, and values within a few per cent, also if draws start from any labelset."""
-    monkeypatch.setattr(_estimate, "START_BUDGET", start_budget)
+    options = EngineOptions(start_budget=start_budget)
     for seed in range(3):
         rng = np.random.default_rng(seed)
         parts = {"penalty": Penalty(None, rng.integers(0, 2, size=(5, 13)).astype(np.int8), 2**17)} if penalised else {}
-        engine = form_engine(seed, n_labels=13, n_folds=1 + 2 * seed, own=own, **parts)
+        engine = form_engine(seed, n_labels=13, n_folds=1 + 2 * seed, own=own, options=options, **parts)
         for level in (0.05, 0.2):
             smallest = int(level * int(engine.denominators[0])) + 1
-            (truth,) = TableEngine.region_sizes(engine, smallest)
-            size = estimate_size(engine, 0, smallest, at_least=7)
+            truth = listed_size(engine, smallest)
+            size = estimate(engine, smallest, at_least=7)
             assert truth > 100
-            assert isinstance(size, SizeEstimate)
             assert size.low <= truth <= size.high
             assert size.at_least == 7
             assert truth <= size.at_most
@@ -96,7 +102,7 @@ def test_estimates_of_dense_forms_hold_listed_sizes(own, penalised, start_budget
 def test_labelsets_that_are_known_do_not_count():
     engine = form_engine(0, n_labels=8, n_folds=1)
     smallest = 5
-    labelsets, _ = TableEngine.region_members(engine, 0, smallest, None)
+    labelsets, _ = engine.table.region_members(0, smallest, None)
     known = {row.tobytes() for row in pack(labelsets[: len(labelsets) // 2])}
     whole = estimate_by_importance(region_draws(engine, 0, smallest), 20_000)
     rest = estimate_by_importance(region_draws(engine, 0, smallest, known), 20_000)
@@ -111,14 +117,15 @@ def test_nothing_is_estimated_where_nothing_is_drawn():
 
 def test_regions_too_large_to_count_are_estimated():
     """2^45 labelsets and dense pairs, by the engine itself; a second region twice as certain is smaller."""
-    engine = form_engine(3, n_labels=45, n_folds=3, n_objects=2, strength=0.3)
-    sizes = [engine._search.region_sizes(smallest, 5000) for smallest in (10, 60)]
+    options = EngineOptions(count_budget=5000, rough_budget=500)
+    engine = form_engine(3, n_labels=45, n_folds=3, n_objects=2, strength=0.3, options=options)
+    sizes = [engine.region_sizes(smallest) for smallest in (10, 60)]
     for large, small in zip(*sizes, strict=True):
         assert large.approximate
         assert small.approximate
         assert 5 < small.at_least <= small.low < small.high < large.low < large.high <= large.at_most <= 2**45
         assert large.high < 2 * large.low
-    rough = engine._search.region_sizes(10, 500, rough=True)
+    rough = engine.region_sizes(10, rough=True)
     for one, other in zip(sizes[0], rough, strict=True):
         assert one.low < other.high
         assert other.low < one.high
@@ -135,8 +142,8 @@ def test_approximate_intervals_miss_no_more_often_than_they_say(strength, rough)
         parts = {"penalty": Penalty(None, anchors, 2**17)} if seed % 2 else {}
         engine = form_engine(seed, n_labels=14, n_folds=1 + seed % 4, strength=strength, **parts)
         smallest = int((0.05, 0.1, 0.2, 0.4)[seed // 2 % 4] * int(engine.denominators[0])) + 1
-        (truth,) = TableEngine.region_sizes(engine, smallest)
-        size = estimate_size(engine, 0, smallest, at_least=0, rough=rough)
+        truth = listed_size(engine, smallest)
+        size = estimate(engine, smallest, at_least=0, rough=rough)
         assert truth <= size.at_most
         n_missed += not size.low <= truth <= size.high
         n_approximate += size.approximate

@@ -4,14 +4,17 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from labelsure.labelsets._pair_kernels import FOUND, FULL, NUMERATOR, TOTAL
-from labelsure.labelsets._ranking_kernels import read_keys, write_key
-from labelsure.labelsets._words import pack
 
-from labelsure.labelsets import _pair_kernels, decode
+from labelsure._core.labelset_bits import pack
+from labelsure.labelsets import decode
+from labelsure.labelsets.arrays import ScoreTables
+from labelsure.labelsets.arrays._lookup_kernels import total_of
+from labelsure.labelsets.search import _pair_kernels
+from labelsure.labelsets.search._ranking_kernels import NUMERATOR, TOTAL, read_keys, write_key
+from labelsure.labelsets.search._states import FULL, Goal, Ranked
 
-NO_LINK = np.array([[0, 0, 0, 0, 0, 0, -1]] * 2)
 NOTHING = np.zeros(2, dtype=np.int64)
+NO_LINK = ScoreTables(np.zeros(1, dtype=np.int32), NOTHING, NOTHING, np.array([[0, 0, 0, 0, 0, 0, 0, -1]] * 2))
 
 
 @given(
@@ -21,18 +24,19 @@ NOTHING = np.zeros(2, dtype=np.int64)
 )
 def test_offers_leave_the_best(labelsets, n_best, by_total):
     """Highest numerator, lowest total, lowest code; or numerators alone."""
-    numbers, limit = np.zeros(6, dtype=np.int64), np.array([-99, 99, 0])
+    n_found, limit = 0, np.array([-99, 99, 0])
     found, keys = np.arange(n_best + 1), np.zeros((n_best + 1, 3), dtype=np.int64)
+    goal, best = Goal(ranked=True, by_total=by_total, limit=limit), Ranked(found, keys)
     for value, total, code in labelsets:
         words = np.array([code], dtype=np.uint64)
-        _pair_kernels.keep_if_best(value, total, words, by_total, numbers, found, keys, limit)
-    words, rank = read_keys(keys[found[: numbers[FOUND]]])
+        n_found = _pair_kernels.keep_if_best(value, total, words, goal, n_found, best)
+    words, rank = read_keys(keys[found[:n_found]])
     kept = [(-value, total, code) for (value, total), code in zip(rank.tolist(), words[:, 0].tolist(), strict=True)]
-    best = sorted((-value, total, code) for value, total, code in labelsets)[:n_best]
+    expected = sorted((-value, total, code) for value, total, code in labelsets)[:n_best]
     if by_total:
-        assert sorted(kept) == best
+        assert sorted(kept) == expected
     else:
-        assert sorted(value for value, _, _ in kept) == [value for value, _, _ in best]
+        assert sorted(value for value, _, _ in kept) == [value for value, _, _ in expected]
     assert limit[FULL] == (len(labelsets) >= n_best)
     if limit[FULL]:
         assert (-limit[NUMERATOR], limit[TOTAL]) == max(kept)[:2]
@@ -49,9 +53,11 @@ def test_offers_leave_the_best(labelsets, n_best, by_total):
 )
 def test_hopeless_is_what_cannot_come_before_the_worst_found(value, limit_value, scores, more, full, ranked, by_total):
     limit = np.array([limit_value, 1, int(full)])
-    hopeless = _pair_kernels.is_hopeless(value, scores, more, NOTHING, NO_LINK, ranked, by_total, limit)
+    desk = _pair_kernels.set_up_desk(2, 1)
+    desk.more[:] = more
+    hopeless = _pair_kernels.is_hopeless(value, scores, desk, NO_LINK, Goal(ranked, by_total, limit))
     total = int((scores + more).sum())
-    assert _pair_kernels.total_of(scores, more, NOTHING, NO_LINK) == total
+    assert total_of(scores, more, NOTHING, NO_LINK) == total
     if not ranked or not full:
         assert hopeless == (value < limit_value)
     elif by_total:
@@ -76,7 +82,7 @@ def test_a_better_labelset_is_possible_if_the_lowest_code_is_lower(start, labels
     ]
     keys = np.zeros((2, 4), dtype=np.int64)
     write_key(3, 7, spread([other])[0], True, 1, keys)
-    common = spread([start])[0], places[sorted(labels)].astype(np.int64), np.array([1, 0]), keys
+    common = spread([start])[0], places[sorted(labels)].astype(np.int64), Ranked(np.array([1, 0]), keys)
     assert _pair_kernels.may_hold_better(3, 7, *common) == (min(changed) < other)
     assert _pair_kernels.may_hold_better(4, 8, *common)
     assert not _pair_kernels.may_hold_better(3, 8, *common)

@@ -6,14 +6,13 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from labelsure.labelsets._fold_arrays import fold_tables
-from labelsure.labelsets._index import index_calibrations
-from labelsure.labelsets._lookup_kernels import LINK, FoldTables
 
 from fold_strategies import COSTS, fold_lists, full_energies, plain_weighing
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy_parts import SquareRoot
-from labelsure.labelsets import DRAW_UNIT, _lookup_kernels, _reference, decode
+from labelsure.labelsets import DRAW_UNIT, _reference, decode
+from labelsure.labelsets.arrays import FoldArrays, ScoreTables, _lookup_kernels
+from labelsure.labelsets.arrays._lookup import LINK, VALUE_BEGIN, VALUE_END
 
 LARGEST_ROOT = 2**31 - 1
 
@@ -43,14 +42,14 @@ def test_final_score_is_link_plus_penalty(additive, penalty, link):
 def test_count_from_every_possible_start_equals_calibration(data):
     elements = data.draw(COSTS)
     parts = [Calibration.of(data.draw(arrays(np.int64, st.integers(1, 40), elements=elements))) for _ in range(3)]
-    index = index_calibrations(parts, [0, 0, 0])
+    tables = ScoreTables.of(parts, [0, 0, 0], [-1, -1, -1])
     for k, calibration in enumerate(parts):
         score = data.draw(elements | st.sampled_from(calibration.scores.tolist()))
-        begin, end = index.value_start[k], index.value_start[k + 1]
+        begin, end = tables.layout[k, VALUE_BEGIN], tables.layout[k, VALUE_END]
         expected = int(calibration.count_at_least(np.array([score]))[0])
-        n_below = int(np.searchsorted(index.values[begin:end], score))
+        n_below = int(np.searchsorted(tables.values[begin:end], score))
         for position in range(begin, begin + n_below + 1):
-            count = _lookup_kernels.count_from(score, position, end, k, index.values, index.counts)
+            count = _lookup_kernels.count_from(score, position, k, tables)
             assert count == expected
 
 
@@ -66,18 +65,18 @@ def scores_worth_asking(data, folds):
 @given(st.data(), fold_lists(labels=(1, 3), folds=(1, 5), objects=(1, 1)))
 def test_counts_equal_calibrations(data, folds):
     """Also for scores below every bound of the energy, which bounds of searches reach."""
-    tables = fold_tables(folds)
+    tables = FoldArrays(folds).tables
     scores = scores_worth_asking(data, folds)
     expected = [int(fold.calibration.count_at_least(scores[[k]])[0]) for k, fold in enumerate(folds)]
     more = data.draw(arrays(np.int64, len(folds), elements=st.integers(-9, 9)))
-    assert _lookup_kernels.count_additive(scores - more, more, *tables) == sum(expected)
+    assert _lookup_kernels.count_additive(scores - more, more, tables) == sum(expected)
 
 
 @settings(max_examples=60)
 @given(st.data(), fold_lists(labels=(1, 4), folds=(1, 5), objects=(1, 1), kind=full_energies))
 def test_weigh_equals_reference(data, folds):
     general = [type(fold)(fold.calibration, fold.energy.general_form()) for fold in folds]
-    tables = fold_tables(general)
+    tables = FoldArrays(general).tables
     n_labels = folds[0].energy.n_labels
     labelset = decode(np.array([data.draw(st.integers(0, 2**n_labels - 1))]), n_labels)
     additive, penalty = additive_and_penalty(general, labelset)
@@ -86,10 +85,10 @@ def test_weigh_equals_reference(data, folds):
     weights = (1, 0) if draw is None else (draw, DRAW_UNIT - draw)
     expected = _reference.numerator(general, 0, labelset[0].tolist(), at_least=weights[0], above=weights[1])
     weighing = plain_weighing(*weights)
-    assert _lookup_kernels.weigh(additive - more, more, penalty, *weighing, *tables) == expected
+    assert _lookup_kernels.weigh(additive - more, more, penalty, weighing, tables) == expected
     if not penalty.any():
         numerators = np.zeros(2, dtype=np.int64)
-        _lookup_kernels.weigh_rows(np.stack([additive, additive]), *weighing, *tables, numerators)
+        _lookup_kernels.weigh_rows(np.stack([additive, additive]), weighing, tables, numerators)
         assert numerators.tolist() == [expected, expected]
 
 
@@ -110,8 +109,7 @@ def plain_part(energy):
 
 @settings(max_examples=20)
 @given(fold_lists(labels=(1, 3), folds=(1, 5), objects=(1, 1), kind=full_energies))
-def test_fold_tables_say_which_folds_have_links(folds):
-    tables = fold_tables(folds)
-    assert isinstance(tables, FoldTables)
+def test_tables_say_which_folds_have_links(folds):
+    tables = FoldArrays(folds).tables
     links = [-1 if fold.energy.link is None else fold.energy.link.shift for fold in folds]
     assert tables.layout[:, LINK].tolist() == links

@@ -4,11 +4,12 @@ import dataclasses
 
 import pytest
 
-from labelsure.labelsets import SizeEstimate
+from labelsure.labelsets import RegionSize
+from labelsure.labelsets.arrays import sum_sizes
 
 
 def estimate(value, low, high, *, at_least=1, at_most=2**60):
-    return SizeEstimate(value, low, high, confidence=0.99, at_least=at_least, at_most=at_most)
+    return RegionSize(value, low, high, confidence=0.99, at_least=at_least, at_most=at_most)
 
 
 @pytest.mark.parametrize(
@@ -21,14 +22,15 @@ def estimate(value, low, high, *, at_least=1, at_most=2**60):
         (estimate(1000, 960, 1090), "2^10.0 (+-0.2)"),  # 0.12, rounded up
         (estimate(100, 0, 2**20, at_least=0), "between 2^0.0 and 2^20.0"),
         (estimate(0, 0, 0, at_least=0), "between 2^0.0 and 2^0.0"),
+        (RegionSize.counted(7), "7"),
         (estimate(3 * 2**5000, 2**5001, 2**5002, at_most=2**9999), "2^5001.6 (+-0.6)"),
     ],
 )
-def test_size_estimate_prints_powers_of_two(size, printed):
+def test_region_size_prints_powers_of_two(size, printed):
     assert str(size) == f"{size}" == printed
 
 
-def test_size_estimate_is_a_value():
+def test_region_size_is_a_value():
     size = estimate(5, 4, 6)
     assert float(size) == 5.0
     assert size == estimate(5, 4, 6) != estimate(5, 4, 7)
@@ -37,3 +39,18 @@ def test_size_estimate_is_a_value():
         size.value = 6
     with pytest.raises(OverflowError):
         float(estimate(2**2000, 1, 2**2001))
+
+
+def test_region_size_is_exact_where_it_was_counted():
+    assert RegionSize.counted(2**70).exact
+    assert RegionSize.counted(3).confidence == 1
+    assert not estimate(5, 4, 6).exact
+
+
+def test_sums_of_sizes_hold_together():
+    """Intervals and certified bounds add up; what the confidences lack does too."""
+    total = sum_sizes([estimate(5, 4, 6), RegionSize.counted(2), estimate(50, 40, 60, at_least=30)])
+    assert (total.value, total.low, total.high) == (57, 46, 68)
+    assert (total.at_least, total.at_most) == (1 + 2 + 30, 2 * 2**60 + 2)
+    assert total.confidence == pytest.approx(0.98)
+    assert sum_sizes([RegionSize.counted(2), RegionSize.counted(3)]) == RegionSize.counted(5)

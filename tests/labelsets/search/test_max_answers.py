@@ -12,57 +12,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from labelsure.labelsets._max_count import UNIT_BITS, count_members, draw_some, estimate_members
-from labelsure.labelsets._table_engine import TableEngine
 
 from brute_force import highest_by_label, labelsets_of
 from fold_strategies import COSTS, fold_lists, smoothing
 from labelsure._core.calibration import Calibration
-from labelsure.labelsets import (
-    DRAW_UNIT,
-    Fold,
-    FoldEngine,
-    MaxEngine,
-    SizeEstimate,
-    _listed_members,
-    _max_engine,
-    _max_search,
-    _reference,
-)
-from labelsure.predictions import LabelsetPredictions
-from max_cases import MaxCase, max_energy, noisy_folds, random_max_case
-from search_cases import BY_SEARCH, BY_TABLE, assert_best, assert_members, assert_region, random_level
+from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine, _reference
+from labelsure.labelsets.search._max_answers import MaxAnswers, MaxTable
+from labelsure.labelsets.search._max_count import UNIT_BITS, count_members, draw_some, estimate_members
+from max_cases import max_energy, noisy_folds, random_max_case
+from search_cases import BY_SEARCH, Case, assert_answers_equal_brute_force, values_of
 
 N_CASES = 240
 
 
-def tables_up_to(n_labels):
-    return mock.patch.object(_max_engine, "TABLE_LABELS", n_labels)
-
-
-def assert_max_answers_equal_brute_force(case, seed):
-    rng = np.random.default_rng([seed, 1])
-    n_labels = case.folds[0].energy.n_labels
-    everyone = case.ranked()
-    level = random_level(rng, case)
-    n_best = int(rng.choice([1, 2, 3, 9, 40, 2**n_labels - 1, 2**n_labels, 2**n_labels + 1])) or 1
-    thresholds = [int(rng.choice(ranked.numerators)) + int(rng.integers(2)) for ranked in everyone]
-    limit = int(rng.integers(6))
-    for n_table_labels in (BY_SEARCH, BY_TABLE):
-        engine = case.engine()
-        with tables_up_to(n_table_labels):
-            assert_best(engine, everyone, n_best)
-            assert engine.label_numerators().tolist() == [highest_by_label(one, n_labels) for one in everyone]
-            for i, (ranked, smallest) in enumerate(zip(everyone, thresholds, strict=True)):
-                assert_members(engine, i, ranked.members(smallest), smallest, limit)
-            smallest = engine.smallest_member(level)
-            members = [ranked.members(least) for ranked, least in zip(everyone, smallest, strict=True)]
-            assert list(engine.region_sizes(smallest)) == [len(part.codes) for part in members]
-            if n_table_labels == BY_SEARCH:
-                assert_region(LabelsetPredictions(engine), level, members)
-    numerators = [ranked.numerators[np.argsort(ranked.codes)] for ranked in everyone]
-    assert np.array_equal(engine.p_value_table(), np.minimum(np.array(numerators) / engine.denominators[:, None], 1))
-    for i, ranked in enumerate(everyone):
+def assert_max_answers_equal_brute_force(case, seed, **options):
+    assert_answers_equal_brute_force(case, seed, **options)
+    engine, n_labels = case.engine(), case.folds[0].energy.n_labels
+    assert isinstance(engine._search, MaxAnswers)
+    assert isinstance(engine.table.backend, MaxTable)
+    for i, ranked in enumerate(case.ranked()):
         labelsets, objects = labelsets_of(ranked.codes, n_labels).astype(np.int8), np.full(len(ranked.codes), i)
         assert engine.numerators_of(labelsets, objects).tolist() == ranked.numerators.tolist()
         assert engine.total_scores(labelsets, objects).tolist() == ranked.totals.tolist()
@@ -91,14 +59,13 @@ def max_energies(draw, n_objects, n_labels):
 @given(st.data(), fold_lists(labels=(1, 5), folds=(1, 5), objects=(1, 2), kind=max_energies), st.booleans())
 def test_answers_equal_brute_force_for_whatever_hypothesis_finds(data, folds, allow_empty):
     draws = data.draw(smoothing(folds[0].energy.n_objects))
-    assert_max_answers_equal_brute_force(MaxCase(folds, allow_empty, draws), data.draw(st.integers(0, 99)))
+    assert_max_answers_equal_brute_force(Case(folds, allow_empty, draws), data.draw(st.integers(0, 99)))
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_brute_force_equals_reference(seed):
     case = random_max_case(seed, labels=(1, 5), folds=(1, 4))
-    if case.rule is not None:
-        case.rule = None
+    case.rule = None
     for i, ranked in enumerate(case.ranked()):
         weights = (1, 0) if case.draws is None else (int(case.draws[i]), DRAW_UNIT - int(case.draws[i]))
         expected = _reference.ranked(case.folds, i, allow_empty=case.allow_empty, at_least=weights[0], above=weights[1])
@@ -106,12 +73,11 @@ def test_brute_force_equals_reference(seed):
 
 
 @pytest.mark.parametrize("chunk", [1, 3])
-def test_searches_in_small_pieces_find_the_same(chunk, monkeypatch):
+def test_searches_in_small_pieces_find_the_same(chunk):
     """As where there are too many rows to be worked on together."""
-    monkeypatch.setattr(_max_search, "CHUNK", chunk)
-    monkeypatch.setattr(_listed_members, "FEW", 2)
     for seed in range(40):
-        assert_max_answers_equal_brute_force(random_max_case(seed, labels=(2, 7)), seed)
+        case = random_max_case(seed, labels=(2, 7))
+        assert_max_answers_equal_brute_force(case, seed, chunk=chunk, few_members=2)
 
 
 FAR = 2**48
@@ -129,7 +95,7 @@ def embed(case, n_labels, rng):
         costs[0][:, on], costs[1][:, (kinds == "certain") & ~on] = FAR, FAR
         costs[:, :, kinds == "small"] = fold.energy.maximum.off, fold.energy.maximum.on
         folds.append(Fold(fold.calibration, max_energy(*costs)))
-    return MaxCase(folds, case.allow_empty, case.draws, case.rule), kinds, on
+    return Case(folds, case.allow_empty, case.draws, case.rule), kinds, on
 
 
 @pytest.mark.parametrize("n_labels", [63, 64, 129, 200, 1000])
@@ -152,7 +118,7 @@ def test_answers_among_many_labels_are_those_about_a_few(n_labels):
                 size = len(ranked.members(smallest).codes) << n_free
                 if smallest <= stranger:
                     size = 2**n_labels - (not large.allow_empty)
-                assert engine.region_sizes(smallest)[i] == size
+                assert values_of(engine.region_sizes(smallest))[i] == size
             assert best.numerators[i].tolist() == [ranked.numerators[0]] * 2
             expected = on.astype(np.int8)
             expected[kinds == "small"] = labelsets_of(ranked.codes[:1], n_small)[0]
@@ -168,7 +134,8 @@ def test_answers_among_many_labels_are_those_about_a_few(n_labels):
 
 def disagreeing(seed, n_labels, **options):
     """Return an engine whose folds disagree enough for thousands of different minima."""
-    return MaxEngine(noisy_folds(seed, n_labels=n_labels, n_folds=8, noise=1.5), allow_empty=False, **options)
+    folds = noisy_folds(seed, n_labels=n_labels, n_folds=8, noise=1.5)
+    return FoldEngine(folds, allow_empty=False, options=EngineOptions(**options))
 
 
 def test_sizes_are_bracketed_for_sure_and_estimated_well():
@@ -176,7 +143,7 @@ def test_sizes_are_bracketed_for_sure_and_estimated_well():
     n_right = n_estimated = 0
     for seed in range(30):
         engine = disagreeing(seed, 26)
-        problem, smallest = engine._problem(0), engine.n_calibration // 4
+        problem, smallest = engine._search._problem(0), int(engine.denominators[0] - 1) // 4
         if count_members(problem, smallest, 64) is not None:
             continue
         size = count_members(problem, smallest, 2**20)
@@ -190,32 +157,33 @@ def test_sizes_are_bracketed_for_sure_and_estimated_well():
     assert n_right >= n_estimated - 2 >= 18
 
 
-def test_the_empty_labelset_is_left_out_of_estimates(monkeypatch):
-    monkeypatch.setattr(_max_engine, "EXACT_MINIMA", 8)
+def test_the_empty_labelset_is_left_out_of_estimates():
+    folds, options = noisy_folds(1, n_labels=40, n_folds=8, noise=1.5), EngineOptions(exact_minima=8)
     (size,), (without,) = (
-        MaxEngine(noisy_folds(1, n_labels=40, n_folds=8, noise=1.5), allow_empty=allow_empty).region_sizes(30)
-        for allow_empty in (True, False)
+        FoldEngine(folds, allow_empty=allow_empty, options=options).region_sizes(30) for allow_empty in (True, False)
     )
-    assert isinstance(size, SizeEstimate)
+    assert not size.exact
     assert (without.at_least, without.value, without.at_most) == (size.at_least - 1, size.value - 1, size.at_most - 1)
-    known = estimate_members(disagreeing(1, 40)._problem(0), 30, 8, at_least=10**9)
+    known = estimate_members(disagreeing(1, 40)._search._problem(0), 30, 8, at_least=10**9)
     assert min(known.at_least, known.low) >= 10**9
 
 
 def test_rough_sizes_are_estimates_too():
     engine = disagreeing(0, 60)
-    (size,) = engine.region_sizes(engine.n_calibration // 10, rough=True)
-    assert isinstance(size, SizeEstimate)
+    (size,) = engine.region_sizes(int(engine.denominators[0] - 1) // 10, rough=True)
+    assert not size.exact
     assert size.at_least <= size.low <= size.value <= size.high <= size.at_most
 
 
-def test_few_labels_are_counted_in_a_table_where_minima_are_too_many(monkeypatch):
+def test_few_labels_are_counted_in_a_table_where_minima_are_too_many():
     engine = disagreeing(1, 12)
-    smallest = engine.n_calibration // 20
-    expected = engine.region_sizes(smallest)
-    assert expected == list(TableEngine.region_sizes(engine, smallest))
-    monkeypatch.setattr(_max_engine, "EXACT_MINIMA", 2)
-    assert engine.region_sizes(smallest) == expected
+    smallest = int(engine.denominators[0] - 1) // 20
+    expected = values_of(engine.region_sizes(smallest))
+    assert expected == values_of(engine.table.region_sizes(np.array([smallest])))
+    assert engine._search.count_members(np.array([smallest])) == expected
+    engine = disagreeing(1, 12, exact_minima=2)
+    assert engine._search.count_members(np.array([smallest])) == [None]
+    assert values_of(engine.region_sizes(smallest)) == expected
 
 
 @pytest.mark.parametrize("n_kept", [1, 2, 5])
@@ -243,18 +211,17 @@ def test_engines_of_some_objects_of_threads_and_of_pickles_agree():
         again, some = pickle.loads(pickle.dumps(engine)), engine.take(np.array([2, 0]))
         smallest = int(np.median(engine.top(50).numerators))
         for other, rows in ((threads, [0, 1, 2]), (again, [0, 1, 2]), (some, [2, 0])):
-            assert isinstance(other, MaxEngine)
+            assert other.is_maximum
             assert np.array_equal(other.top(9).labelsets, engine.top(9).labelsets[rows])
             assert np.array_equal(other.label_numerators(), engine.label_numerators()[rows])
             assert list(other.region_sizes(smallest)) == [engine.region_sizes(smallest)[i] for i in rows]
 
 
-def test_huge_regions_are_iterated_and_limited_but_not_listed(monkeypatch):
-    monkeypatch.setattr(_listed_members, "LIST_BYTES", 124 * 10_000)
-    folds = noisy_folds(2, n_labels=100, n_folds=3, noise=0.5)
-    engine = MaxEngine(folds, allow_empty=True)
-    smallest = engine.n_calibration // 10
-    assert engine.region_sizes(smallest)[0] > 2**40
+def test_huge_regions_are_iterated_and_limited_but_not_listed():
+    folds, options = noisy_folds(2, n_labels=100, n_folds=3, noise=0.5), EngineOptions(list_bytes=124 * 10_000)
+    engine = FoldEngine(folds, allow_empty=True, options=options)
+    smallest = int(engine.denominators[0] - 1) // 10
+    assert engine.region_sizes(smallest)[0].value > 2**40
     with pytest.raises(ValueError, match="more than 10000 labelsets, too many for a list of them all"):
         engine.region_members(0, smallest, None)
     labelsets, numerators = engine.region_members(0, smallest, 6000)
@@ -267,7 +234,7 @@ def test_huge_regions_are_iterated_and_limited_but_not_listed(monkeypatch):
     assert ranks == sorted(ranks)
     found, n_found = set(), 0
     for part, numbers in engine.iterate_members(0, smallest):
-        assert len(part) <= _max_search.CHUNK
+        assert len(part) <= options.chunk
         assert (engine.numerators_of(part, np.zeros(len(part), dtype=np.int64)) == numbers).all()
         assert (numbers >= smallest).all()
         found.update(map(bytes, part))
@@ -278,22 +245,14 @@ def test_huge_regions_are_iterated_and_limited_but_not_listed(monkeypatch):
 
 
 def test_there_may_be_no_objects_and_one_label():
-    nobody = MaxEngine(
+    nobody = FoldEngine(
         [Fold(Calibration.of(np.array([1])), max_energy(*np.zeros((2, 0, 9), np.int64)))], allow_empty=True
     )
     assert nobody.top(2).labelsets.shape == (0, 2, 9)
     assert nobody.label_numerators().shape == (0, 9, 2)
     assert list(nobody.region_sizes(1)) == []
     one = Fold(Calibration.of(np.array([1])), max_energy(np.array([[0]]), np.array([[1]])))
-    with tables_up_to(BY_SEARCH):
-        engine = MaxEngine([one], allow_empty=False)
-        assert engine.label_numerators().tolist() == [[[0, 2]]]
-        assert engine.top(2).numerators.tolist() == [[2, 0]]
-        assert list(engine.region_sizes(1)) == [1]
-
-
-def test_a_search_for_sums_refuses_maxima():
-    """Never a silently wrong number: what was not made by make_fold_engine says so."""
-    folds = noisy_folds(0, n_labels=4, n_folds=1, noise=0.1)
-    with pytest.raises(ValueError, match="use an engine made by make_fold_engine"):
-        FoldEngine(folds, allow_empty=True).top(1)
+    engine = FoldEngine([one], allow_empty=False, options=BY_SEARCH)
+    assert engine.label_numerators().tolist() == [[[0, 2]]]
+    assert engine.top(2).numerators.tolist() == [[2, 0]]
+    assert values_of(engine.region_sizes(1)) == [1]

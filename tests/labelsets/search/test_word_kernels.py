@@ -4,34 +4,38 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from labelsure.labelsets._fold_arrays import FoldParts
-from labelsure.labelsets._words import pack
 
 from fold_strategies import penalties as penalties_of
-from labelsure._core.calibration import Calibration
-from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Penalty
-from labelsure.labelsets import Fold, _penalty_kernels, decode
+from labelsure._core.labelset_bits import pack, unpack
+from labelsure.labelsets import decode
+from labelsure.labelsets.arrays import Penalties
+from labelsure.labelsets.search import _word_kernels
 
 
 @given(st.integers(0, 2**64 - 1))
 @example(2**64 - 1)
 @example(2**63)
 def test_count_bits_equals_python(word):
-    assert _penalty_kernels.count_bits(np.uint64(word)) == word.bit_count()
+    assert _word_kernels.count_bits(np.uint64(word)) == word.bit_count()
 
 
-def parts_of(penalties, n_labels):
-    constant, unary = np.zeros(1, dtype=np.int64), np.zeros((1, n_labels), dtype=np.int64)
-    return FoldParts(
-        [Fold(Calibration.of(np.array([0])), Energy(constant, unary, penalty=penalty)) for penalty in penalties]
-    )
+@given(st.sets(st.integers(0, 129)), st.integers(0, 129), st.booleans())
+def test_flips_and_candidates_equal_sets_of_labels(labels, j, allow_empty):
+    labelset = np.zeros((1, 130), dtype=np.int8)
+    labelset[0, sorted(labels)] = 1
+    words = pack(labelset)[0]
+    assert _word_kernels.is_candidate(words, allow_empty) == (bool(labels) or allow_empty)
+    flipped, off = words.copy(), words.copy()
+    _word_kernels.flip(flipped, j)
+    _word_kernels.switch_off(off, j)
+    assert set(np.flatnonzero(unpack(flipped[None], 130)[0]).tolist()) == labels ^ {j}
+    assert set(np.flatnonzero(unpack(off[None], 130)[0]).tolist()) == labels - {j}
 
 
 def kernel_penalties(parts, labelset, order, begin):
     written = np.full(len(parts.per_distance), -7)
-    shared = (parts.by_cardinality, parts.anchors, parts.anchor_begin, parts.per_distance)
-    _penalty_kernels.penalties(pack(labelset[None])[0], order, begin, *shared, written)
+    _word_kernels.penalise(pack(labelset[None])[0], order, begin, parts, written)
     return written
 
 
@@ -39,7 +43,7 @@ def kernel_penalties(parts, labelset, order, begin):
 @given(st.data(), st.integers(1, 6))
 def test_penalties_are_exact_once_decided_and_bounds_before(data, n_labels):
     penalties = [data.draw(st.none() | penalties_of(n_labels)) for _ in range(data.draw(st.integers(1, 3)))]
-    parts = parts_of(penalties, n_labels)
+    parts = Penalties.of(penalties, n_labels)
     order = np.array(data.draw(st.permutations(range(n_labels))))
     labelset = decode(np.array([data.draw(st.integers(0, 2**n_labels - 1))]), n_labels)[0]
     for begin in range(n_labels + 1):
@@ -59,7 +63,7 @@ def test_penalties_work_across_words(n_labels):
     rng = np.random.default_rng(n_labels)
     anchors = rng.integers(0, 2, size=(3, n_labels)).astype(np.int8)
     penalties = [Penalty(rng.integers(0, 99, size=n_labels + 1), anchors, 1000), Penalty(np.arange(n_labels + 1))]
-    parts = parts_of(penalties, n_labels)
+    parts = Penalties.of(penalties, n_labels)
     order = rng.permutation(n_labels)
     for labelset in rng.integers(0, 2, size=(5, n_labels)).astype(np.int8):
         expected = [int(penalty.costs(labelset[None])[0]) for penalty in penalties]

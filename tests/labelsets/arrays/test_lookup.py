@@ -1,13 +1,23 @@
-"""The index: what a look-up promises, and that it stays small."""
+"""Tables of calibration scores: what a look-up promises, and that they stay small."""
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from labelsure.labelsets._index import BUCKET_BITS, index_calibrations
 
 from fold_strategies import COSTS
 from labelsure._core.calibration import Calibration
+from labelsure.labelsets.arrays import ScoreTables
+from labelsure.labelsets.arrays._lookup import (
+    BUCKET_BEGIN,
+    BUCKET_BITS,
+    BUCKET_LAST,
+    COUNT_SHIFT,
+    ORIGIN,
+    SHIFT,
+    VALUE_BEGIN,
+    VALUE_END,
+)
 
 
 @st.composite
@@ -18,12 +28,17 @@ def calibrations_with_bounds(draw):
     return parts, [draw(draw(COSTS)) for _ in parts]
 
 
+def tables_of(calibrations, lowest):
+    return ScoreTables.of(calibrations, lowest, [-1] * len(calibrations))
+
+
 def look_up(index, k, score):
-    """Return the count of fold k as ScoreIndex describes it, in plain Python."""
-    buckets = index.buckets[index.bucket_start[k] : index.bucket_start[k + 1]]
-    values = index.values[index.value_start[k] : index.value_start[k + 1]]
-    counts = index.counts[index.value_start[k] + k : index.value_start[k + 1] + k + 1]
-    entry = int(buckets[min((score - int(index.origin[k])) >> int(index.shift[k]), len(buckets) - 1)])
+    """Return the count of fold k as ScoreTables describe it, in plain Python."""
+    layout = index.layout[k]
+    buckets = index.buckets[layout[BUCKET_BEGIN] : layout[BUCKET_LAST] + 1]
+    values = index.values[layout[VALUE_BEGIN] : layout[VALUE_END]]
+    counts = index.counts[layout[VALUE_BEGIN] + layout[COUNT_SHIFT] : layout[VALUE_END] + layout[COUNT_SHIFT] + 1]
+    entry = int(buckets[min((score - int(layout[ORIGIN])) >> int(layout[SHIFT]), len(buckets) - 1)])
     if entry >= 0:
         return entry
     position = ~entry
@@ -36,7 +51,7 @@ def look_up(index, k, score):
 @given(calibrations_with_bounds(), st.data())
 def test_look_up_equals_count(parts, data):
     calibrations, lowest = parts
-    index = index_calibrations(calibrations, lowest)
+    index = tables_of(calibrations, lowest)
     for k, (calibration, bound) in enumerate(zip(calibrations, lowest, strict=True)):
         smallest = min(bound, int(calibration.scores[0]))
         near = [int(value) + beside for value in calibration.scores for beside in (-1, 0, 1)]
@@ -48,22 +63,22 @@ def test_look_up_equals_count(parts, data):
 @given(calibrations_with_bounds())
 def test_index_is_small_and_covers_every_score(parts):
     calibrations, lowest = parts
-    index = index_calibrations(calibrations, lowest)
+    index = tables_of(calibrations, lowest)
     assert index.buckets.dtype == np.int32
-    assert np.diff(index.bucket_start).max() <= 2**BUCKET_BITS + 1
-    assert index.bucket_start[-1] == len(index.buckets)
+    assert (index.layout[:, BUCKET_LAST] - index.layout[:, BUCKET_BEGIN]).max() <= 2**BUCKET_BITS
+    assert index.layout[-1, BUCKET_LAST] == len(index.buckets) - 1
     assert len(index.counts) == len(index.values) + len(calibrations)
     for k, (calibration, bound) in enumerate(zip(calibrations, lowest, strict=True)):
-        assert index.origin[k] <= min(bound, calibration.scores[0])
-        values = index.values[index.value_start[k] : index.value_start[k + 1]]
+        assert index.layout[k, ORIGIN] <= min(bound, calibration.scores[0])
+        values = index.values[index.layout[k, VALUE_BEGIN] : index.layout[k, VALUE_END]]
         assert values.tolist() == sorted(set(calibration.scores.tolist()))
-        assert index.buckets[index.bucket_start[k + 1] - 1] == 0  # above every calibration score
+        assert index.buckets[index.layout[k, BUCKET_LAST]] == 0  # above every calibration score
 
 
 def test_index_keeps_unit_buckets_for_a_short_range():
-    index = index_calibrations([Calibration.of(np.array([3, 3, 5]))], [2])
-    assert index.shift.tolist() == [0]
-    assert index.origin.tolist() == [2]
+    index = tables_of([Calibration.of(np.array([3, 3, 5]))], [2])
+    assert index.layout[:, SHIFT].tolist() == [0]
+    assert index.layout[:, ORIGIN].tolist() == [2]
     assert index.buckets.tolist() == [3, ~0, 1, ~1, 0]
     assert index.values.tolist() == [3, 5]
     assert index.counts.tolist() == [3, 1, 0]

@@ -4,7 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from labelsure.labelsets._ranking_kernels import offer, precedes, read_keys, read_sorted, sift, write_key
+
+from labelsure.labelsets.search._ranking_kernels import offer, precedes, read_keys, read_sorted, sift, write_key
+from labelsure.labelsets.search._states import Ranked
 
 ROWS = st.integers(1, 20).flatmap(
     lambda n: st.tuples(
@@ -76,7 +78,7 @@ def test_offers_leave_the_best_with_the_worst_of_them_on_top(rows, n_best):
     found, keys = np.arange(n_best + 1), np.zeros((n_best + 1, 4), dtype=np.int64)
     n_found = 0
     for (value, total), row in zip(rank, words, strict=True):
-        n_found = offer(value, total, row, True, n_found, found, keys)
+        n_found = offer(value, total, row, True, n_found, Ranked(found, keys))
     best = sorted(tuples_of(rank, words))[:n_best]
     kept_words, kept_rank = read_keys(keys[found[:n_found]])
     assert sorted(tuples_of(kept_rank, kept_words)) == best

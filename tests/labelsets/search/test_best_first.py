@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from labelsure.labelsets._fold_arrays import FoldParts, fold_tables
-from labelsure.labelsets._problems import pose_problems
 
 from brute_force import codes_of
 from fold_strategies import fold_lists
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Penalty, SquareRoot
-from labelsure.labelsets import Fold, FoldEngine, _best_first, _best_first_kernels, decode
+from labelsure.labelsets import EngineOptions, Fold, FoldEngine, decode
+from labelsure.labelsets.arrays import FoldArrays
+from labelsure.labelsets.search._best_first_kernels import Node, least_total
+from labelsure.labelsets.search._problems import pose_problems
 from search_cases import random_case
 
 
@@ -25,15 +26,15 @@ def test_least_total_is_below_every_total_with_the_flip(folds, data):
     folds = [Fold(fold.calibration, replace(fold.energy, pairwise=None)) for fold in folds]
     link = data.draw(st.none() | st.integers(0, 12).map(SquareRoot))
     linked = [Fold(fold.calibration, replace(fold.energy, link=link)) for fold in folds]
-    problems = pose_problems(folds, FoldParts(folds), np.arange(1))
+    problems = pose_problems(FoldArrays(folds), np.arange(1))
     n_labels = folds[0].energy.n_labels
     penalty = data.draw(arrays(np.int64, len(folds), elements=st.integers(0, 9)))
     labelsets = decode(np.arange(2**n_labels), n_labels)
     totals = sum(fold.energy.scores(labelsets, objects=np.zeros(2**n_labels, dtype=np.int64)) for fold in linked)
+    flips, tables = problems.flips(0), FoldArrays(linked).tables
+    node = Node(flips.mode, flips.base, flips.nearest[0], penalty, penalty, flips.mode)
     for t, j in enumerate(problems.label[0]):
-        bound = _best_first_kernels.least_total(
-            t, problems.base[0], problems.nearest[0, 0], problems.cost[0], penalty, fold_tables(linked).layout
-        )
+        bound = least_total(t, node, flips, tables)
         flipped = labelsets[:, j] == (problems.sign[0, t] > 0)
         assert bound <= totals[flipped].min() + penalty.sum()
 
@@ -96,7 +97,7 @@ def test_best_is_found_where_most_labels_tie_and_others_are_certain(kind):
 def test_top_may_ask_for_more_than_there_is():
     for seed in range(30):
         case = random_case(seed, labels=(1, 5))
-        best = case.engine()._search.top(40)
+        best = case.search().top(40)
         for i, ranked in enumerate(case.ranked()):
             n_there = len(ranked.codes)
             assert codes_of(best.labelsets[i, :n_there]) == ranked.codes.tolist()
@@ -104,13 +105,12 @@ def test_top_may_ask_for_more_than_there_is():
             assert not best.labelsets[i, n_there:].any()
 
 
-def test_a_search_in_many_short_calls_finds_the_same(monkeypatch):
+def test_a_search_in_many_short_calls_finds_the_same():
     """A frontier that is full again and again, and calls that end after every entry."""
-    monkeypatch.setattr(_best_first, "FRONTIER", 2)
-    monkeypatch.setattr(_best_first, "CALL_BUDGET", 1)
+    options = EngineOptions(frontier=2, ranked_call=1)
     for seed in range(30):
         case = random_case(seed, labels=(1, 7))
-        best = case.engine()._search.top(9)
+        best = case.search(options).top(9)
         for i, ranked in enumerate(case.ranked()):
             n_there = min(len(ranked.codes), 9)
             assert codes_of(best.labelsets[i, :n_there]) == ranked.codes[:9].tolist()

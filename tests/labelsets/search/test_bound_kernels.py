@@ -5,9 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from labelsure.labelsets._relaxation import relax_pairs
 
-from labelsure.labelsets import _relaxation_kernels, decode
+from labelsure.labelsets import decode
+from labelsure.labelsets.arrays._balance_kernels import balance
+from labelsure.labelsets.arrays._pairs import relax_pairs
+from labelsure.labelsets.search._bound_kernels import FlipList, bound_flips
+from labelsure.labelsets.search._states import PairProblem
 from quadratic_forms import precision_matrix
 
 COSTS = st.sampled_from(
@@ -43,21 +46,20 @@ class Flips:
         signed = np.minimum(self.pairs * self.sign[:, None] * self.sign, 0)
         slack = (signed - np.diag(np.diag(signed))).sum(axis=1)
         forced, bounds = np.full((1, self.n), np.nan), np.zeros(1, dtype=np.int64)
-        _relaxation_kernels.bound_flips(
-            self.n,
-            self.labels,
-            self.changes[None],
-            self.pairs[None],
-            self.sign,
-            diagonal[None],
-            gain[None],
-            slack[None],
-            np.array([charged]),
-            np.empty((3, self.n)),
-            np.empty(self.n, dtype=np.int64),
-            bounds,
-            forced,
+        problem = PairProblem(
+            base=bounds.copy(),
+            mode=np.zeros(1, dtype=np.uint64),
+            labels=self.labels,
+            changes=self.changes[None],
+            sign=self.sign,
+            pairs=self.pairs[None],
+            diagonals=diagonal[None],
+            gains=gain[None],
+            slacks=slack[None],
+            charged=np.array([charged]),
         )
+        room = np.empty((3, self.n)), np.empty(self.n, dtype=np.int64)
+        bound_flips(self.n, problem, FlipList(self.labels, self.changes[None], bounds, forced, *room))
         return int(bounds[0]), forced[0]
 
 
@@ -140,7 +142,7 @@ def test_balance_finds_small_diagonals_without_negative_eigenvalues():
     vectors = rng.normal(size=(20, 8))
     vectors /= np.linalg.norm(vectors, axis=1)[:, None]
     lengths = np.empty(20)
-    _relaxation_kernels.balance(couplings, weights, 3000, vectors, lengths)
+    balance(couplings, weights, 3000, vectors, lengths)
     roots = np.sqrt(weights)
     assert np.linalg.eigvalsh(couplings + np.diag(lengths))[0] > -1e-6
     # the dual value at these vectors, which no feasible diagonal falls below

@@ -5,13 +5,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from labelsure.labelsets._fold_arrays import FoldParts, fold_tables, penalty_rows
-from labelsure.labelsets._index import index_calibrations
 
-from fold_strategies import COSTS, LARGEST_COST, calibrations, energies, fold_lists, full_energies
+from fold_strategies import COSTS, LARGEST_COST, calibrations, energies, fold_lists, full_energies, weighing_of
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
-from labelsure.labelsets import Fold, FoldEngine, _reference, _table_kernels, decode
+from labelsure.labelsets import Fold, Weighing, _reference, decode
+from labelsure.labelsets.arrays import FoldArrays, Penalties, ScoreTables
+from labelsure.labelsets.table import NumbaTable, _table_kernels
+
+
+def count_rows(folds, *, strict=False):
+    """Return what the table counts, over all folds and fold by fold added up."""
+    everyone = np.arange(folds[0].energy.n_objects)
+    weights = np.zeros((len(folds), 1 + max(len(fold.calibration) for fold in folds)), dtype=np.int64)
+    table, by_fold = (
+        NumbaTable(FoldArrays(folds), weighing, allow_empty=True)
+        for weighing in (weighing_of(folds), Weighing.ruled(weights, everyone, 1))
+    )
+    rows = table.count(everyone, strict=strict)
+    assert rows.shape[0] == 1
+    assert np.array_equal(by_fold.count(everyone, strict=strict).sum(axis=0), rows[0])
+    return rows[0]
 
 
 def costs(shape):
@@ -37,13 +51,13 @@ def test_add_counts_equal_calibration(data):
     n_labels = data.draw(st.integers(1, 6))
     drawn = [data.draw(energies(1, n_labels)) for _ in range(data.draw(st.integers(1, 3)))]
     folds = [Fold(data.draw(calibrations(energy, max_size=30)), energy) for energy in drawn]
-    tables = fold_tables(folds)
+    tables = FoldArrays(folds).tables
     for k, fold in enumerate(folds):
         base = int(fold.energy.constant[0]) + data.draw(st.integers(0, LARGEST_COST) | st.integers(0, 3))
         low_sums = np.array(_reference.subset_sums(0, fold.energy.unary[0].tolist()))
         row = np.arange(len(low_sums), dtype=np.int32)
-        scratch = np.empty((2, len(row)), dtype=np.uint32)
-        _table_kernels.add_counts(base, low_sums, k, *tables, *scratch, row)
+        notes = _table_kernels.Notes(*np.empty((2, len(row)), dtype=np.uint32))
+        _table_kernels.add_counts(base, low_sums, k, tables, notes, row)
         expected = fold.calibration.count_at_least(base + low_sums) + np.arange(len(low_sums))
         assert row.tolist() == expected.tolist()
 
@@ -52,7 +66,7 @@ def test_add_counts_equal_calibration(data):
 @given(fold_lists(labels=(1, 6), folds=(1, 3), objects=(1, 1), kind=full_energies))
 def test_penalty_rows_equal_reference(folds):
     n_labels = folds[0].energy.n_labels
-    rows = penalty_rows(folds, FoldParts(folds))
+    rows = Penalties.of([fold.energy.penalty for fold in folds], n_labels).rows(n_labels)
     if all(fold.energy.penalty is None for fold in folds):
         assert rows.shape == (len(folds), 0)
         return
@@ -65,8 +79,7 @@ def test_penalty_rows_equal_reference(folds):
 @settings(max_examples=100)
 @given(fold_lists() | fold_lists(kind=full_energies), st.booleans())
 def test_count_rows_equal_reference(folds, strict):
-    engine = FoldEngine(folds, allow_empty=True)
-    rows = engine._count_rows(np.arange(engine.n_objects), strict=strict)
+    rows = count_rows(folds, strict=strict)
     assert rows.dtype == np.int32
     assert rows.tolist() == _reference.count_table(folds, strict=strict).tolist()
 
@@ -74,15 +87,14 @@ def test_count_rows_equal_reference(folds, strict):
 @settings(max_examples=30)
 @given(fold_lists(labels=(6, 10), folds=(1, 3), objects=(1, 1)), st.booleans())
 def test_count_rows_equal_reference_with_many_labels(folds, strict):
-    rows = FoldEngine(folds, allow_empty=True)._count_rows(np.arange(1), strict=strict)
+    rows = count_rows(folds, strict=strict)
     assert rows.tolist() == _reference.count_table(folds, strict=strict).tolist()
 
 
 @settings(max_examples=40)
 @given(fold_lists(labels=(2, 4), folds=(6, 15), objects=(1, 2)), st.booleans())
 def test_count_rows_equal_reference_with_many_folds(folds, strict):
-    engine = FoldEngine(folds, allow_empty=True)
-    rows = engine._count_rows(np.arange(engine.n_objects), strict=strict)
+    rows = count_rows(folds, strict=strict)
     assert rows.tolist() == _reference.count_table(folds, strict=strict).tolist()
 
 
@@ -96,7 +108,7 @@ def test_count_rows_equal_reference_for_fifteen_folds_of_unequal_size(n_labels, 
         energy = Energy(rng.integers(0, spread, size=1), unary, pairwise)
         scores = energy.take(np.zeros(size, dtype=np.int64)).scores(rng.integers(0, 2, size=(size, n_labels)))
         folds.append(Fold(Calibration.of(scores), energy))
-    rows = FoldEngine(folds, allow_empty=True)._count_rows(np.arange(1), strict=False)
+    rows = count_rows(folds)
     assert rows.tolist() == _reference.count_table(folds).tolist()
 
 
@@ -105,7 +117,7 @@ def test_count_rows_equal_reference_where_all_values_but_one_share_a_bucket(outl
     energy = Energy(np.array([100]), np.array([[7, -11, 23, -40, 64, 3]]))
     scores = np.append(np.arange(0, 400, 3).repeat(2), outlier)
     fold = Fold(Calibration.of(scores), energy)
-    index = index_calibrations([fold.calibration], [energy.lower_bound()])
+    index = ScoreTables.of([fold.calibration], [energy.lower_bound()], [-1])
     assert (index.buckets < 0).sum() == 2
-    rows = FoldEngine([fold], allow_empty=True)._count_rows(np.arange(1), strict=False)
+    rows = count_rows([fold])
     assert rows.tolist() == _reference.count_table([fold]).tolist()

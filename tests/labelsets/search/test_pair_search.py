@@ -4,21 +4,27 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from labelsure.labelsets._fold_arrays import FoldParts
-from labelsure.labelsets._pair_kernels import ANCHORS_PER_EVALUATION, FINISHED, FOUND, WORK
-from labelsure.labelsets._pair_search import PairState, best_pair_members, force_label, pose_pair_problem
-from labelsure.labelsets._problems import pose_problems
-from labelsure.labelsets._ranking_kernels import NUMERATOR
-from labelsure.labelsets._table_engine import TableEngine
-from labelsure.labelsets._words import unpack
 
 from brute_force import codes_of
 from fold_strategies import fold_lists
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Penalty
-from labelsure.labelsets import Fold, FoldEngine, _pair_search
+from labelsure._core.labelset_bits import unpack
+from labelsure.labelsets import EngineOptions, Fold, FoldEngine
+from labelsure.labelsets.arrays import FoldArrays
+from labelsure.labelsets.search._pair_kernels import ANCHORS_PER_EVALUATION
+from labelsure.labelsets.search._pair_search import PairSearch, best_pair_members
+from labelsure.labelsets.search._problems import force_label, pose_problems
+from labelsure.labelsets.search._ranking_kernels import NUMERATOR
+from labelsure.labelsets.search._states import FINISHED, FOUND, Goal
 from quadratic_forms import form_engine
+
+
+def everything_from(smallest):
+    """Return the goal of all labelsets with at least this numerator."""
+    return Goal(ranked=False, by_total=False, limit=np.array([smallest, 0, 0]))
+
 
 FOLDS = fold_lists(labels=(1, 5), folds=(1, 3), objects=(1, 3))
 
@@ -26,11 +32,11 @@ FOLDS = fold_lists(labels=(1, 5), folds=(1, 3), objects=(1, 3))
 @settings(max_examples=60)
 @given(FOLDS, st.data())
 def test_forced_labels_leave_a_problem_about_the_others(folds, data):
-    problems = pose_problems(folds, FoldParts(folds), np.arange(folds[0].energy.n_objects))
+    problems = pose_problems(FoldArrays(folds), np.arange(folds[0].energy.n_objects))
     if not problems.pairs.shape[2]:
         return
     i = data.draw(st.integers(0, len(problems.mode) - 1))
-    whole = pose_pair_problem(problems, i)
+    whole = problems.with_pairs(i)
     t, flipped = data.draw(st.integers(0, len(whole.labels) - 1)), data.draw(st.booleans())
     part = force_label(whole, t, flipped=flipped)
     n_labels = len(whole.labels)
@@ -51,14 +57,15 @@ def test_dense_forms_are_searched_as_they_are_listed(own, n_folds):
     for seed in range(3):
         engine = form_engine(seed, n_labels=14, n_folds=n_folds, n_objects=3, own=own)
         assert (engine.folds[0].energy.pairwise.ndim == 3) == own
-        by_search, by_table = engine.top(40), TableEngine.top(engine, 40)
+        by_search, by_table = engine.top(40), engine.table.top(40)
         assert np.array_equal(by_search.labelsets, by_table.labelsets)
         assert np.array_equal(by_search.numerators, by_table.numerators)
-        assert np.array_equal(engine.label_numerators(), TableEngine.label_numerators(engine))
+        assert np.array_equal(engine.label_numerators(), engine.table.label_numerators())
         for level in (0.05, 0.2, 0.6):
             smallest = int(level * int(engine.denominators[0])) + 1
-            sizes = engine._search.count_members(smallest, 10**9)
-            assert sizes == list(TableEngine.region_sizes(engine, smallest))
+            least = np.full(3, smallest)
+            sizes = [size for size, _ in engine._search.count(np.arange(3), least, 10**9)]
+            assert sizes == [size.value for size in engine.table.region_sizes(least)]
             listed, _ = engine._search.region_members(1, smallest, None)
             assert len(set(codes_of(listed))) == sizes[1]
 
@@ -71,18 +78,17 @@ def test_work_follows_the_members_and_not_the_labels(kind):
         engine = form_engine(
             0, n_labels=40, n_folds=n_folds, n_objects=4, n_calibration=500, strength=0.3, shape=(0.1, 0.9), **parts
         )
-        search = engine._search
-        problems = pose_problems(search.general, search.parts, np.arange(4))
         smallest = engine.top(300).numerators[:, -1]
         n_found = work = 0
-        for i in range(4):
-            problem = pose_pair_problem(problems, i)
+        for one in engine._search.pose(np.arange(4)):
+            problem = one.problems.with_pairs(one.row)
             assert not problem.charged.any()
-            state = PairState(problem, search.common(i), 0)
-            assert state.go_on(np.array([smallest[i], 0, 0]), 1_000_000, ranked=False) == FINISHED
-            n_found, work = n_found + state.numbers[FOUND], work + state.numbers[WORK]
-            best = PairState(problem, search.common(i), 2)
-            assert best.go_on(np.array([-(2**60), 2**60, 0]), 3000, ranked=True, by_total=True) == FINISHED
+            search = PairSearch(problem, one.lookup, 0)
+            assert search.go_on(everything_from(smallest[one.i]), 1_000_000) == FINISHED
+            n_found, work = n_found + search.stack.numbers[FOUND], work + search.work
+            best = PairSearch(problem, one.lookup, 2)
+            goal = Goal(ranked=True, by_total=True, limit=np.array([-(2**60), 2**60, 0]))
+            assert best.go_on(goal, 3000) == FINISHED
         assert n_found > 1000
         assert work < 60 * n_found
 
@@ -90,19 +96,19 @@ def test_work_follows_the_members_and_not_the_labels(kind):
 def test_lists_grow_where_searches_go_deep(monkeypatch):
     """All labels undecided, so that lists are long at every level: room for them is made while the search goes on."""
     widths = []
-    widen = PairState._widen
+    widen = PairSearch._widen
 
-    def counted(self, n_more):
-        widths.append(n_more)
-        widen(self, n_more)
+    def counted(self):
+        widths.append(self.stack.entries.shape[1])
+        widen(self)
 
-    monkeypatch.setattr(PairState, "_widen", counted)
+    monkeypatch.setattr(PairSearch, "_widen", counted)
     pairwise = np.ones((12, 12), dtype=np.int64)
     fold = Fold(Calibration.of(np.array([10**6])), Energy(np.array([0]), np.ones((1, 12), dtype=np.int64), pairwise))
     engine = FoldEngine([fold], allow_empty=True)
     labelsets, _ = engine.region_members(0, 2, None)
     assert sorted(codes_of(labelsets)) == list(range(2**12))
-    assert len(widths) > 1
+    assert len(widths) > 0
 
 
 @pytest.mark.parametrize("n_best", [45, 400, 4000])
@@ -120,11 +126,11 @@ def test_many_best_labelsets_are_found_in_order(n_best):
     assert np.array_equal(best.numerators[0], numerators[order])
 
 
-def test_searches_for_the_best_can_be_interrupted(monkeypatch):
+def test_searches_for_the_best_can_be_interrupted():
     """After every evaluation: the kernel comes back, and goes on to the same answers."""
     engine = form_engine(2, n_labels=20, n_folds=3, n_objects=2)
     best, labels = engine.top(5), engine.label_numerators()
-    monkeypatch.setattr(_pair_search, "CALL_BUDGET", 1)
+    engine = form_engine(2, n_labels=20, n_folds=3, n_objects=2, options=EngineOptions(ranked_call=1))
     again = engine.top(5)
     assert np.array_equal(best.labelsets, again.labelsets)
     assert np.array_equal(best.numerators, again.numerators)
@@ -133,16 +139,19 @@ def test_searches_for_the_best_can_be_interrupted(monkeypatch):
 
 def test_a_budget_ends_a_search_with_the_best_met_so_far():
     engine = form_engine(0, n_labels=12, n_folds=3)
-    search = engine._search
-    problem = pose_pair_problem(pose_problems(search.general, search.parts, np.arange(1)), 0)
+    (one,) = engine._search.pose(np.arange(1))
+    problem = one.problems.with_pairs(0)
     found = {}
-    for budget in (1, None):
-        words, rank = best_pair_members(problem, search.common(0), 2, by_total=True, budget=budget)
+    for budget in (1, 10**9):
+        words, rank, missed, _ = best_pair_members(
+            problem, one.lookup, 2, EngineOptions(), by_total=True, budget=budget
+        )
+        assert (missed is None) == (budget > 1)
         labelsets = unpack(words, 12)
         assert rank[:, NUMERATOR].tolist() == engine.numerators_of(labelsets, np.zeros(len(words), dtype=int)).tolist()
         found[budget] = len(words)
-    assert found == {1: 1, None: 2}
-    assert np.array_equal(labelsets, TableEngine.top(engine, 2).labelsets[0])
+    assert found == {1: 1, 10**9: 2}
+    assert np.array_equal(labelsets, engine.table.top(2).labelsets[0])
 
 
 def test_comparing_with_anchors_counts_as_work():
@@ -152,19 +161,19 @@ def test_comparing_with_anchors_counts_as_work():
     spent, n_found, sizes = [], [], []
     for n_copies in (1, 3, 9):
         penalty = Penalty(None, np.tile(anchors, (n_copies, 1)), 2**10)
-        search = form_engine(3, n_labels=12, n_folds=2, penalty=penalty)._search
-        problem = pose_pair_problem(pose_problems(search.general, search.parts, np.arange(1)), 0)
-        state = PairState(problem, search.common(0), 0)
-        assert state.go_on(np.array([5, 0, 0]), 10**9, ranked=False) == FINISHED
-        spent.append(int(state.numbers[WORK]))
-        n_found.append(int(state.numbers[FOUND]))
-        sizes.append(search.parts.anchors.size // ANCHORS_PER_EVALUATION)
+        (one,) = form_engine(3, n_labels=12, n_folds=2, penalty=penalty)._search.pose(np.arange(1))
+        problem = one.problems.with_pairs(0)
+        search = PairSearch(problem, one.lookup, 0)
+        assert search.go_on(everything_from(5), 10**9) == FINISHED
+        spent.append(search.work)
+        n_found.append(int(search.stack.numbers[FOUND]))
+        sizes.append(one.lookup.penalties.anchors.size // ANCHORS_PER_EVALUATION)
         # a list is not left unfinished: one penalty and five questions for each of its labels, at most
         overrun = 13 * (sizes[-1] + 5) + 12 * 2
         for budget in (1, 100, 1000):
-            state = PairState(problem, search.common(0), 0)
-            state.go_on(np.array([5, 0, 0]), budget, ranked=False)
-            assert min(budget, spent[-1]) <= state.numbers[WORK] <= budget + overrun
+            search = PairSearch(problem, one.lookup, 0)
+            search.go_on(everything_from(5), budget)
+            assert min(budget, spent[-1]) <= search.work <= budget + overrun
     assert sizes == [1, 4, 14]
     assert n_found[0] == n_found[1] == n_found[2] > 50
     n_compared, left = divmod(spent[1] - spent[0], sizes[1] - sizes[0])

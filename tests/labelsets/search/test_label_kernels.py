@@ -4,13 +4,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from labelsure.labelsets._fold_arrays import FoldParts, fold_tables
-from labelsure.labelsets._problems import pose_problems
 
 from fold_strategies import COSTS, fold_lists, plain_weighing
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import SquareRoot
-from labelsure.labelsets import DRAW_UNIT, _label_kernels, _reference
+from labelsure.labelsets import DRAW_UNIT, _reference
+from labelsure.labelsets.arrays import FoldArrays, Lookup
+from labelsure.labelsets.search._label_kernels import label_numerators
+from labelsure.labelsets.search._problems import pose_problems
 
 
 @st.composite
@@ -29,17 +30,15 @@ def additive_energies(draw, n_objects, n_labels):
 def test_label_numerators_equal_reference(folds, draw):
     n_labels = folds[0].energy.n_labels
     weights = (1, 0) if draw is None else (draw, DRAW_UNIT - draw)
-    problems = pose_problems(folds, FoldParts(folds), np.arange(1))
-    by_flip = np.full((n_labels, 2), -1)
-    _label_kernels.label_numerators(
-        int(problems.n_hard[0]),
-        problems.base[0],
-        problems.cost[0],
-        problems.rest[0],
-        *plain_weighing(*weights),
-        *fold_tables(folds),
-        by_flip,
-    )
+    fold_arrays = FoldArrays(folds)
+    problems = pose_problems(fold_arrays, np.arange(1))
+    lookup = Lookup(fold_arrays.tables, fold_arrays.penalties, plain_weighing(*weights), True)
+    by_flip, bounds = np.full((2, n_labels, 2), -1)
+    assert label_numerators(problems.flips(0), lookup, 10**9, by_flip)
+    for budget in (0, 1, 40):
+        finished = label_numerators(problems.flips(0), lookup, budget, bounds)
+        assert (bounds >= by_flip).all()
+        assert not finished or np.array_equal(bounds, by_flip)
     ranked = _reference.ranked(folds, 0, allow_empty=True, at_least=weights[0], above=weights[1])
     expected = _reference.label_numerators(ranked, n_labels)
     for t, j in enumerate(problems.label[0]):

@@ -6,22 +6,37 @@ needed: none of the cases here misses.
 """
 
 import tracemalloc
-from math import comb
+from dataclasses import replace
+from math import comb, log, sqrt
 
 import numpy as np
 import pytest
-from labelsure.labelsets._estimate import estimate_size
 
 from brute_force import rank_all, scores_of_all
+from fold_strategies import weighing_of
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Overrides, Penalty, SquareRoot
-from labelsure.labelsets import DRAW_UNIT, Fold, FoldEngine, SizeEstimate, _estimate, decode
+from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine, Weighing, decode
+from labelsure.labelsets.search import _estimate, _knapsack
+from search_cases import random_rule, values_of
+
+
+def estimate(engine, i, smallest, **options):
+    """Return the estimate of one region, whatever the number of labels."""
+    (one,) = engine._search.pose(np.array([i]))
+    return _estimate.estimate_size(one, engine.arrays, engine.weighing, smallest, **options)
+
+
+def count(engine, smallest, budget):
+    """Return what a search of the first object's region finds within a budget, and whether that is all."""
+    ((found, finished),) = engine._search.count(np.arange(1), np.array([smallest]), budget)
+    return found, finished
 
 
 def assert_holds(size, truth):
     """The truth lies within the certified bounds and within the interval; the estimate too."""
-    assert isinstance(size, SizeEstimate)
+    assert not size.exact or size.confidence == 0.99
     assert size.at_least <= truth <= size.at_most
     assert size.low <= truth <= size.high
     assert size.at_least <= size.low <= size.value <= size.high <= size.at_most
@@ -62,7 +77,7 @@ def test_counts_equal_subset_sums(n_labels, n_folds):
         budgets = [budget for budget in range(20) if exact(budget)[0] < 40_000]
         for budget in budgets:
             truth, smallest = exact(budget)
-            assert engine.region_sizes(smallest) == [truth]
+            assert values_of(engine.region_sizes(smallest)) == [truth]
         assert truth > 1000
 
 
@@ -74,7 +89,7 @@ def test_estimates_hold_subset_sums(n_labels, n_folds):
     top = len(engine.folds[0].calibration) - 1
     for budget in np.linspace(10, top, 5).astype(int):
         truth, smallest = exact(budget)
-        (size,) = engine._search.region_sizes(smallest, 500)
+        size = estimate(engine, 0, smallest, at_least=count(engine, smallest, 500)[0])
         assert_holds(size, truth)
         assert size.at_most < 8 * n_folds * truth  # with one fold the cover is the region but for the grid
         assert size.high < 1.5 * size.low
@@ -84,7 +99,7 @@ def test_estimates_of_one_fold_with_few_costs_are_nearly_exact():
     engine, exact = inductive_engine(200, seed=0, costs=(0, 3))
     truth, smallest = exact(100)
     assert truth > 2**150
-    (size,) = engine._search.region_sizes(smallest, 1000)
+    size = estimate(engine, 0, smallest, at_least=count(engine, smallest, 1000)[0])
     assert_holds(size, truth)
     assert abs(size.value / truth - 1) < 0.02
 
@@ -121,7 +136,7 @@ def cross_engine(kind, seed, n_labels, n_folds):
         scores = energy.scores(likely, objects=np.zeros(50, dtype=np.int64))
         folds.append(Fold(Calibration.of(scores[: rng.integers(20, 51)]), energy))
     draws = rng.integers(1, DRAW_UNIT, size=1) if "smoothed" in kind else None
-    return FoldEngine(folds, allow_empty=bool(seed % 2), draws=draws)
+    return FoldEngine(folds, allow_empty=bool(seed % 2), weighing=weighing_of(folds, draws)), draws
 
 
 KINDS = ["plain", "smoothed", "pairs", "link", "penalty", "overrides", "link pairs penalty overrides smoothed"]
@@ -132,15 +147,14 @@ KINDS = ["plain", "smoothed", "pairs", "link", "penalty", "overrides", "link pai
 def test_estimates_hold_enumerated_sizes(kind, n_folds):
     """Two levels of each of three problems of 13 labels: 84 intervals of confidence 99 % in all."""
     for seed in range(3):
-        engine = cross_engine(kind, seed, 13, n_folds)
-        ranked = rank_all(
-            engine.folds, 0, allow_empty=engine.allow_empty, draw=None if engine.draws is None else engine.draws[0]
-        )
+        engine, draws = cross_engine(kind, seed, 13, n_folds)
+        draw = None if draws is None else draws[0]
+        ranked = rank_all(engine.folds, 0, allow_empty=engine.allow_empty, draw=draw)
         for level in (0.05, 0.3):
             smallest = int(level * int(engine.denominators[0])) + 1
             truth = len(ranked.members(smallest).codes)
-            ((found, _),) = engine._search._count(np.arange(1), smallest, 20)
-            assert_holds(estimate_size(engine, 0, smallest, at_least=found), truth)
+            found, _ = count(engine, smallest, 20)
+            assert_holds(estimate(engine, 0, smallest, at_least=found), truth)
 
 
 @pytest.mark.validity
@@ -149,13 +163,14 @@ def test_intervals_miss_no_more_often_than_they_say(kind):
     """100 regions of 17 labels a kind: more than 5 misses at 1 % each have a probability below 0.001."""
     n_missed = n_estimates = 0
     for seed in range(100):
-        engine = cross_engine(kind, seed, 17, 1 + seed % 10)
+        engine, _ = cross_engine(kind, seed, 17, 1 + seed % 10)
         smallest = int((0.05, 0.1, 0.2, 0.5)[seed % 4] * int(engine.denominators[0])) + 1
-        (truth,) = super(FoldEngine, engine).region_sizes(smallest)
-        (size,) = engine._search.region_sizes(smallest, 500)
-        if isinstance(size, int):
-            assert size == truth
+        (truth,) = values_of(engine.table.region_sizes(np.array([smallest])))
+        found, finished = count(engine, smallest, 500)
+        if finished:
+            assert found == truth
         else:
+            size = estimate(engine, 0, smallest, at_least=found)
             n_estimates += 1
             assert size.at_least <= truth <= size.at_most
             n_missed += not size.low <= truth <= size.high
@@ -169,12 +184,12 @@ def test_estimates_hold_where_one_calibration_score_decides(draw):
     rng = np.random.default_rng(draw)
     energies = [Energy(np.array([9]), rng.integers(-3, 9, size=(1, 12))) for _ in range(3)]
     folds = [Fold(Calibration.of(rng.integers(5, 40, size=9)), energy) for energy in energies]
-    engine = FoldEngine(folds, allow_empty=True, draws=np.array([draw]))
+    engine = FoldEngine(folds, allow_empty=True, weighing=weighing_of(folds, np.array([draw])))
     ranked = rank_all(folds, 0, allow_empty=True, draw=draw)
     for smallest in (draw + 1, min(draw + DRAW_UNIT // 2, DRAW_UNIT), DRAW_UNIT, DRAW_UNIT + draw + 1):
         if smallest > draw:
             truth = len(ranked.members(smallest).codes)
-            assert_holds(estimate_size(engine, 0, smallest, at_least=0), truth)
+            assert_holds(estimate(engine, 0, smallest, at_least=0), truth)
 
 
 def test_estimates_hold_where_penalties_are_far_above_roots():
@@ -188,14 +203,15 @@ def test_estimates_hold_where_penalties_are_far_above_roots():
     engine = FoldEngine([fold], allow_empty=True)
     ranked = rank_all([fold], 0, allow_empty=True)
     for smallest in (5, 20, 50):
-        assert_holds(estimate_size(engine, 0, smallest, at_least=0), len(ranked.members(smallest).codes))
+        assert_holds(estimate(engine, 0, smallest, at_least=0), len(ranked.members(smallest).codes))
 
 
 def test_estimates_reach_beyond_floats():
     """2^1200 labelsets: no float holds their number."""
     energy = Energy(np.array([600]), np.where(np.arange(1200) % 2, -1, 1)[None])
-    engine = FoldEngine([Fold(Calibration.of(np.arange(1201)), energy)], allow_empty=True)
-    (size,) = engine._search.region_sizes(603, 1000)  # fewer than 600 flips: almost half of all labelsets
+    options = EngineOptions(count_budget=1000)
+    engine = FoldEngine([Fold(Calibration.of(np.arange(1201)), energy)], allow_empty=True, options=options)
+    (size,) = engine.region_sizes(603)  # fewer than 600 flips: almost half of all labelsets
     truth = sum(comb(1200, n_flips) for n_flips in range(600))
     assert_holds(size, truth)
     assert abs(size.value - truth) * 10 < truth
@@ -208,7 +224,7 @@ def test_estimates_take_memory_for_undecided_labels_only():
     unary[0, ::800] = 2**10
     engine = FoldEngine([Fold(Calibration.of(np.full(20, 10 * 2**10)), Energy(np.array([0]), unary))], allow_empty=True)
     tracemalloc.start()
-    size = estimate_size(engine, 0, 5, at_least=0)
+    size = estimate(engine, 0, 5, at_least=0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     truth = 2**13 - 13 - 78 - 1  # all sets of up to ten of thirteen flips
@@ -221,7 +237,7 @@ def test_knapsack_draws_uniformly_from_the_sets_that_fit(budget):
     """Each of m sets is drawn n / m times within 6 standard deviations: a false alarm in 10^8."""
     rng = np.random.default_rng(budget)
     mode = np.array([True, False, False, True, False])
-    knapsack = _estimate.Knapsack(mode, np.array([0, 1, 3, 4]), np.array([0, 2, 3, 5]), budget)
+    knapsack = _knapsack.Knapsack(mode, np.array([0, 1, 3, 4]), np.array([0, 2, 3, 5]), budget)
     rows, exponent = knapsack.tables()
     n_draws = 20_000
     drawn = knapsack.draw(rows, n_draws, rng)
@@ -238,8 +254,58 @@ def test_knapsack_draws_uniformly_from_the_sets_that_fit(budget):
 
 
 def test_knapsacks_keep_counts_beyond_floats():
-    knapsack = _estimate.Knapsack(np.zeros(2500, dtype=bool), np.arange(2500), np.zeros(2500, dtype=np.int64), 0)
+    knapsack = _knapsack.Knapsack(np.zeros(2500, dtype=bool), np.arange(2500), np.zeros(2500, dtype=np.int64), 0)
     rows, exponent = knapsack.tables()
     assert np.log2(rows[-1, -1]) + exponent == 2500
     drawn = knapsack.draw(rows, 400, np.random.default_rng(0))
     assert abs(drawn.mean() - 0.5) < 0.01  # 6 standard deviations are 0.003
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_estimates_hold_where_prefixes_are_followed(seed):
+    """Rules like those of "e-mod" and "eu-mod": some prefix may be passed by labelsets without any counts."""
+    rng = np.random.default_rng(seed)
+    n_labels, n_folds = 10, int(rng.integers(2, 9))
+    folds = []
+    for _ in range(n_folds):
+        energy = Energy(np.array([9]), rng.integers(-3, 9, size=(1, n_labels)))
+        folds.append(Fold(Calibration.of(rng.integers(0, 40, size=19)), energy))
+    rule = random_rule(rng, folds, 1)
+    multipliers = rng.integers(1, 50, size=n_folds) if seed % 2 else np.sort(rng.integers(1, 1000, size=n_folds))[::-1]
+    rule = replace(rule, multipliers=multipliers.copy(), first=rng.integers(1, 1000, size=1))
+    engine = FoldEngine(folds, allow_empty=True, weighing=rule)
+    ranked = rank_all(folds, 0, allow_empty=True, rule=rule)
+    lowest = int(rule.lowest[0])
+    for smallest in {int(part) for part in np.quantile(ranked.numerators, [0.2, 0.6, 0.9])} | {lowest + 1}:
+        if smallest > lowest:
+            _, needed = _knapsack.needed_weights(rule, [19] * n_folds, 0, smallest)
+            assert needed > 0
+            members = ranked.members(smallest)
+            union = _knapsack.cover_region(
+                engine.arrays, rule, next(engine._search.pose(np.arange(1))).problems, 0, smallest, 2**10
+            )
+            inside = np.any([one.holds(decode(members.codes, n_labels)) for one in union.knapsacks], axis=0)
+            assert inside.all()
+            found, _ = count(engine, smallest, 20)
+            assert_holds(estimate(engine, 0, smallest, at_least=found), len(members.codes))
+
+
+def test_some_prefix_is_needed_where_the_last_one_asks_for_nothing():
+    """Of a multiplier that makes the last prefix pass without any counts, the first fold alone decides."""
+    weighing = Weighing.ruled(
+        np.tile(np.arange(20), (3, 1)), np.array([1]), 100, multipliers=np.array([1, 1, 1000]), first=np.array([3])
+    )
+    weights, needed = _knapsack.needed_weights(weighing, [19] * 3, 0, 31)
+    assert (len(weights), needed) == (2, 30)
+    weights, needed = _knapsack.needed_weights(weighing, [19] * 3, 0, 5000)
+    assert (len(weights), needed) == (3, 4)
+
+
+@pytest.mark.parametrize("n_draws", [100, 20_000])
+def test_intervals_are_as_wide_as_the_empirical_bernstein_inequality_says(n_draws):
+    """Audibert, Munos, Szepesvari 2009, theorem 1: sqrt(2 V x / n) + 3 x / n with x = log(3 / delta)."""
+    weights = np.random.default_rng(0).random(n_draws) ** 3
+    mean, half_width = _estimate._mean_and_error(weights)
+    x = log(3 / 0.01)
+    assert mean == pytest.approx(weights.mean())
+    assert half_width == pytest.approx(sqrt(2 * weights.var(ddof=1) * x / n_draws) + 3 * x / n_draws, rel=1e-12)

@@ -5,12 +5,13 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from labelsure.labelsets._fold_arrays import FoldParts
-from labelsure.labelsets._problems import FAR, force_flip, pose_problems
-from labelsure.labelsets._words import unpack
 
 from fold_strategies import fold_lists
+from labelsure._core.labelset_bits import unpack
 from labelsure.labelsets import Fold, decode
+from labelsure.labelsets.arrays import FoldArrays
+from labelsure.labelsets.search._problems import force_flip, pose_problems
+from labelsure.labelsets.search._states import FAR
 from search_cases import random_case
 
 FOLDS = fold_lists(labels=(1, 5), folds=(1, 4), objects=(1, 3))
@@ -24,7 +25,7 @@ def additive_scores(folds, i, labelsets):
 
 def posed(folds):
     everyone = np.arange(folds[0].energy.n_objects)
-    return pose_problems(folds, FoldParts(folds), everyone)
+    return pose_problems(FoldArrays(folds), everyone)
 
 
 @given(FOLDS)
@@ -93,20 +94,20 @@ def test_forced_flips_move_the_mode(folds, data):
     n_labels = folds[0].energy.n_labels
     i = data.draw(st.integers(0, len(problems.mode) - 1))
     t = data.draw(st.integers(0, n_labels - 1))
-    forced = force_flip(problems, i, t)
+    forced = force_flip(problems.flips(i), t)
     j = problems.label[i, t]
-    mode = unpack(forced.mode, n_labels)[0]
+    mode = unpack(forced.mode[None], n_labels)[0]
     assert (mode != unpack(problems.mode[[i]], n_labels)[0]).tolist() == [r == j for r in range(n_labels)]
     base = additive_scores(folds, i, mode[None])[0]
-    assert forced.base[0].tolist() == base.tolist()
+    assert forced.base.tolist() == base.tolist()
     others = np.arange(n_labels) != t
-    flips = (mode ^ np.eye(n_labels, dtype=np.int8))[forced.label[0]]
+    flips = (mode ^ np.eye(n_labels, dtype=np.int8))[forced.label]
     costs = additive_scores(folds, i, flips) - base
-    assert forced.cost[0][others].tolist() == costs[others].tolist()
+    assert forced.cost[others].tolist() == costs[others].tolist()
 
 
 def test_problems_of_no_objects_are_empty():
     folds = random_case(0, labels=(3, 3)).folds
-    problems = pose_problems([fold.take(np.arange(0)) for fold in folds], FoldParts(folds), np.arange(0))
+    problems = pose_problems(FoldArrays([fold.take(np.arange(0)) for fold in folds]), np.arange(0))
     assert problems.label.shape == (0, 3)
     assert problems.mode.shape == (0, 1)

@@ -8,20 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brute_force import codes_of, highest_by_label, rank_all
-from fold_strategies import fold_lists, full_energies, smoothing
+from fold_strategies import fold_lists, full_energies, smoothing, weighing_of
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
-from labelsure.labelsets import (
-    DRAW_UNIT,
-    Fold,
-    FoldEngine,
-    StoredEngine,
-    _fold_engine,
-    _reference,
-    _search,
-    _table_engine,
-    decode,
-)
+from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine, StoredEngine, Weighing, _reference, decode
+from search_cases import BY_SEARCH, BY_TABLE, values_of
 
 
 def exact_p_values(folds, *, allow_empty, draws):
@@ -43,7 +34,12 @@ def exact_p_values(folds, *, allow_empty, draws):
     return table
 
 
-def as_stored(folds, **options):
+def from_folds(folds, *, allow_empty, draws=None, **options):
+    """Return the engine of some folds."""
+    return FoldEngine(folds, allow_empty=allow_empty, weighing=weighing_of(folds, draws), **options)
+
+
+def as_stored(folds, *, allow_empty, draws=None):
     """Return the engine that holds the same counts in tables, as full conformal prediction does."""
     n_labels = folds[0].energy.n_labels
     labelsets = decode(np.arange(2**n_labels), n_labels)
@@ -55,12 +51,12 @@ def as_stored(folds, **options):
         _reference.count_table(folds).astype(np.int32),
         _reference.count_table(folds, strict=True).astype(np.int32),
         scores,
-        n_calibration=sum(len(fold.calibration) for fold in folds),
-        **options,
+        weighing_of(folds, draws),
+        allow_empty=allow_empty,
     )
 
 
-@pytest.mark.parametrize("make", [FoldEngine, as_stored])
+@pytest.mark.parametrize("make", [from_folds, as_stored])
 @settings(max_examples=80)
 @given(st.data(), fold_lists(), st.booleans())
 def test_p_value_table_equals_definition(make, data, folds, allow_empty):
@@ -75,24 +71,25 @@ def test_p_value_table_equals_definition(make, data, folds, allow_empty):
 @given(st.data(), fold_lists(labels=(1, 10), folds=(1, 15), objects=(1, 1)), st.booleans())
 def test_p_value_table_equals_definition_up_to_ten_labels_and_fifteen_folds(data, folds, allow_empty):
     draws = data.draw(smoothing(1))
-    table = FoldEngine(folds, allow_empty=allow_empty, draws=draws).p_value_table()
+    table = from_folds(folds, allow_empty=allow_empty, draws=draws).p_value_table()
     expected = exact_p_values(folds, allow_empty=allow_empty, draws=draws)
     assert table.tolist() == [[float(p) for p in row] for row in expected]
 
 
-@pytest.mark.parametrize("make", [FoldEngine, as_stored])
+@pytest.mark.parametrize("make", [from_folds, as_stored])
 @given(st.data(), fold_lists(labels=(1, 4)), st.booleans())
 def test_numerators_of_single_labelsets_equal_the_table(make, data, folds, allow_empty):
     draws = data.draw(smoothing(folds[0].energy.n_objects))
     engine = make(folds, allow_empty=allow_empty, draws=draws)
     n_codes = 2**engine.n_labels
-    rows = engine._numerator_rows(np.arange(engine.n_objects))
+    backend = engine.counts if isinstance(engine, StoredEngine) else engine.table.backend
+    rows = backend.numerators(np.arange(engine.n_objects))
     for code in range(n_codes):
         labelsets = np.repeat(decode(np.array([code]), engine.n_labels), engine.n_objects, axis=0)
         assert engine.numerators_of(labelsets).tolist() == rows[:, code].tolist()
 
 
-@pytest.mark.parametrize("make", [FoldEngine, as_stored])
+@pytest.mark.parametrize("make", [from_folds, as_stored])
 @settings(max_examples=40)
 @given(st.data(), fold_lists(labels=(1, 4), kind=full_energies), st.booleans(), st.integers(1, 20))
 def test_best_equals_brute_force(make, data, folds, allow_empty, n_best):
@@ -106,7 +103,7 @@ def test_best_equals_brute_force(make, data, folds, allow_empty, n_best):
         assert not best.labelsets[i, n_there:].any()
 
 
-@pytest.mark.parametrize("make", [FoldEngine, as_stored])
+@pytest.mark.parametrize("make", [from_folds, as_stored])
 @settings(max_examples=40)
 @given(st.data(), fold_lists(labels=(1, 4), kind=full_energies), st.booleans())
 def test_answers_about_labels_and_members_equal_brute_force(make, data, folds, allow_empty):
@@ -119,7 +116,7 @@ def test_answers_about_labels_and_members_equal_brute_force(make, data, folds, a
     assert engine.label_numerators().tolist() == [highest_by_label(ranked, engine.n_labels) for ranked in everyone]
     smallest = int(data.draw(st.sampled_from(everyone[0].numerators.tolist()))) + data.draw(st.integers(0, 1))
     limit = data.draw(st.integers(0, 6))
-    assert list(engine.region_sizes(smallest)) == [len(ranked.members(smallest).codes) for ranked in everyone]
+    assert values_of(engine.region_sizes(smallest)) == [len(ranked.members(smallest).codes) for ranked in everyone]
     for i, ranked in enumerate(everyone):
         members = ranked.members(smallest)
         for most in (None, limit):
@@ -130,7 +127,7 @@ def test_answers_about_labels_and_members_equal_brute_force(make, data, folds, a
         assert sorted(codes_of(iterated)) == sorted(members.codes.tolist())
 
 
-@pytest.mark.parametrize("make", [FoldEngine, as_stored])
+@pytest.mark.parametrize("make", [from_folds, as_stored])
 @settings(max_examples=40)
 @given(st.data(), fold_lists(labels=(1, 4)), st.booleans())
 def test_label_masses_are_shares_of_all_p_values(make, data, folds, allow_empty):
@@ -146,11 +143,11 @@ def test_label_masses_are_shares_of_all_p_values(make, data, folds, allow_empty)
 def test_label_masses_do_not_overflow():
     """2^22 labelsets whose smoothed p-value is 1, of 4000 calibration examples: numerators add up to 2^65."""
     fold = Fold(Calibration.of(np.full(4000, 9)), Energy(np.array([0]), np.zeros((1, 22), dtype=np.int64)))
-    engine = FoldEngine([fold], allow_empty=True, draws=np.array([DRAW_UNIT]))
+    engine = from_folds([fold], allow_empty=True, draws=np.array([DRAW_UNIT]))
     assert engine.label_masses().tolist() == [[0.5] * 22]
 
 
-@pytest.mark.parametrize("make", [FoldEngine, as_stored])
+@pytest.mark.parametrize("make", [from_folds, as_stored])
 @pytest.mark.parametrize("draws", [None, np.array([1, 2**30, 2**31])])
 def test_answers_leave_the_engine_as_it_was(make, draws):
     engine = make(random_folds(n_objects=3, n_labels=3), allow_empty=False, draws=draws)
@@ -170,7 +167,7 @@ def test_take_keeps_the_answers_of_the_objects(data, folds):
     n_objects = folds[0].energy.n_objects
     draws = data.draw(smoothing(n_objects))
     chosen = np.array(data.draw(st.lists(st.integers(0, n_objects - 1), max_size=5)), dtype=np.int64)
-    for make in (FoldEngine, as_stored):
+    for make in (from_folds, as_stored):
         engine = make(folds, allow_empty=True, draws=draws)
         assert engine.take(chosen).p_value_table().tolist() == engine.p_value_table()[chosen].tolist()
 
@@ -197,7 +194,7 @@ def all_answers(engine):
         best.labelsets.tolist(),
         best.numerators.tolist(),
         engine.label_numerators().tolist(),
-        list(engine.region_sizes(40)),
+        values_of(engine.region_sizes(40)),
         [(labelsets.tolist(), numerators.tolist()) for labelsets, numerators in members],
         engine.label_masses().tolist(),
     ]
@@ -205,14 +202,15 @@ def all_answers(engine):
 
 @pytest.mark.parametrize("table_labels", [0, 24], ids=["search", "table"])
 @pytest.mark.parametrize("smoothed", [False, True])
-def test_answers_do_not_depend_on_the_number_of_threads(smoothed, table_labels, monkeypatch):
-    monkeypatch.setattr(_fold_engine, "TABLE_LABELS", table_labels)
-    monkeypatch.setattr(_table_engine, "BLOCK_BYTES", 2**12)  # 16 objects a block: six blocks to share out
-    monkeypatch.setattr(_search, "BLOCK_OBJECTS", 16)
+def test_answers_do_not_depend_on_the_number_of_threads(smoothed, table_labels):
+    """Blocks of 16 objects: six of them to share out."""
+    options = EngineOptions(table_labels=table_labels, table_block_bytes=2**12, block_objects=16)
     folds = random_folds(n_objects=90, n_labels=6)
     draws = np.random.default_rng(1).integers(1, DRAW_UNIT, size=90) if smoothed else None
-    one, two, all_cores = (FoldEngine(folds, allow_empty=True, draws=draws, n_jobs=jobs) for jobs in (1, 2, -1))
-    assert len(one._blocks()) == 6
+    one, two, all_cores = (
+        from_folds(folds, allow_empty=True, draws=draws, n_jobs=jobs, options=options) for jobs in (1, 2, -1)
+    )
+    assert len(one.table._map(len, "blocks")) == 6
     answers = all_answers(one)
     assert all_answers(two) == answers
     assert all_answers(all_cores) == answers
@@ -220,37 +218,35 @@ def test_answers_do_not_depend_on_the_number_of_threads(smoothed, table_labels, 
 
 @pytest.mark.parametrize("table_labels", [0, 24], ids=["search", "table"])
 @pytest.mark.parametrize("draws", [None, np.arange(1, 10) * 2**27])
-def test_answers_do_not_depend_on_the_size_of_blocks(draws, table_labels, monkeypatch):
-    monkeypatch.setattr(_fold_engine, "TABLE_LABELS", table_labels)
-    engine = FoldEngine(random_folds(n_objects=9, n_labels=5), allow_empty=False, draws=draws)
-    whole = all_answers(engine)
-    monkeypatch.setattr(_table_engine, "BLOCK_BYTES", 1)  # one object a block
-    monkeypatch.setattr(_search, "BLOCK_BYTES", 1)
-    assert len(engine._blocks()) == 9
+def test_answers_do_not_depend_on_the_size_of_blocks(draws, table_labels):
+    folds = random_folds(n_objects=9, n_labels=5)
+    options = EngineOptions(table_labels=table_labels)
+    whole = all_answers(from_folds(folds, allow_empty=False, draws=draws, options=options))
+    options = EngineOptions(table_labels=table_labels, table_block_bytes=1, block_bytes=1)  # one object a block
+    engine = from_folds(folds, allow_empty=False, draws=draws, options=options)
+    assert len(engine.table._map(len, "blocks")) == 9
     assert all_answers(engine) == whole
 
 
-@pytest.mark.parametrize("table_labels", [0, 24], ids=["search", "table"])
+@pytest.mark.parametrize("options", [BY_SEARCH, BY_TABLE], ids=["search", "table"])
 @pytest.mark.parametrize("allow_empty", [True, False])
-def test_engine_answers_for_no_objects(allow_empty, table_labels, monkeypatch):
-    monkeypatch.setattr(_fold_engine, "TABLE_LABELS", table_labels)
-    engine = FoldEngine(random_folds(n_objects=0, n_labels=3), allow_empty=allow_empty)
+def test_engine_answers_for_no_objects(allow_empty, options):
+    engine = FoldEngine(random_folds(n_objects=0, n_labels=3), allow_empty=allow_empty, options=options)
     assert engine.p_value_table().shape == (0, 8 if allow_empty else 7)
     best = engine.top(4)
     assert best.labelsets.shape == (0, 4, 3)
     assert best.numerators.shape == (0, 4)
     assert list(engine.region_sizes(1)) == []
-    assert engine._search.region_sizes(1, 100) == []
+    assert engine._search.region_sizes(np.empty(0, dtype=np.int64)) == []
     assert engine.label_numerators().shape == (0, 3, 2)
     assert engine.label_masses().shape == (0, 3)
     assert engine.numerators_of(np.empty((0, 3), dtype=np.int8)).shape == (0,)
 
 
-@pytest.mark.parametrize("table_labels", [0, 24], ids=["search", "table"])
-def test_a_single_candidate_has_no_runner_up(table_labels, monkeypatch):
-    monkeypatch.setattr(_fold_engine, "TABLE_LABELS", table_labels)
+@pytest.mark.parametrize("options", [BY_SEARCH, BY_TABLE], ids=["search", "table"])
+def test_a_single_candidate_has_no_runner_up(options):
     fold = Fold(Calibration.of(np.array([1, 2, 3])), Energy(np.array([0]), np.array([[2]])))
-    engine = FoldEngine([fold], allow_empty=False)
+    engine = FoldEngine([fold], allow_empty=False, options=options)
     assert engine.top(2).labelsets.tolist() == [[[1], [0]]]
     assert engine.top(2).numerators.tolist() == [[3, 0]]
     assert engine.label_numerators().tolist() == [[[0, 3]]]
@@ -271,9 +267,9 @@ def test_lists_of_too_many_labelsets_are_refused(n_labels):
 @given(st.integers(1, 999), st.integers(1, 2000))
 def test_smallest_member_is_the_first_p_value_above_significance(smoothed, thousandths, n_calibration):
     significance = Fraction(thousandths, 1000)
-    draws = np.array([1]) if smoothed else None
+    weighing = Weighing.smoothed(n_calibration, np.array([1])) if smoothed else Weighing.plain(n_calibration, 1)
     counts = np.zeros((1, 2), dtype=np.int32)
-    engine = StoredEngine(counts, counts, counts, n_calibration=n_calibration, allow_empty=True, draws=draws)
+    engine = StoredEngine(counts, counts, counts, weighing, allow_empty=True)
     (smallest,) = engine.smallest_member(significance).tolist()
     denominator = int(engine.denominators[0])
     assert Fraction(smallest, denominator) > significance >= Fraction(smallest - 1, denominator)
