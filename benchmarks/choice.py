@@ -4,8 +4,6 @@ import time
 from fractions import Fraction
 from functools import partial
 
-from labelsure.labelsets._table_engine import TableEngine
-
 from benchmarks._figures import Figure
 from benchmarks._measuring import fastest
 from benchmarks._yeast import folds_of_yeast
