@@ -1,5 +1,6 @@
 """Mondrian predictors: every p-value against its definition, and validity within categories."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,7 +14,7 @@ from brute_force import codes_of
 from labelsure import ByCardinality, ByLabel, ByObject, CrossConformalClassifier, InductiveConformalClassifier
 from labelsure.estimators import outputs_of
 from labelsure.measures import CardinalityPenalty, LogLossMeasure, PowerMeasure, UnseenPenalty
-from search_cases import BY_SEARCH, BY_TABLE, tables_up_to
+from search_cases import BY_SEARCH, BY_TABLE
 
 FALSE_ALARM = 1e-4
 BASE = DecisionTreeClassifier(max_depth=3, random_state=0)
@@ -94,25 +95,25 @@ def test_answers_agree_with_the_table(data, name):
     X, Y = data
     model = CrossConformalClassifier(BASE, cv=4, mondrian=TAXONOMIES[name], random_state=0, empty="allow")
     model.fit(X[:60], Y[:60])
-    for n_table_labels in (BY_SEARCH, BY_TABLE):
-        with tables_up_to(n_table_labels):
-            pred = model.predict_labelsets(X[60:])
-            table, candidates = pred.p_values(), pred.candidates()
-            region = pred.region(0.3)
-            assert region.sizes.tolist() == (table > 0.3).sum(axis=1).tolist()
-            top = pred.top(5)
-            assert np.array_equal(top.p_values, -np.sort(-table, axis=1)[:, :5])
-            for i, row in enumerate(table):
-                members = candidates[row > 0.3]
-                assert sorted(codes_of(region[i].members().labelsets)) == sorted(codes_of(members))
-                assert sorted(codes_of(list(region[i]) or np.empty((0, 4)))) == sorted(codes_of(members))
-                assert region.inner[i].tolist() == (members.all(axis=0) & (len(members) > 0)).tolist()
-                assert region.outer[i].tolist() == members.any(axis=0).tolist()
-            rows = np.arange(len(pred))
-            assert np.array_equal(pred.p_value(Y[60:]), table[rows, codes_of(Y[60:])])
-            some = pred[[3, 1]]
-            assert np.array_equal(some.p_values(), table[[3, 1]])
-            assert np.array_equal(some.region(0.3).sizes, region.sizes[[3, 1]])
+    for options in (BY_SEARCH, BY_TABLE):
+        model.calibrator_ = replace(model.calibrator_, options=options)
+        pred = model.predict_labelsets(X[60:])
+        table, candidates = pred.p_values(), pred.candidates()
+        region = pred.region(0.3)
+        assert region.sizes.tolist() == (table > 0.3).sum(axis=1).tolist()
+        top = pred.top(5)
+        assert np.array_equal(top.p_values, -np.sort(-table, axis=1)[:, :5])
+        for i, row in enumerate(table):
+            members = candidates[row > 0.3]
+            assert sorted(codes_of(region[i].members().labelsets)) == sorted(codes_of(members))
+            assert sorted(codes_of(list(region[i]) or np.empty((0, 4)))) == sorted(codes_of(members))
+            assert region.inner[i].tolist() == (members.all(axis=0) & (len(members) > 0)).tolist()
+            assert region.outer[i].tolist() == members.any(axis=0).tolist()
+        rows = np.arange(len(pred))
+        assert np.array_equal(pred.p_value(Y[60:]), table[rows, codes_of(Y[60:])])
+        some = pred[[3, 1]]
+        assert np.array_equal(some.p_values(), table[[3, 1]])
+        assert np.array_equal(some.region(0.3).sizes, region.sizes[[3, 1]])
 
 
 def test_a_category_without_examples_gives_the_p_value_one(data):

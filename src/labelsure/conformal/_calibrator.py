@@ -30,7 +30,7 @@ from labelsure.conformal._statements import (
     without_empty,
 )
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
-from labelsure.labelsets import Empty, Fold, LabelsetEngine, make_engine
+from labelsure.labelsets import Empty, EngineOptions, Fold, LabelsetEngine, make_engine
 from labelsure.measures import MeasureChoices, Need
 from labelsure.predictions import Guarantee, LabelsetPredictions
 
@@ -60,6 +60,8 @@ class Calibrator:
         The labels' names.
     n_jobs : int or None
         Threads, as in joblib.
+    options : EngineOptions or None
+        Limits of time and memory of the engine.
     """
 
     folds: tuple[CalibratedFold, ...]
@@ -70,6 +72,7 @@ class Calibrator:
     weights: FloatArray | None = None
     label_names: tuple[str, ...] | None = None
     n_jobs: int | None = None
+    options: EngineOptions | None = None
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -182,6 +185,11 @@ class Calibrator:
             energy = energy.override_empty(STRANGEST)
         return Fold(self.calibrations[k], energy)
 
+    @property
+    def _settings(self) -> dict[str, Any]:
+        """What engines of all kinds take."""
+        return {"empty": self._empty, "n_jobs": self.n_jobs, "options": self.options}
+
     def _engine(self, folds: Sequence[Fold], X: MatrixLike, merging: Merging) -> LabelsetEngine:
         taxonomy, categories = self.choices.taxonomy, self.categories
         if taxonomy is None or categories is None:
@@ -189,13 +197,11 @@ class Calibrator:
             if self.weights is not None and self.choices.weight is not None:
                 weighing = weigh_densities(self.scores[0], self.weights, weights_of(self.choices.weight, X))
             weighing_at = merging.weighing_at(self.sizes)
-            return make_engine(folds, empty=self._empty, weighing=weighing, weighing_at=weighing_at, n_jobs=self.n_jobs)
+            return make_engine(folds, weighing=weighing, weighing_at=weighing_at, **self._settings)
         if isinstance(taxonomy, LabelsetTaxonomy):
-            return category_engine(
-                folds, self.scores, categories, taxonomy, merging, empty=self._empty, n_jobs=self.n_jobs
-            )
+            return category_engine(folds, self.scores, categories, taxonomy, merging, **self._settings)
         groups = taxonomy.of_examples(X, np.empty((len(merging.draws), 0), dtype=np.int8))
-        return grouped_engine(folds, self.scores, categories, groups, merging, empty=self._empty, n_jobs=self.n_jobs)
+        return grouped_engine(folds, self.scores, categories, groups, merging, **self._settings)
 
     def _compact_engine(self, outputs: Sequence[SparseOutputs], merging: Merging) -> LabelsetEngine:
         if self.choices.taxonomy is not None or self.weights is not None:
@@ -207,7 +213,7 @@ class Calibrator:
                 ' the others do not; sparse outputs have no room for that. Pass empty="allow" or outputs.toarray().'
             )
         measures = [fold.measure for fold in self.folds]
-        return compact_engine(measures, self.calibrations, outputs, merging, empty=self._empty, n_jobs=self.n_jobs)
+        return compact_engine(measures, self.calibrations, outputs, merging, **self._settings)
 
 
 def keys_of_outputs(outputs: FloatArray | SparseOutputs) -> UInt64Array:

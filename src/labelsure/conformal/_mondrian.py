@@ -16,6 +16,7 @@ from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
 from labelsure.labelsets import (
     CategoryEngine,
     Empty,
+    EngineOptions,
     Fold,
     FoldEngine,
     GroupedEngine,
@@ -44,6 +45,7 @@ def category_engine(
     *,
     empty: Empty,
     n_jobs: int | None,
+    options: EngineOptions | None = None,
 ) -> LabelsetEngine:
     """Return the engine of a taxonomy of labelsets: p = (#{>= within the category} + 1) / (n_category + 1).
 
@@ -57,7 +59,7 @@ def category_engine(
         What they are categories of.
     merging : Merging
         Of the folds' counts in a category.
-    empty, n_jobs
+    empty, n_jobs, options
         As in make_engine; the empty labelset is ordinary or excluded.
     """
     all_categories = taxonomy.all_categories(folds[0].energy.n_labels)
@@ -78,7 +80,14 @@ def category_engine(
         weighing_at = None if at_level is None else partial(_decide, weighing_at=at_level)
         allow_empty = empty == "ordinary"
         parts.append(
-            FoldEngine(kept, allow_empty=allow_empty, weighing=weighing, weighing_at=weighing_at, n_jobs=n_jobs)
+            FoldEngine(
+                kept,
+                allow_empty=allow_empty,
+                weighing=weighing,
+                weighing_at=weighing_at,
+                n_jobs=n_jobs,
+                options=options,
+            )
         )
     return CategoryEngine(parts)
 
@@ -92,6 +101,7 @@ def grouped_engine(
     *,
     empty: Empty,
     n_jobs: int | None,
+    options: EngineOptions | None = None,
 ) -> LabelsetEngine:
     """Return the engine of a taxonomy of objects: each new object meets the calibration examples of its own category.
 
@@ -105,7 +115,7 @@ def grouped_engine(
         The new objects' categories.
     merging : Merging
         Of the folds' counts in a category.
-    empty, n_jobs
+    empty, n_jobs, options
         As in make_engine.
     """
     engines, places = [], []
@@ -123,6 +133,7 @@ def grouped_engine(
                 weighing=of_group.weighing(sizes),
                 weighing_at=of_group.weighing_at(sizes),
                 n_jobs=n_jobs,
+                options=options,
             )
         )
         places.append(own)
