@@ -1,7 +1,7 @@
 """Seeds, keys of objects and draws that belong to them: alone, in a batch, in any container, in any process.
 
-Tests of uniformity compare counts with their expectation by a chi-square test. All seeds are fixed; with other ones each
-comparison fails a perfect generator with probability 1e-6.
+Tests of uniformity compare counts with their expectation by a chi-square test. All seeds are fixed; with other ones
+each comparison fails a perfect generator with probability 1e-6.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""Labels are known by their names: given to fit or as columns, kept by predictions, and taken by name where they enter."""
+"""Labels are known by their names: given to fit or as columns, kept by predictions, taken by name where they enter."""
 
 import numpy as np
 import pandas as pd
@@ -79,7 +79,7 @@ def test_nonconformity_takes_columns_by_name(name, measure):
     np.testing.assert_array_equal(model.nonconformity(X[60:], FRAME[60:][TURNED]), expected)
     np.testing.assert_array_equal(model.nonconformity(X[60:], Y[60:]), expected)
     assert (model.nonconformity(X[60:], FRAME[60:][TURNED].to_numpy()) != expected).any()
-    with pytest.raises(ValueError, match="y must have the 3 labels as columns.*without 'beach'"):
+    with pytest.raises(ValueError, match=r"y must have the 3 labels as columns.*without 'beach'"):
         model.nonconformity(X[60:], FRAME[60:].rename(columns={"beach": "sea"}))
 
 
