@@ -12,6 +12,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from brute_force import codes_of
 from labelsure import ByCardinality, ByLabel, ByObject, CrossConformalClassifier, InductiveConformalClassifier
+from labelsure._core.randomness import DRAW_UNIT, MERGING, SMOOTHING, draw_uniforms, join_keys, object_keys
+from labelsure.conformal import GUARANTEES
+from labelsure.conformal._guarantees import Merging
 from labelsure.estimators import outputs_of
 from labelsure.measures import CardinalityPenalty, LogLossMeasure, PowerMeasure, UnseenPenalty
 from search_cases import BY_SEARCH, BY_TABLE
@@ -43,25 +46,26 @@ def category_of(taxonomy, x, labelset):
     return n_labels if taxonomy.at_most is None else min(n_labels, taxonomy.at_most)
 
 
-def p_values_by_definition(folds, X_new, candidates, taxonomy, examples):
-    """Return p = (#{>= within the category} + 1) / (n_category + 1) of every candidate, with exact fractions."""
+def counts_by_definition(model, taxonomy, x, labelset, examples):
+    """Return, fold by fold, how many scores in the category of object and labelset are >, = and all in all."""
     X, Y = examples
-    table = []
-    for x in X_new:
-        row = []
-        for labelset in candidates:
-            own = category_of(taxonomy, x, labelset)
-            count = n_category = 0
-            for calibrated, fold_model, rows in folds:
-                energy = calibrated.measure.energy(outputs_of(fold_model, x[None], 4))
-                score = energy.scores(labelset[None])[0]
-                for r, other in zip(rows, calibrated.scores, strict=True):
-                    if category_of(taxonomy, X[r], Y[r]) == own:
-                        n_category += 1
-                        count += int(other >= score)
-            row.append(Fraction(count + 1, n_category + 1))
-        table.append([float(p) for p in row])
-    return np.array(table)
+    own, counts = category_of(taxonomy, x, labelset), []
+    for fold, inner, rows in zip(model.calibrator_.folds, model.models_, model.fold_indices_, strict=True):
+        score = fold.measure.energy(outputs_of(inner, x[None], 4)).scores(labelset[None])[0]
+        within = [s for r, s in zip(rows, fold.scores, strict=True) if category_of(taxonomy, X[r], Y[r]) == own]
+        counts.append((sum(s > score for s in within), sum(s == score for s in within), len(within)))
+    return np.array(counts)
+
+
+def p_values_by_definition(model, X_new, candidates, taxonomy, examples, draws=None):
+    """Return p = (#{>} + u (#{=} + 1)) / (n_category + 1) of every candidate, u = 1 unless smoothed."""
+    table = np.empty((len(X_new), len(candidates)))
+    for i, x in enumerate(X_new):
+        u = Fraction(1) if draws is None else Fraction(int(draws[i]), DRAW_UNIT)
+        for c, labelset in enumerate(candidates):
+            above, equal, n_category = counts_by_definition(model, taxonomy, x, labelset, examples).sum(axis=0).tolist()
+            table[i, c] = (above + u * (equal + 1)) / (n_category + 1)
+    return table
 
 
 @pytest.mark.parametrize("name", TAXONOMIES)
@@ -83,11 +87,50 @@ def test_p_values_equal_their_definition(data, name, measure, inductive):
         model = InductiveConformalClassifier(BASE, calibration_size=0.4, **options).fit(X[:80], Y[:80])
     else:
         model = CrossConformalClassifier(BASE, cv=3, **options).fit(X[:80], Y[:80])
-    folds = list(zip(model.calibrator_.folds, model.models_, model.fold_indices_, strict=True))
     X_new = X[80:83]
     pred = model.predict_labelsets(X_new)
-    expected = p_values_by_definition(folds, X_new, pred.candidates(), taxonomy, (X, Y))
+    expected = p_values_by_definition(model, X_new, pred.candidates(), taxonomy, (X, Y))
     np.testing.assert_allclose(pred.p_values(), expected, rtol=1e-11)
+
+
+@pytest.mark.parametrize("name", TAXONOMIES)
+@pytest.mark.parametrize("inductive", [True, False])
+def test_smoothed_p_values_equal_their_definition(data, name, inductive):
+    """One draw per object, whatever the category; where there are no examples the p-value is the draw itself."""
+    X, Y = data
+    options = {"measure": PowerMeasure(), "mondrian": TAXONOMIES[name], "smoothed": True, "empty": "allow"}
+    kind = InductiveConformalClassifier if inductive else CrossConformalClassifier
+    model = kind(BASE, random_state=0, **options).fit(X[:80], Y[:80])
+    pred = model.predict_labelsets(X[80:84])
+    draws = draw_uniforms(model.calibrator_.seed, SMOOTHING, join_keys([object_keys(X[80:84])]))
+    expected = p_values_by_definition(model, X[80:84], pred.candidates(), TAXONOMIES[name], (X, Y), draws)
+    np.testing.assert_allclose(pred.p_values(), expected, rtol=1e-7)
+
+
+@pytest.mark.parametrize("name", TAXONOMIES)
+@pytest.mark.parametrize("guarantee", ["exact", "exact-deterministic", "twice-mean"])
+def test_regions_of_merging_rules_equal_their_definition_within_categories(data, name, guarantee):
+    """The rule is applied to the folds' counts in the category; folds without examples of it have no say."""
+    X, Y = data
+    options = {"measure": PowerMeasure(), "guarantee": guarantee, "mondrian": TAXONOMIES[name], "empty": "allow"}
+    model = CrossConformalClassifier(BASE, cv=3, random_state=0, **options).fit(X[:80], Y[:80])
+    pred = model.predict_labelsets(X[80:84])
+    draws = draw_uniforms(model.calibrator_.seed, MERGING, join_keys([object_keys(X[80:84])]))
+    found = {True: 0, False: 0}
+    for level in (0.1, 0.25, 0.5):
+        region = pred.region(level)
+        members = np.array([region.contains(labelset) for labelset in pred.candidates()]).T
+        for i, x in enumerate(X[80:84]):
+            merging = Merging(GUARANTEES[guarantee], draws[[i]])
+            for c, labelset in enumerate(pred.candidates()):
+                above, equal, sizes = counts_by_definition(model, TAXONOMIES[name], x, labelset, (X, Y)).T
+                at_least = (above + equal)[:, None]
+                weighing = merging.weighing_at(sizes.tolist())(Fraction(str(level)))
+                expected = weighing.numerators(at_least, at_least, np.array([0]))[0] >= 1
+                assert members[i, c] == expected
+                found[bool(expected)] += 1
+        assert region.sizes.tolist() == members.sum(axis=1).tolist()
+    assert min(found.values()) > 10
 
 
 @pytest.mark.parametrize("name", TAXONOMIES)
