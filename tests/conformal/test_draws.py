@@ -196,7 +196,7 @@ def test_draws_of_label_wise_outputs_belong_to_outputs():
 
 
 def draw_folds(rng, *, n_folds=5, size=20, n_labels=3):
-    """Examples with the outputs of independent models, one for each fold, and one new object that all of them see."""
+    """Examples with the outputs of independent models: each of a fold of its own, and one new object for all."""
     Y = rng.integers(0, 2, size=(n_folds * size + 1, n_labels))
 
     def see(labels):
@@ -208,8 +208,8 @@ def draw_folds(rng, *, n_folds=5, size=20, n_labels=3):
 def test_exact_regions_keep_their_promise_with_one_seed_and_one_object_per_call():
     """300 data sets, random_state=0 always, one new object each: at most 10 and 20 % errors.
 
-    Where every first object had the same draw, 64 % were missed. With independent folds the error is eps itself:
-    a two-sided binomial test at 1e-4 for each level.
+    Where every first object had the same draw, 64 % were missed. With folds that are independent the error is eps
+    itself: a two-sided binomial test at 1e-4 for each level.
     """
     errors = np.zeros((300, 2), dtype=bool)
     for trial, rng in enumerate(np.random.default_rng(0).spawn(len(errors))):

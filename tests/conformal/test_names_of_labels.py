@@ -1,4 +1,4 @@
-"""Labels are known by their names: given to fit or as columns, kept by predictions, taken by name where they enter."""
+"""Labels have names: given to fit or as columns, kept by predictions, and labels are taken by name where they enter."""
 
 import numpy as np
 import pandas as pd

@@ -74,7 +74,12 @@ CHOICES = [
     {"empty": "exclude"},
     {"empty": "allow"},
 ]
-MEASURES = [PowerMeasure(2, pair_penalty=1), LogLossMeasure() + UnseenPenalty(), MahalanobisMeasure(), LabelWiseCombination()]
+MEASURES = [
+    PowerMeasure(2, pair_penalty=1),
+    LogLossMeasure() + UnseenPenalty(),
+    MahalanobisMeasure(),
+    LabelWiseCombination(),
+]
 
 
 @pytest.mark.parametrize("fit", [fit_cross, fit_inductive])
