@@ -67,8 +67,7 @@ def unpack(words: Words, n_labels: int) -> LabelMatrix:
 
 def row_keys(rows: Words | IntArray) -> Keys:
     """Return each row of 64-bit numbers as one item, equal for equal rows only."""
-    rows = np.ascontiguousarray(rows)
-    return rows.view(f"S{8 * rows.shape[1]}")[:, 0]
+    return np.ascontiguousarray(rows).view(f"S{8 * rows.shape[1]}")[:, 0]
 
 
 def word_keys(words: Words) -> Keys:

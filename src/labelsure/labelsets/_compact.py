@@ -168,7 +168,8 @@ class CompactEngine(LabelsetEngine):
         def answer(i: int) -> IntArray:
             one = self._object(i)
             if any(fold.energy.pairwise is not None for fold in one.folds):
-                return self._whole(i).label_numerators()[0]
+                of_all: IntArray = self._whole(i).label_numerators()[0]
+                return of_all
             alone = self._engine(i, one.folds)
             others = np.delete(np.arange(self.n_labels), one.labels)
             numerators = np.zeros((self.n_labels, 2), dtype=np.int64)

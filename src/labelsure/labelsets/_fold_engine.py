@@ -17,9 +17,8 @@ from labelsure.labelsets.arrays import (
     FoldArrays,
     RegionSize,
     Weighing,
-    check_listable,
 )
-from labelsure.labelsets.table import NumbaTable, TableAnswers
+from labelsure.labelsets.table import NumbaTable, TableAnswers, TableBackend
 
 Empty = Literal["ordinary", "strangest", "excluded"]
 """What the empty labelset is: a candidate like any other, one stranger than all others, or none."""
@@ -186,11 +185,13 @@ class FoldEngine(LabelsetEngine):
     @cached_property
     def table(self) -> TableAnswers:
         """Answers from tables; another back end would be chosen here."""
-        check_listable(self.n_labels, self.options)
-        make = NumbaTable
+        backend: TableBackend
         if self.is_maximum:
-            from labelsure.labelsets.search import MaxTable as make  # noqa: N813
-        backend = make(self.arrays, self.weighing, allow_empty=self.allow_empty)
+            from labelsure.labelsets.search import MaxTable
+
+            backend = MaxTable(self.arrays, self.weighing, allow_empty=self.allow_empty)
+        else:
+            backend = NumbaTable(self.arrays, self.weighing, allow_empty=self.allow_empty)
         return TableAnswers(backend, self.options, self.n_jobs)
 
     @cached_property

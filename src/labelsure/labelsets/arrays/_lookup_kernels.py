@@ -127,7 +127,7 @@ def weigh(
     """
     buckets, layout = tables.buckets, tables.layout
     weights, multipliers = weighing.weights, weighing.multipliers
-    total = weighing.start
+    total = np.int64(weighing.start)
     lowest = np.int64(0)
     n_looks = 2 if weighing.above > 0 else 1
     for k in range(scores.shape[0]):

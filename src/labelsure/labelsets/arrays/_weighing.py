@@ -152,15 +152,16 @@ class Weighing:
         objects : int64 array of shape (m,)
         """
         if self.is_plain:  # the type of the counts is kept: tables are twice as fast with short numbers
-            return (at_least[0] if len(at_least) == 1 else at_least.sum(axis=0)) + 1
+            counts: Counts = at_least[0] if len(at_least) == 1 else at_least.sum(axis=0)
+            return counts + 1
         shape = (-1,) + (1,) * (at_least.ndim - 2)
         start, factor, factor_above, first = (
             part[objects].reshape(shape) for part in (self.start, self.at_least, self.above, self.first)
         )
         total: Counts = np.broadcast_to(start, at_least.shape[1:])
         lowest: Counts | None = None
-        for k, counts in enumerate(at_least):
-            total = total + factor * self.weight(k, counts)
+        for k, own in enumerate(at_least):
+            total = total + factor * self.weight(k, own)
             if self.looks_above and above is not None:
                 total = total + factor_above * self.weight(k, above[k])
             if self.multipliers.size:

@@ -49,19 +49,20 @@ def best_of(
         needs little memory and knows by then what is good.
     """
     options, found, reached = one.options, None, None
+    left = one.options.ranked_budget if budget is None else budget
     if not one.has_pairs:
         flips = one.problems.flips(one.row)
         start = force_flip(flips, forced) if flipped else flips
         most = options.best_budget if budget is None else min(budget, options.best_budget)
         found = best_members(start, one, n_best, forced=forced, by_total=by_total, budget=most)
-        if found.missed is None or budget is not None:
+        left -= 0 if budget is None else found.work
+        if found.missed is None or left <= 0:
             return found
         reached = int(found.rank[-1, NUMERATOR]) if len(found.rank) == n_best else -FAR
     problem = one.problems.with_pairs(one.row)
     if forced >= 0:
         problem = force_label(problem, forced, flipped=flipped)
-    most = options.ranked_budget if budget is None else budget
-    again = best_pair_members(problem, one.lookup, n_best, options, by_total=by_total, budget=most, reached=reached)
+    again = best_pair_members(problem, one.lookup, n_best, options, by_total=by_total, budget=left, reached=reached)
     if found is None or found.missed is None or again.missed is None:
         return again
     new = ~np.isin(word_keys(again.words), word_keys(found.words)) | (not by_total)  # then words mean nothing
