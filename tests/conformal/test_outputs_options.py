@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from counting import Counting, make_data
+from counting import Counting, make_data, without_addresses
 from scipy import sparse
 
 from labelsure import (
@@ -83,7 +83,7 @@ MEASURES = [
 
 
 @pytest.mark.parametrize("fit", [fit_cross, fit_inductive])
-@pytest.mark.parametrize("options", [*CHOICES, *[{"measure": measure} for measure in MEASURES]], ids=str)
+@pytest.mark.parametrize("options", [*CHOICES, *[{"measure": measure} for measure in MEASURES]], ids=without_addresses)
 def test_choices_give_what_the_classifier_gives(fit, options):
     assert_alike(*fit(**options))
 

@@ -1,11 +1,9 @@
 """Another measure, guarantee or way of counting around the same models: what a fresh fit gives, nothing trained."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
-from counting import Counting, make_data
+from counting import Counting, make_data, without_addresses
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import TimeSeriesSplit
@@ -35,11 +33,6 @@ MEASURES = [
     ForestMeasure(n_estimators=3),  # draws at random, and looks at objects
     None,
 ]
-
-
-def without_addresses(one):
-    """Name a case the same in every process."""
-    return re.sub(" at 0x[0-9a-f]+", "", str(one))
 
 
 def right(X):

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from counting import without_addresses
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -210,7 +211,7 @@ def limit_of(n_examples, level):
         (inductive(mondrian=lambda X: X[:, 0] > 0.5), 30, None),
         (cross(mondrian=lambda X: X[:, 0] > 0.5), 60, None),
     ],
-    ids=str,
+    ids=without_addresses,
 )
 def test_levels_that_cannot_be_reached_say_so_warn_and_hold_everything(data, model, n_examples, least):
     X, Y = data
