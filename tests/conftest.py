@@ -1,6 +1,7 @@
 """Settings of every test, and what tests that need data or the network go through."""
 
 import os
+import signal
 import socket
 from pathlib import Path
 
@@ -17,6 +18,10 @@ settings.load_profile("labelsure")
 
 # Searching every module for doctests would import all files called conftest under one name.
 collect_ignore_glob = ["*conftest.py"]
+
+# A shell has what it starts in the background ignore Ctrl-C, and so do the commands that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DATA_FIXTURES = {"mulan_folder", "load_mulan"}
 
