@@ -81,7 +81,7 @@ def test_tables_are_taken_by_position_where_only_one_side_has_names():
         ("sea", "city"),
         np.array(["sea", "city"]),
     ],
-    ids=repr,
+    ids=lambda one: type(one).__name__,
 )
 def test_one_labelset_is_asked_for_all_objects(labelset):
     pred, _ = predict(6)
