@@ -95,7 +95,9 @@ OPTIONS = [
 def test_answers_are_those_of_listing_to_the_bit(options, n_labels):
     outputs, Y, new, fold_of = some_data(n_labels, 4, seed=n_labels)
     searched, listed = (
-        calibrate_outputs(outputs, Y, folds=fold_of, measure=measure, **options).predict_labelsets(new)
+        calibrate_outputs(outputs, Y, folds=fold_of, measure=measure, **{"empty": "allow"} | options).predict_labelsets(
+            new
+        )
         for measure in (MaxNormMeasure(), LISTED)
     )
     for question in (
@@ -139,7 +141,9 @@ def test_categories_are_those_of_listing(taxonomy, n_labels):
     X = rng.normal(size=(80, 3))
     Y = (X @ rng.normal(size=(3, n_labels)) + rng.normal(size=(80, n_labels)) > 0.3).astype(int)
     searched, listed = (
-        CrossConformalClassifier(MLkNNClassifier(5), measure=measure, cv=3, mondrian=taxonomy, random_state=0)
+        CrossConformalClassifier(
+            MLkNNClassifier(5), measure=measure, cv=3, mondrian=taxonomy, empty="allow", random_state=0
+        )
         .fit(X[:70], Y[:70])
         .predict_labelsets(X[70:])
         for measure in (MaxNormMeasure(), LISTED)
@@ -154,7 +158,7 @@ def test_weights_are_those_of_listing():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(80, 3))
     Y = (X @ rng.normal(size=(3, 9)) + rng.normal(size=(80, 9)) > 0.3).astype(int)
-    options = {"weight": lambda X: np.exp(X[:, 0]), "random_state": 0}
+    options = {"weight": lambda X: np.exp(X[:, 0]), "empty": "allow", "random_state": 0}
     searched, listed = (
         InductiveConformalClassifier(MLkNNClassifier(5), measure=measure, **options)
         .fit(X[:70], Y[:70])

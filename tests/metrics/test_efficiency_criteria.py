@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from brute_force import codes_of, rank_all
-from fold_strategies import fold_lists, full_energies, smoothing
+from fold_strategies import fold_lists, full_energies, smoothing, weighing_of
 from labelsure import calibrate_outputs, metrics
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
-from labelsure.labelsets import DRAW_UNIT, Fold, FoldEngine, _fold_engine
+from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine
 from labelsure.metrics import _criteria
 from labelsure.predictions import LabelsetPredictions
 
@@ -87,7 +87,7 @@ def test_criteria_are_those_of_the_definitions(data, folds, allow_empty):
     denominator = sum(len(fold.calibration) for fold in folds) + 1
     on_grid = st.integers(1, denominator - 1).map(lambda k: k / denominator)
     levels = data.draw(st.lists(on_grid | st.sampled_from([0.05, 0.1, 0.37]), min_size=1, max_size=3, unique=True))
-    predictions = LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, draws=draws))
+    predictions = LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, weighing=weighing_of(folds, draws)))
     exact_levels = [Fraction(str(level)).limit_denominator(10**9) for level in levels]
     assert_criteria(
         predictions, Y, levels, expected_criteria(folds, Y, exact_levels, allow_empty=allow_empty, draws=draws)
@@ -109,11 +109,11 @@ def test_criteria_by_search_are_those_of_the_definitions(allow_empty):
     assert_criteria(predictions, Y, levels, expected_criteria(folds, Y, levels, allow_empty=allow_empty, draws=None))
 
 
-def predictions_by_flips(n_objects, n_labels, *, allow_empty=True):
+def predictions_by_flips(n_objects, n_labels, *, allow_empty=True, options=None):
     """The labelset without labels is best; with l = n_labels, h labels have the p-value 1 - h / (n_labels + 1)."""
     energy = Energy(np.zeros(n_objects, dtype=np.int64), np.ones((n_objects, n_labels), dtype=np.int64))
     fold = Fold(Calibration.of(np.arange(n_labels)), energy)
-    return LabelsetPredictions(FoldEngine([fold], allow_empty=allow_empty))
+    return LabelsetPredictions(FoldEngine([fold], allow_empty=allow_empty, options=options))
 
 
 def test_largest_false_p_value_of_ties_is_the_tied_one():
@@ -179,9 +179,8 @@ def test_criteria_work_for_more_labels_than_can_be_listed():
         metrics.observed_fuzziness_criterion(Y, predictions)
 
 
-def test_criteria_take_estimated_sizes_by_their_value(monkeypatch):
-    monkeypatch.setattr(_fold_engine, "SEARCH_BUDGET", 1000)
-    predictions, Y = predictions_by_flips(2, 80), np.zeros((2, 80), dtype=int)
+def test_criteria_take_estimated_sizes_by_their_value():
+    predictions, Y = predictions_by_flips(2, 80, options=EngineOptions(count_budget=1000)), np.zeros((2, 80), dtype=int)
     sizes = [size.value for size in predictions.region(0.5).size_estimates]
     criteria = metrics.efficiency_criteria(Y, predictions, [0.5, 1 - 1.5 / 81])
     assert criteria.n_estimated == (2, 0)

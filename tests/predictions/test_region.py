@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fold_strategies import fold_lists, smoothing
+from fold_strategies import fold_lists, smoothing, weighing_of
 from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
-from labelsure.labelsets import Fold, FoldEngine, StoredEngine, _reference
+from labelsure.labelsets import Fold, FoldEngine, StoredEngine, Weighing, _reference
 from labelsure.predictions import Guarantee, LabelsetPredictions, as_promised
 
 LEVELS = st.sampled_from([0.1, 0.2, 0.25, 0.5, 0.75]) | st.integers(1, 999).map(lambda k: k / 1000)
@@ -22,7 +22,8 @@ def predictions_with_counts(counts, *, n_calibration, allow_empty=True):
     """Predictions whose p-values are (counts + 1) / (n_calibration + 1), row by row; ties by code."""
     counts = np.asarray(counts, dtype=np.int32)
     scores = np.zeros(counts.shape, dtype=np.int64)
-    engine = StoredEngine(counts, counts, scores, n_calibration=n_calibration, allow_empty=allow_empty)
+    weighing = Weighing.plain(n_calibration, len(counts))
+    engine = StoredEngine(counts, counts, scores, weighing, allow_empty=allow_empty)
     return LabelsetPredictions(engine)
 
 
@@ -30,7 +31,7 @@ def predictions_with_counts(counts, *, n_calibration, allow_empty=True):
 @given(st.data(), fold_lists(labels=(1, 4), folds=(1, 3)), st.booleans(), LEVELS)
 def test_region_equals_brute_force(force_nonempty, data, folds, allow_empty, level):
     draws = data.draw(smoothing(folds[0].energy.n_objects))
-    pred = LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, draws=draws))
+    pred = LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, weighing=weighing_of(folds, draws)))
     region = pred.region(level, force_nonempty=force_nonempty)
     table, candidates = pred.p_values(), pred.candidates()
     inside = table > level

@@ -161,11 +161,11 @@ class Calibrator:
 
     @cached_property
     def _empty(self) -> Empty:
-        """What the engine makes of the empty labelset; where only some folds find it strangest, they override it."""
+        """What the engine makes of the empty labelset; where folds differ or it has equals, its score is overridden."""
         if self.choices.empty == "exclude":
             return "excluded"
-        by_labelset = isinstance(self.choices.taxonomy, LabelsetTaxonomy)
-        return "strangest" if all(self._strangest) and not by_labelset else "ordinary"
+        alone = all(self._strangest) and not any(fold.without_labels.any() for fold in self.folds)
+        return "strangest" if alone and not isinstance(self.choices.taxonomy, LabelsetTaxonomy) else "ordinary"
 
     def _merging(self, outputs: Sequence[FloatArray | SparseOutputs], X: MatrixLike) -> Merging:
         """Return how the folds' counts are merged, with draws that belong to the objects."""
@@ -207,10 +207,10 @@ class Calibrator:
         if self.choices.taxonomy is not None or self.weights is not None:
             name = "weight" if self.weights is not None else "mondrian"
             raise ValueError(f"{name} needs dense outputs, got sparse matrices. Pass outputs.toarray().")
-        if any(self._strangest) and not all(self._strangest):
+        if any(self._strangest) and self._empty == "ordinary":
             raise ValueError(
-                "All examples without labels are in one fold, whose measure finds the empty labelset strangest while"
-                ' the others do not; sparse outputs have no room for that. Pass empty="allow" or outputs.toarray().'
+                "Examples without labels calibrate a model that was trained on none, so it finds them stranger than"
+                ' everything; sparse outputs have no room for that. Pass empty="allow" or outputs.toarray().'
             )
         measures = [fold.measure for fold in self.folds]
         return compact_engine(measures, self.calibrations, outputs, merging, **self._settings)
