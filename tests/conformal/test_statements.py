@@ -246,7 +246,9 @@ def test_levels_from_the_limit_on_can_rule_out(guarantee):
         assert pred.region(least).contains([1, 0])[0]
 
 
-@pytest.mark.parametrize("model", [cross(guarantee="exact"), inductive(smoothed=True), cross(smoothed=True)], ids=str)
+@pytest.mark.parametrize(
+    "model", [cross(guarantee="exact"), inductive(smoothed=True), cross(smoothed=True)], ids=without_addresses
+)
 def test_randomised_rules_reach_every_level(data, model):
     X, Y = data
     pred = model.fit(X, Y).predict_labelsets(X[:2])
