@@ -81,10 +81,7 @@ RUBBISH = {
     "guarantee": "rubbish",
     "mondrian": "rubbish",
     "weight": 3,
-    "smoothed": "rubbish",
     "calibration_size": -1,
-    "prefit": "rubbish",
-    "conditional": "rubbish",
     "random_state": "rubbish",
     "n_jobs": 2,
     "max_fits": 10**9,
@@ -117,12 +114,12 @@ def test_predictions_read_what_fit_learned_and_no_parameter(name):
 
     expected = answers()
     parameters = model.get_params(deep=False)
-    assert parameters.keys() <= RUBBISH.keys()
+    other = {name: not value if isinstance(value, bool) else RUBBISH[name] for name, value in parameters.items()}
     for parameter, value in parameters.items():
-        model.set_params(**{parameter: RUBBISH[parameter]})
+        model.set_params(**{parameter: other[parameter]})
         for found, wanted in zip(answers(), expected, strict=True):
             np.testing.assert_array_equal(found, wanted)
         model.set_params(**{parameter: value})
-    model.set_params(**{parameter: RUBBISH[parameter] for parameter in parameters})
+    model.set_params(**other)
     for found, wanted in zip(answers(), expected, strict=True):
         np.testing.assert_array_equal(found, wanted)
