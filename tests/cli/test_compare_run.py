@@ -219,7 +219,7 @@ def test_a_finished_run_fits_nothing_again(tiny, monkeypatch, capsys):
     def fail(*arguments, **options):
         raise AssertionError("fitted again")
 
-    monkeypatch.setattr(_compare_runs, "fold_outputs", fail)
+    monkeypatch.setattr(_compare_runs, "learn", fail)
     assert compare(tiny, *WORDS) == first
     assert (tiny / "out.json").read_bytes() == before
     assert capsys.readouterr().out == printed
@@ -244,8 +244,13 @@ def test_more_of_everything_is_added_to_what_there_is(tiny):
 
 def test_models_are_fitted_once_for_all_measures_and_guarantees(tiny, monkeypatch):
     fits = []
-    fit = _compare_outputs.fit_inside
-    monkeypatch.setattr(_compare_outputs, "fit_inside", lambda *args: fits.append(len(args[2])) or fit(*args))
+    fit = _compare_outputs.fit_models
+
+    def record(learner, X, Y, splits, **options):
+        fits.extend(len(split.train) for split in splits)
+        return fit(learner, X, Y, splits, **options)
+
+    monkeypatch.setattr(_compare_outputs, "fit_models", record)
     words = ["--learners", "ml-knn", "--measures", "power", "log-loss", "signed", "--folds", "4", "--resplits", "1"]
     compare(tiny, "tiny", *words, "--guarantees", "cross", "exact", "twice-mean", "e-mod", "eu-mod", "inductive")
     # 4 folds of 53 examples, 4 equal folds of 13, which leaves one over, and 70 % for the inductive predictor
@@ -334,6 +339,6 @@ def test_a_file_with_other_settings_is_refused(tiny, capsys):
 
 
 def test_help_lists_the_words(run):
-    shown = run("compare", "--help").stdout.replace("-\n", "-")  # words are broken at hyphens
+    shown = re.sub(r"-\n\s*", "-", run("compare", "--help").stdout)  # words may be cut at a hyphen
     for word in (*FIRST, *ADDED, *GUARANTEES, "gradient-boosting", "unseen", "--objects", "--json", "power:2+pairs"):
         assert word in shown
