@@ -108,7 +108,7 @@ def test_lists_grow_where_searches_go_deep(monkeypatch):
     engine = FoldEngine([fold], allow_empty=True)
     labelsets, _ = engine.region_members(0, 2, None)
     assert sorted(codes_of(labelsets)) == list(range(2**12))
-    assert len(widths) > 0
+    assert len(widths) > 1
 
 
 @pytest.mark.parametrize("n_best", [45, 400, 4000])

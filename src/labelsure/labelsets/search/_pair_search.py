@@ -73,7 +73,7 @@ class PairSearch:
     def __init__(self, problem: PairProblem, lookup: Lookup, n_room: int) -> None:
         n_folds, n_labels = problem.changes.shape
         self.problem, self.lookup = problem, lookup
-        width = 4 * n_labels + 1
+        width = 3 * n_labels + 1
         self.stack = PairStack(
             numbers=np.zeros(N_NUMBERS, dtype=np.int64),
             levels=np.zeros((n_labels + 2, 4), dtype=np.int64),
