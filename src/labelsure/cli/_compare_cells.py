@@ -15,7 +15,7 @@ from labelsure.cli._compare_words import INDUCTIVE, WITHOUT_P_VALUES, significan
 from labelsure.conformal import CalibratedFold, Calibrator, Choices, calibrate
 from labelsure.measures import MANY_LABELS, AutoMeasure, Measure
 from labelsure.metrics import error_rate, mean_region_size, subset_accuracy, sum_criterion
-from labelsure.predictions import LabelsetPredictions, LabelsetRegion
+from labelsure.predictions import LabelsetPredictions, RegionSize
 
 Figures: TypeAlias = dict[str, Any]
 """What a cell measured: numbers by name, some by confidence level."""
@@ -116,7 +116,7 @@ def judge(
         found = {
             "errors": 100 * error_rate(predictions.region(significance).contains(Y)),
             "empty": 100 * float(np.mean(region.sizes == 0)),
-            **(_logarithms(region) if many else {"sizes": mean_region_size(region.sizes)}),
+            **(_logarithms(region.size_estimates) if many else {"sizes": mean_region_size(region.sizes)}),
         }
         for name, value in found.items():
             figures.setdefault(name, {})[level] = value
@@ -126,9 +126,8 @@ def judge(
     return figures | {"subset_accuracy": subset_accuracy(Y, predictions.labelsets)}
 
 
-def _logarithms(region: LabelsetRegion) -> dict[str, float]:
+def _logarithms(sizes: Sequence[RegionSize]) -> dict[str, float]:
     """Return median and mean of log2 of the size, medians of the ends of its interval, and how many are estimates."""
-    sizes = region.size_estimates
     ends = {
         "log2_sizes": [size.value for size in sizes],
         "log2_low": [size.low for size in sizes],

@@ -49,7 +49,7 @@ class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ) -> tuple[MatrixLike, LabelMatrix]:
         """Check estimator and training data, and learn names and sizes."""
         check_estimator(self.estimator, prefit=prefit)
-        labels = check_label_matrix(y, name="y")
+        labels = check_label_matrix(y, name="y", label_names=label_names)
         X = _as_rows(X)
         check_same_length(X, labels, names=("X", "y"))
         validate_data(self, X, reset=True, skip_check_array=True)

@@ -166,7 +166,7 @@ def calibrate_outputs(
     >>> predictor.predict_labelsets([[[0.8, 0.4]], [[0.7, 0.5]]]).labelsets.tolist()
     [[1, 0]]
     """
-    labels = check_label_matrix(Y)
+    labels = check_label_matrix(Y, label_names=label_names)
     n_labels = labels.shape[1]
     names = check_label_names(label_names, Y, n_labels)
     checked = read_outputs(outputs, default_output, n_labels=n_labels, label_names=names)
