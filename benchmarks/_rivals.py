@@ -22,7 +22,7 @@ def labelsure_table(task: InductiveTask) -> Array:
 
 def numpy_table(task: InductiveTask, n_chunk: int) -> Array:
     """Return the same by numpy, from outputs on, ``n_chunk`` objects at a time."""
-    fold = calibrated(task).calibrated[0].fold(task.test_outputs)
+    fold = calibrated(task).calibrator.meet(0, task.test_outputs)
     return p_value_table([fold], all_labelsets(task), n_chunk)
 
 
@@ -44,7 +44,7 @@ class CrepesTable:
     def __init__(self, task: InductiveTask) -> None:
         from crepes import ConformalClassifier
 
-        self.fold: Fold = calibrated(task).calibrated[0].fold(task.test_outputs)
+        self.fold: Fold = calibrated(task).calibrator.meet(0, task.test_outputs)
         self.classifier = ConformalClassifier().fit(self.fold.calibration.scores)
         energy = self.fold.energy
         self.scores = energy.constant[:, None] + energy.unary @ all_labelsets(task).T.astype(np.int64)

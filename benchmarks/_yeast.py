@@ -41,4 +41,4 @@ def folds_of_yeast(pair_penalty: float) -> list[Fold]:
     """Return what the predictions are made of: for each fold the calibration scores and the scores of labelsets."""
     model, X = fitted_model(pair_penalty), _scaled()[2]
     outputs = (outputs_of(fitted, X, model.n_labels_) for fitted in model.models_)
-    return [calibrated.fold(o) for calibrated, o in zip(model.calibrated_, outputs, strict=True)]
+    return [model.calibrator_.meet(k, o) for k, o in enumerate(outputs)]

@@ -320,12 +320,27 @@ def check_count(value: Any, *, name: str, at_least: int = 1) -> int:
     return int(value)
 
 
-def check_examples(outputs: Any, Y: LabelMatrixLike) -> tuple[FloatArray, LabelMatrix, tuple[str, ...] | None]:
+def read_labels(
+    Y: LabelMatrixLike, label_names: Sequence[str] | None, *, name: str = "Y"
+) -> tuple[LabelMatrix, tuple[str, ...] | None]:
+    """Return labels to learn from, and what they are called: as told, else as the columns of a DataFrame.
+
+    Columns with the names told are taken in that order; columns with other names are renamed.
+    """
+    own = label_names_of(Y)
+    by_name = own is not None and label_names is not None and sorted(own) == sorted(map(str, label_names))
+    labels = check_label_matrix(Y, name=name, label_names=label_names if by_name else None)
+    return labels, check_label_names(label_names, Y, labels.shape[1])
+
+
+def check_examples(
+    outputs: Any, Y: LabelMatrixLike, label_names: Sequence[str] | None = None
+) -> tuple[FloatArray, LabelMatrix, tuple[str, ...] | None]:
     """Return the outputs, labels and label names of at least one calibration example, or say what is wrong with them.
 
     Where both are DataFrames, the columns of ``outputs`` are taken in the order of those of ``Y``.
     """
-    labels, names = check_label_matrix(Y), label_names_of(Y)
+    labels, names = read_labels(Y, label_names)
     checked = check_outputs(outputs, n_labels=labels.shape[1], label_names=names)
     check_same_length(checked, labels, names=("outputs", "Y"))
     if len(labels) == 0:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelsure._core.running import one_thread
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_label_matrix, check_label_names, check_same_length, n_rows, row_index_of
+from labelsure._core.validation import check_label_matrix, check_same_length, n_rows, read_labels, row_index_of
 from labelsure.conformal._calibration import FoldExamples, TrainingPart, calibrate
 from labelsure.conformal._calibrator import Calibrator
 from labelsure.conformal._choices import (
@@ -49,12 +49,11 @@ class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ) -> tuple[MatrixLike, LabelMatrix]:
         """Check estimator and training data, and learn names and sizes."""
         check_estimator(self.estimator, prefit=prefit)
-        labels = check_label_matrix(y, name="y", label_names=label_names)
+        labels, self.label_names_ = read_labels(y, label_names, name="y")
         X = _as_rows(X)
         check_same_length(X, labels, names=("X", "y"))
         validate_data(self, X, reset=True, skip_check_array=True)
         self.n_labels_ = labels.shape[1]
-        self.label_names_ = check_label_names(label_names, y, self.n_labels_)
         self.classes_ = [np.array([0, 1]) for _ in range(self.n_labels_)]
         return X, labels
 

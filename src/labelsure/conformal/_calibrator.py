@@ -103,7 +103,7 @@ class Calibrator:
         merging = self._merging(outputs, X)
         dense = [part for part in outputs if not isinstance(part, SparseOutputs)]
         if dense:
-            engine = self._engine([self._meet(k, part, X) for k, part in enumerate(dense)], X, merging)
+            engine = self._engine([self.meet(k, part, X) for k, part in enumerate(dense)], X, merging)
         else:
             engine = self._compact_engine([part for part in outputs if isinstance(part, SparseOutputs)], merging)
         return LabelsetPredictions(
@@ -177,7 +177,7 @@ class Calibrator:
             smoothing = draw_uniforms(self.seed, SMOOTHING, keys) if smoothed else None
         return Merging(kind, draws, smoothing)
 
-    def _meet(self, k: int, outputs: FloatArray, X: MatrixLike) -> Fold:
+    def meet(self, k: int, outputs: FloatArray, X: MatrixLike = None) -> Fold:
         """Return fold ``k`` for new objects with these outputs of its model."""
         measure = self.folds[k].measure
         energy = measure.energy(outputs, X=X if Need.FEATURES in measure.needs else None)

@@ -5,7 +5,7 @@ from typing import Any
 
 from labelsure._core.randomness import SMOOTHING, draw_seeds, draw_uniforms, join_keys, object_keys
 from labelsure._core.types import IntArray, LabelMatrixLike
-from labelsure._core.validation import check_examples, check_label_names, check_outputs, row_index_of
+from labelsure._core.validation import check_examples, check_outputs, row_index_of
 from labelsure.conformal._fold_outputs import check_folds, check_same_objects, one_per_fold
 from labelsure.conformal._label_wise_calibration import LabelCalibration, predict_values
 from labelsure.predictions import LabelWisePredictions
@@ -112,8 +112,7 @@ def calibrate_labels(
     >>> predictor.predict_labels([[0.8, 0.3]]).p_values.round(2).tolist()
     [[[0.33, 0.67], [0.25, 0.5]]]
     """
-    checked, labels, own_names = check_examples(outputs, Y)
-    names = own_names if label_names is None else check_label_names(label_names, Y, labels.shape[1])
+    checked, labels, names = check_examples(outputs, Y, label_names)
     if folds is None:
         parts, fold_numbers = [slice(None)], None
     else:

@@ -7,7 +7,7 @@ import numpy as np
 
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_label_matrix, check_label_names, check_same_length, row_index_of
+from labelsure._core.validation import check_label_matrix, check_same_length, read_labels, row_index_of
 from labelsure.conformal._calibration import FoldExamples, TrainingPart, calibrate, check_training_part
 from labelsure.conformal._calibrator import Calibrator
 from labelsure.conformal._choices import check_categories_of, check_choices, check_empty_labelsets, check_measure
@@ -166,9 +166,8 @@ def calibrate_outputs(
     >>> predictor.predict_labelsets([[[0.8, 0.4]], [[0.7, 0.5]]]).labelsets.tolist()
     [[1, 0]]
     """
-    labels = check_label_matrix(Y, label_names=label_names)
+    labels, names = read_labels(Y, label_names)
     n_labels = labels.shape[1]
-    names = check_label_names(label_names, Y, n_labels)
     checked = read_outputs(outputs, default_output, n_labels=n_labels, label_names=names)
     check_same_length(checked, labels, names=("outputs", "Y"))
     if len(labels) == 0:
