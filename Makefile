@@ -5,11 +5,7 @@ SHARED_DATA := ../shared/datasets
 export LABELSURE_DATA ?= $(if $(wildcard $(SHARED_DATA)),$(abspath $(SHARED_DATA)),)
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba
 
-# Tests of what issue 10 promises and the code does not keep yet; empty once it does.
-LATER := --ignore=tests/test_structure.py --ignore=tests/conformal/test_promises.py \
-	--deselect "tests/conformal/test_random_configurations.py::test_bounds_of_estimated_sizes_do_not_contradict_each_other"
-
-.PHONY: demo test lint types layers tests data-tests uncompiled structure lowest coverage validity bench experiments clean
+.PHONY: demo test lint types layers tests data-tests uncompiled path lowest coverage validity bench experiments clean
 
 demo: .venv/ready  ## reproduce the paper's tables on yeast (needs only the package index)
 	$(BIN)/labelsure reproduce yeast
@@ -25,12 +21,13 @@ types: .venv/ready
 
 layers: .venv/ready
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/lint-imports --no-cache --config tools/private_imports.toml
 
 # The data folder and the cache of downloads are hidden: what passes here passes on a fresh clone.
 HIDDEN := LABELSURE_DATA= XDG_CACHE_HOME=$(CURDIR)/.venv/no-downloads
 
 tests: .venv/ready
-	$(HIDDEN) $(BIN)/pytest -n auto -m "not validity" $(LATER)
+	$(HIDDEN) $(BIN)/pytest -n auto -m "not validity"
 
 data-tests: .venv/ready  ## once more what looks at Mulan's files, where there is a folder with them
 	$(if $(LABELSURE_DATA),$(BIN)/pytest -n auto -m "data and not validity",@echo "no folder with Mulan's files: skipped")
@@ -41,14 +38,12 @@ uncompiled: .venv/ready  ## kernels as plain Python, and how much of them the te
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -k "not 1000" $(KERNEL_TESTS) \
 		--cov=labelsure --cov-config=tools/uncompiled.coveragerc --cov-report=term
 
-structure: .venv/ready  ## lengths of functions and modules, imports, the path from fit to sizes
-	$(BIN)/lint-imports --no-cache --config tools/private_imports.toml
-	$(BIN)/pytest -q tests/test_structure.py
+path: .venv/ready  ## the files and functions that a reader meets from fit to the sizes of regions
 	$(BIN)/python tools/count_path.py
 
 lowest: .venv-lowest/ready  ## the tests with the lowest versions that pyproject.toml declares
 	$(HIDDEN) NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba \
-		.venv-lowest/bin/pytest -n auto -m "not validity" $(LATER)
+		.venv-lowest/bin/pytest -n auto -m "not validity"
 
 coverage: .venv/ready  ## the same tests, with the lines and branches that they miss
 	$(BIN)/pytest -n auto -m "not validity" --cov --cov-report=term-missing:skip-covered

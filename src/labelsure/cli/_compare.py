@@ -3,7 +3,7 @@
 import warnings
 from argparse import Namespace
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from labelsure.cli._arguments import count, jobs, output_file
 from labelsure.cli._compare_words import (
@@ -18,9 +18,6 @@ from labelsure.cli._compare_words import (
 from labelsure.cli._errors import CommandError
 from labelsure.cli._writing import write_whole
 from labelsure.measures import MEASURES
-
-if TYPE_CHECKING:
-    from labelsure.cli._compare_data import PooledData
 
 FIRST = [name for name, word in MEASURES.items() if word.role in ("measure", "recipe")]
 ADDED = [name for name in MEASURES if name not in FIRST]
@@ -109,7 +106,7 @@ def run(options: Namespace) -> None:
     print(tables, end="")
 
 
-def _load_all(options: Namespace) -> "list[PooledData]":
+def _load_all(options: Namespace) -> list[Any]:
     from labelsure.cli._compare_data import load_pooled
 
     sizes = {"train_share": options.train_share, "max_train": options.train, "max_sized": options.objects}

@@ -6,16 +6,13 @@ from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from labelsure._version import __version__
 from labelsure.cli._arguments import count, jobs, output_file
 from labelsure.cli._paper import DATASETS, Tables, means, paper_tables, standard_deviations
 from labelsure.cli._tables import region_table, single_prediction_table
 from labelsure.cli._writing import write_whole
-
-if TYPE_CHECKING:
-    from labelsure.datasets import Dataset
 
 NOTES = """\
 ours and sd: mean and standard deviation over the seeds, which draw the folds, the centres of
@@ -69,7 +66,7 @@ def _paper_dataset(text: str) -> str:
     return text
 
 
-def _heading(datasets: Sequence["Dataset"], n_seeds: int) -> str:
+def _heading(datasets: Sequence[Any], n_seeds: int) -> str:
     lines = [paper_tables()["source"], "seed 0" if n_seeds == 1 else f"seeds 0 to {n_seeds - 1}"]
     lines += [
         f"{data.name}: {data.n_train} training and {len(data.test)} test objects, {len(data.feature_names)} features,"

@@ -9,7 +9,7 @@ import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -18,9 +18,6 @@ from labelsure._core.types import FloatArray
 from labelsure.datasets._errors import DatasetError, LineError, shown
 from labelsure.datasets._header import Attribute, Header
 from labelsure.datasets._tokens import BLANKS, Token, parse_number, separated_values, tokenize
-
-if TYPE_CHECKING:
-    CSRMatrix: TypeAlias = sparse.csr_matrix[np.float64]
 
 Row = TypeVar("Row", list[float], dict[int, float])
 
@@ -32,7 +29,7 @@ _INDEX = re.compile(r"[0-9]{1,9}")
 _LABEL_CODES = {"0": 0.0, "1": 1.0}
 
 
-def read_rows(path: Path, lines: Sequence[str], header: Header, labels: Collection[int]) -> "FloatArray | CSRMatrix":
+def read_rows(path: Path, lines: Sequence[str], header: Header, labels: Collection[int]) -> Any:
     """Read the rows after ``@data``: an array, or a CSR matrix if any row is sparse.
 
     Parameters
@@ -84,7 +81,7 @@ def _dense_matrix(rows: Iterable[list[float]], n_columns: int) -> FloatArray:
     return np.array(values).reshape(-1, n_columns)
 
 
-def _sparse_matrix(rows: Iterable[dict[int, float]], n_columns: int) -> "CSRMatrix":
+def _sparse_matrix(rows: Iterable[dict[int, float]], n_columns: int) -> Any:
     values, columns, ends = array("d"), array("q"), array("q", [0])
     for row in rows:
         columns.extend(row)

@@ -178,7 +178,7 @@ class BPMLLClassifier(MultiLabelClassifier):
 
     def _train(self, rows: Any, Y: LabelMatrix, weights: Weights, rng: np.random.RandomState) -> None:
         """Show the network every example that has something to rank, epoch after epoch; change the weights."""
-        from labelsure.estimators._kernels import train_epoch
+        from labelsure.estimators._kernels import Network, Rows, train_epoch
 
         rate = check_number(self.learning_rate, name="learning_rate", above=0)
         decay = check_number(self.weight_decay, name="weight_decay", at_least=0)
@@ -188,17 +188,17 @@ class BPMLLClassifier(MultiLabelClassifier):
             for array in weights:
                 array[...] = 0.0
             return
-        arrays = _arrays(rows)
+        arrays = Rows(*_arrays(rows))
         for _ in progress_bar(range(n_epochs), description="BP-MLL epochs"):
             if self.shuffle:
                 rng.shuffle(order)
-            train_epoch(*arrays, Y, order, *weights, rate, 2 * decay / order.size)
+            train_epoch(arrays, Y, order, Network(*weights), rate, 2 * decay / order.size)
 
     def _outputs(self, rows: Any) -> FloatArray:
-        from labelsure.estimators._kernels import network_outputs
+        from labelsure.estimators._kernels import Network, Rows, network_outputs
 
         weights = self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_
-        outputs: FloatArray = network_outputs(*_arrays(rows), *weights)
+        outputs: FloatArray = network_outputs(Rows(*_arrays(rows)), Network(*weights))
         return outputs
 
     def __sklearn_tags__(self) -> Any:

@@ -4,11 +4,29 @@ Each kernel names its slow twin in ``_reference``; none uses threads, so results
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from labelsure._core.compilation import kernel
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+
+
+class Rows(NamedTuple):
+    """The examples: a CSR matrix as its arrays."""
+
+    data: FloatArray
+    indices: IntArray
+    indptr: IntArray
+
+
+class Network(NamedTuple):
+    """The weights of BP-MLL's network, which training changes in place."""
+
+    hidden_weights: FloatArray
+    hidden_bias: FloatArray
+    output_weights: FloatArray
+    output_bias: FloatArray
 
 
 @kernel
@@ -83,15 +101,7 @@ def _update(
 
 
 @kernel
-def network_outputs(
-    data: FloatArray,
-    indices: IntArray,
-    indptr: IntArray,
-    hidden_weights: FloatArray,
-    hidden_bias: FloatArray,
-    output_weights: FloatArray,
-    output_bias: FloatArray,
-) -> FloatArray:
+def network_outputs(rows: Rows, network: Network) -> FloatArray:
     """Return the outputs, shape (n, q), of BP-MLL's network for the rows of a CSR matrix.
 
     Not by matrix products: an object's outputs must not depend, in the last digits, on the objects beside it.
@@ -100,31 +110,19 @@ def network_outputs(
     Requires : column numbers below the number of rows of hidden_weights
     Cost : O(nonzeros * hidden units + n * hidden units * q) time, O(hidden units) memory beyond the result
     """
-    outputs = np.empty((indptr.size - 1, output_bias.size))
-    hidden = np.empty(hidden_bias.size)
+    outputs = np.empty((rows.indptr.size - 1, network.output_bias.size))
+    hidden = np.empty(network.hidden_bias.size)
     for i in range(outputs.shape[0]):
-        row = slice(indptr[i], indptr[i + 1])
-        hidden[:] = hidden_bias
-        _hidden_units(data[row], indices[row], hidden_weights, hidden)
-        outputs[i] = output_bias
-        _output_units(hidden, output_weights, outputs[i])
+        row = slice(rows.indptr[i], rows.indptr[i + 1])
+        hidden[:] = network.hidden_bias
+        _hidden_units(rows.data[row], rows.indices[row], network.hidden_weights, hidden)
+        outputs[i] = network.output_bias
+        _output_units(hidden, network.output_weights, outputs[i])
     return outputs
 
 
 @kernel
-def train_epoch(
-    data: FloatArray,
-    indices: IntArray,
-    indptr: IntArray,
-    Y: LabelMatrix,
-    order: IntArray,
-    hidden_weights: FloatArray,
-    hidden_bias: FloatArray,
-    output_weights: FloatArray,
-    output_bias: FloatArray,
-    rate: float,
-    decay: float,
-) -> None:
+def train_epoch(rows: Rows, Y: LabelMatrix, order: IntArray, network: Network, rate: float, decay: float) -> None:
     """Show BP-MLL's network the examples of ``order``, one at a time; the weights change in place.
 
     Examples are rows of a CSR matrix. The weights of a feature that is zero in an example only decay, and that is
@@ -134,6 +132,8 @@ def train_epoch(
     Requires : no duplicate entries in the CSR matrix; at least one label on and one off in each example of order
     Cost : O(nonzeros * hidden units + examples * hidden units * q) time, O(examples + features) memory
     """
+    data, indices, indptr = rows
+    hidden_weights, hidden_bias, output_weights, output_bias = network
     keep = 1.0 - decay
     powers = np.empty(order.size + 1)
     powers[0] = 1.0
