@@ -73,7 +73,7 @@ def test_cases_cover_what_they_are_meant_to():
     pairs = [energy.pairwise for energy in energies if energy.pairwise is not None]
     assert any((costs < 0).any() for costs in pairs)
     assert 0.1 < sum(costs.ndim == 3 for costs in pairs) / len(pairs) < 0.6
-    relaxed = [any(not problem.charged.all() for problem in pair_problems(case)) for case in cases]
+    relaxed = [any(not problem.costs.charged.all() for problem in pair_problems(case)) for case in cases]
     assert sum(relaxed) > 15  # searches with the bound for dense pairs
     n_alike = sum(len({id(fold.energy) for fold in case.folds}) < len(case.folds) for case in cases)
     assert n_alike > 10

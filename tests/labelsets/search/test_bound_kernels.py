@@ -10,7 +10,7 @@ from labelsure.labelsets import decode
 from labelsure.labelsets.arrays._balance_kernels import balance
 from labelsure.labelsets.arrays._pairs import relax_pairs
 from labelsure.labelsets.search._bound_kernels import FlipList, bound_flips
-from labelsure.labelsets.search._states import PairProblem
+from labelsure.labelsets.search._states import PairCosts
 from quadratic_forms import precision_matrix
 
 COSTS = st.sampled_from(
@@ -46,11 +46,7 @@ class Flips:
         signed = np.minimum(self.pairs * self.sign[:, None] * self.sign, 0)
         slack = (signed - np.diag(np.diag(signed))).sum(axis=1)
         forced, bounds = np.full((1, self.n), np.nan), np.zeros(1, dtype=np.int64)
-        problem = PairProblem(
-            base=bounds.copy(),
-            mode=np.zeros(1, dtype=np.uint64),
-            labels=self.labels,
-            changes=self.changes[None],
+        costs = PairCosts(
             sign=self.sign,
             pairs=self.pairs[None],
             diagonals=diagonal[None],
@@ -59,7 +55,7 @@ class Flips:
             charged=np.array([charged]),
         )
         room = np.empty((3, self.n)), np.empty(self.n, dtype=np.int64)
-        bound_flips(self.n, problem, FlipList(self.labels, self.changes[None], bounds, forced, *room))
+        bound_flips(self.n, costs, FlipList(self.labels, self.changes[None], bounds, forced, *room))
         return int(bounds[0]), forced[0]
 
 

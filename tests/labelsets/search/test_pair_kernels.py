@@ -53,9 +53,7 @@ def test_offers_leave_the_best(labelsets, n_best, by_total):
 )
 def test_hopeless_is_what_cannot_come_before_the_worst_found(value, limit_value, scores, more, full, ranked, by_total):
     limit = np.array([limit_value, 1, int(full)])
-    desk = _pair_kernels.set_up_desk(2, 1)
-    desk.more[:] = more
-    hopeless = _pair_kernels.is_hopeless(value, scores, desk, NO_LINK, Goal(ranked, by_total, limit))
+    hopeless = _pair_kernels.is_hopeless(value, scores, more, NOTHING, NO_LINK, Goal(ranked, by_total, limit))
     total = int((scores + more).sum())
     assert total_of(scores, more, NOTHING, NO_LINK) == total
     if not ranked or not full:

@@ -82,7 +82,7 @@ def test_work_follows_the_members_and_not_the_labels(kind):
         n_found = work = 0
         for one in engine._search.pose(np.arange(4)):
             problem = one.problems.with_pairs(one.row)
-            assert not problem.charged.any()
+            assert not problem.costs.charged.any()
             search = PairSearch(problem, one.lookup, 0)
             assert search.go_on(everything_from(smallest[one.i]), 1_000_000) == FINISHED
             n_found, work = n_found + search.stack.numbers[FOUND], work + search.work

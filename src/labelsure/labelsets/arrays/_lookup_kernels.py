@@ -88,7 +88,7 @@ def count_additive(scores: IntArray, more: IntArray, tables: ScoreTables) -> Int
     return total
 
 
-@kernel
+@kernel_part
 def final_score(additive: Integer, penalty: Integer, link: Integer) -> Integer:
     """Return link(additive) + penalty; link -1 is the identity, s >= 0 the integer root of additive * 2^s.
 

@@ -17,7 +17,7 @@ import numpy as np
 from labelsure._core.compilation import kernel, kernel_part
 from labelsure._core.types import FloatArray, IntArray
 from labelsure.labelsets.arrays._lookup_kernels import Integer
-from labelsure.labelsets.search._states import PairProblem
+from labelsure.labelsets.search._states import PairCosts
 
 MAX_STEPS = 100
 """More steps of a relaxation hardly sharpen it."""
@@ -61,7 +61,7 @@ class FlipList(NamedTuple):
 
 
 @kernel_part
-def relax(n: Integer, k: Integer, problem: PairProblem, flips: FlipList) -> float:
+def relax(n: Integer, k: Integer, costs: PairCosts, flips: FlipList) -> float:
     """Return a lower bound of what flips of some labels add, and write how much higher it is if each is flipped.
 
     The point of the tangent starts at no flips and moves along one label at a time, the one with the largest part in
@@ -72,8 +72,8 @@ def relax(n: Integer, k: Integer, problem: PairProblem, flips: FlipList) -> floa
     Requires : the first n of the list, fold k of all others
     Cost : O(n) per step; returns whole numbers
     """
-    labels, change, forced, sign = flips.labels, flips.fresh[k], flips.forced[k], problem.sign
-    pairs, diagonal, gain = problem.pairs[k], problem.diagonals[k], problem.gains[k]
+    labels, change, forced, sign = flips.labels, flips.fresh[k], flips.forced[k], costs.sign
+    pairs, diagonal, gain = costs.pairs[k], costs.diagonals[k], costs.gains[k]
     linear, gradient, point = flips.work[0], flips.work[1], flips.work[2]
     total = 0.0
     size = 0.0
@@ -135,7 +135,7 @@ def relax(n: Integer, k: Integer, problem: PairProblem, flips: FlipList) -> floa
 
 
 @kernel_part
-def charge(n: Integer, k: Integer, problem: PairProblem, flips: FlipList) -> float:
+def charge(n: Integer, k: Integer, costs: PairCosts, flips: FlipList) -> float:
     """Return a lower bound of what flips of some labels add, and write how much higher it is if each is flipped.
 
     Labels that add something whatever else is flipped are not *hard*. A negative pair of two hard ones is charged to
@@ -146,7 +146,7 @@ def charge(n: Integer, k: Integer, problem: PairProblem, flips: FlipList) -> flo
     Cost : O(n^2), O(n) where no pair is negative; returns whole numbers
     """
     labels, change, forced, hard = flips.labels, flips.fresh[k], flips.forced[k], flips.notes
-    sign, pairs, slack = problem.sign, problem.pairs[k], problem.slacks[k]
+    sign, pairs, slack = costs.sign, costs.pairs[k], costs.slacks[k]
     total = 0.0
     n_hard = 0
     for i in range(n):
@@ -171,7 +171,7 @@ def charge(n: Integer, k: Integer, problem: PairProblem, flips: FlipList) -> flo
 
 
 @kernel
-def bound_flips(n: Integer, problem: PairProblem, flips: FlipList) -> None:
+def bound_flips(n: Integer, costs: PairCosts, flips: FlipList) -> None:
     """Write each fold's lower bound of what flips of some labels add, and how much higher it is if each is flipped.
 
     Reference : the minimum over all sets of flips
@@ -179,7 +179,7 @@ def bound_flips(n: Integer, problem: PairProblem, flips: FlipList) -> None:
     Cost : see relax and charge
     """
     for k in range(flips.bounds.shape[0]):
-        if problem.charged[k]:
-            flips.bounds[k] = np.int64(charge(n, k, problem, flips))
+        if costs.charged[k]:
+            flips.bounds[k] = np.int64(charge(n, k, costs, flips))
         else:
-            flips.bounds[k] = np.int64(relax(n, k, problem, flips))
+            flips.bounds[k] = np.int64(relax(n, k, costs, flips))

@@ -52,7 +52,7 @@ def estimate_size(
     own = int((overrides.numerators >= smallest).sum())
     at_most = min(union.size + own, 2**arrays.n_labels - (not one.lookup.allow_empty))
     parts, wide = [0, 0, union.size], True
-    if problem.charged.all():
+    if problem.costs.charged.all():
         drawn = union.draw(n_draws, rng)
         weights = [_weights(one, arrays, weighing, union, labelsets, smallest) for labelsets in drawn]
         mean, half_width = _mean_and_error(np.concatenate(weights))

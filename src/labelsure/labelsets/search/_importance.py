@@ -85,10 +85,10 @@ class RegionDraws:
         """Return by how much changing each label of the best labelset changes the total of the additive scores."""
         problem, labels = self.problem, self.problem.labels
         costs: FloatArray = problem.changes.sum(axis=0)
-        if problem.pairs.shape[1] and self.best.any():
+        if problem.costs.pairs.shape[1] and self.best.any():
             flipped = labels[self.best]
-            met = problem.pairs[:, labels[:, None], flipped].sum(axis=0) * problem.sign[flipped]
-            costs = costs + problem.sign[labels] * met.sum(axis=1)
+            met = problem.costs.pairs[:, labels[:, None], flipped].sum(axis=0) * problem.costs.sign[flipped]
+            costs = costs + problem.costs.sign[labels] * met.sum(axis=1)
         return np.abs(costs)
 
     def draw(self, probabilities: FloatArray, n_draws: int, *, fit: bool = False) -> BoolArray:

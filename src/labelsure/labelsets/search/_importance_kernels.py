@@ -19,7 +19,7 @@ def weigh_flips(flips: BoolArray, problem: PairProblem, lookup: Lookup, stranger
     Cost : O(n + K f^2) per row with f flips
     """
     n_folds, n_labels = problem.changes.shape
-    labels, sign, pairs = problem.labels, problem.sign, problem.pairs
+    labels, sign, pairs = problem.labels, problem.costs.sign, problem.costs.pairs
     nothing, penalty, scores = np.zeros(n_folds, np.int64), np.zeros(n_folds, np.int64), np.empty(n_folds, np.int64)
     flipped = np.empty(n_labels, np.int64)
     words = problem.mode.copy()

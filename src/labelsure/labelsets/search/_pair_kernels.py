@@ -21,7 +21,7 @@ import numpy as np
 from labelsure._core.compilation import kernel, kernel_part
 from labelsure._core.labelset_bits import Words
 from labelsure._core.types import FloatArray, IntArray
-from labelsure.labelsets.arrays import Lookup, ScoreTables
+from labelsure.labelsets.arrays import Lookup, Penalties, ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import Integer, total_of, weigh
 from labelsure.labelsets.search._bound_kernels import FlipList, bound_flips
 from labelsure.labelsets.search._ranking_kernels import NUMERATOR, TOTAL, offer, precedes, write_key
@@ -50,7 +50,7 @@ from labelsure.labelsets.search._states import (
     WORK,
     WRITTEN,
     Goal,
-    PairProblem,
+    PairCosts,
     PairStack,
     Ranked,
 )
@@ -91,7 +91,7 @@ class Desk(NamedTuple):
 
 @kernel
 def search_pairs(
-    problem: PairProblem, lookup: Lookup, goal: Goal, budget: Integer, stack: PairStack, best: Ranked
+    costs: PairCosts, lookup: Lookup, goal: Goal, budget: Integer, stack: PairStack, best: Ranked
 ) -> Integer:
     """Go on with a search for all labelsets with a numerator of at least ``goal.limit[0]``, or for the best ones.
 
@@ -103,9 +103,9 @@ def search_pairs(
         and the first n columns of changes and of entries, with the labels and costs
     Cost : a few evaluations of K look-ups per member; O(n K) per list, n its length
     """
-    numbers, levels, limit = stack.numbers, stack.levels, goal.limit
+    numbers, levels, limit, tables, weighing = stack.numbers, stack.levels, goal.limit, lookup.tables, lookup.weighing
     n_room = best.keys.shape[0] - 1
-    n_folds, n_labels = problem.slacks.shape
+    n_folds, n_labels = costs.slacks.shape
     desk = set_up_desk(n_folds, n_labels)
     nothing = np.zeros(n_folds, np.int64)
     last_work = numbers[WORK] + budget
@@ -114,22 +114,25 @@ def search_pairs(
     sure = False  # whether a bound need not be asked if there is anything below
     if arrived:
         numbers[STARTED] = 1
-        penalise_exactly(lookup, stack, desk.asked_penalty)
-        value = weigh(stack.scores[0], nothing, desk.asked_penalty, lookup.weighing, lookup.tables)
+        penalise_exactly(lookup.penalties, stack.words, numbers, desk.asked_penalty)
+        value = weigh(stack.scores[0], nothing, desk.asked_penalty, weighing, tables)
         numbers[WORK] += 1
     while numbers[LEVEL] >= 0:
         level = numbers[LEVEL]
         if arrived:
             arrived = False
             if value >= limit[NUMERATOR] and is_candidate(stack.words, lookup.allow_empty):
-                record(value, nothing, lookup, goal, stack, desk, best)
+                total = np.int64(0)
+                if goal.ranked and goal.by_total:
+                    total = total_of(stack.scores[level], nothing, desk.asked_penalty, tables)
+                record(value, total, stack.words, goal, numbers, best)
             sure = value >= limit[NUMERATOR] and not goal.ranked
         if numbers[WRITTEN] > 0 and numbers[WRITTEN] == n_room:
             return BUFFER_FULL
         if numbers[WORK] >= last_work:
             return BUDGET_SPENT
         if numbers[LISTED] == 0:
-            n = open_list(problem, lookup, goal, stack, desk)
+            n = open_list(costs, lookup.penalties, goal, stack, desk)
             if n < 0:
                 return NO_ROOM
             keep_children(n, sure, lookup, goal, stack, desk, best)
@@ -150,38 +153,27 @@ def set_up_desk(n_folds: Integer, n_labels: Integer) -> Desk:
     Requires : nothing
     Cost : O(K q)
     """
-    numbers = np.empty((3, n_labels), np.int64)
-    fresh, forced, nearest = (
-        np.empty((n_folds, n_labels), np.float64),
-        np.empty((n_folds, n_labels), np.float64),
-        np.empty((n_folds, n_labels), np.float64),
-    )
-    of_folds = np.zeros((4, n_folds), np.int64)
-    flips = FlipList(numbers[0], fresh, of_folds[0], forced, np.empty((3, n_labels), np.float64), numbers[1])
-    return Desk(flips, numbers[2], np.empty(n_labels, np.float64), nearest, of_folds[1], of_folds[2], of_folds[3])
+    places, of_folds = np.empty((3, n_labels), np.int64), np.zeros((4, n_folds), np.int64)
+    of_flips, of_labels = np.empty((3, n_folds, n_labels), np.float64), np.empty((4, n_labels), np.float64)
+    flips = FlipList(places[0], of_flips[0], of_folds[0], of_flips[1], of_labels[:3], places[1])
+    return Desk(flips, places[2], of_labels[3], of_flips[2], of_folds[1], of_folds[2], of_folds[3])
 
 
 @kernel
-def record(
-    value: Integer, more: IntArray, lookup: Lookup, goal: Goal, stack: PairStack, desk: Desk, best: Ranked
-) -> None:
-    """Count the present labelset and keep its key; among the best, if it is one of these, and raise the limit.
+def record(value: Integer, total: Integer, words: Words, goal: Goal, numbers: IntArray, best: Ranked) -> None:
+    """Count a labelset and keep its key; among the best, if it is one of these, and raise the limit.
 
     Reference : heapq.heappushpop
-    Requires : a candidate that reaches the limit's numerator; its scores are more (K,) above those of the level
+    Requires : a candidate that reaches the limit's numerator
     Cost : O(log n) comparisons
     """
-    numbers = stack.numbers
-    total = np.int64(0)
-    if not goal.ranked:
+    if goal.ranked:
+        numbers[FOUND] = keep_if_best(value, total, words, goal, numbers[FOUND], best)
+    else:
         numbers[FOUND] += 1
         if best.keys.shape[0] > 1:
-            write_key(value, total, stack.words, True, numbers[WRITTEN], best.keys)
+            write_key(value, total, words, True, numbers[WRITTEN], best.keys)
             numbers[WRITTEN] += 1
-        return
-    if goal.by_total:
-        total = total_of(stack.scores[numbers[LEVEL]], more, desk.asked_penalty, lookup.tables)
-    numbers[FOUND] = keep_if_best(value, total, stack.words, goal, numbers[FOUND], best)
 
 
 @kernel_part
@@ -235,21 +227,21 @@ def go_back(stack: PairStack) -> None:
     stack.numbers[LEVEL] = level - 1
 
 
-@kernel
-def penalise_exactly(lookup: Lookup, stack: PairStack, penalty: IntArray) -> None:
-    """Write the penalties of the present labelset.
+@kernel_part
+def penalise_exactly(penalties: Penalties, words: Words, numbers: IntArray, penalty: IntArray) -> None:
+    """Write the penalties of one labelset.
 
     Reference : _core.energy_parts.Penalty.costs
     Requires : penalty (K,)
     Cost : see penalise, and counted as work
     """
-    if lookup.penalties.present:
-        penalise(stack.words, stack.numbers[:0], np.int64(0), lookup.penalties, penalty)
-        stack.numbers[WORK] += lookup.penalties.anchors.size // ANCHORS_PER_EVALUATION
+    if penalties.present:
+        penalise(words, numbers[:0], np.int64(0), penalties, penalty)
+        numbers[WORK] += penalties.anchors.size // ANCHORS_PER_EVALUATION
 
 
-@kernel
-def open_list(problem: PairProblem, lookup: Lookup, goal: Goal, stack: PairStack, desk: Desk) -> Integer:
+@kernel_part
+def open_list(costs: PairCosts, penalties: Penalties, goal: Goal, stack: PairStack, desk: Desk) -> Integer:
     """Put the labels that may be flipped next on the desk, with bounds, cheap first; return how many, -1: no room.
 
     That is at first everything, then what comes after the last flip in the list above.
@@ -276,7 +268,7 @@ def open_list(problem: PairProblem, lookup: Lookup, goal: Goal, stack: PairStack
         if reach < limit[NUMERATOR] or (reach == limit[NUMERATOR] and limit[FULL] != 0 and not goal.by_total):
             n = np.int64(0)
     flipped = levels[level, FLIPPED]
-    paired = level > 0 and problem.pairs.shape[1] > 0
+    paired = level > 0 and costs.pairs.shape[1] > 0
     for i in range(n):
         flips.labels[i] = entries[LABEL, source + i]
         desk.totals[i] = 0.0
@@ -285,14 +277,14 @@ def open_list(problem: PairProblem, lookup: Lookup, goal: Goal, stack: PairStack
             j = flips.labels[i]
             change = stack.changes[k, source + i]
             if paired:
-                change += problem.sign[flipped] * problem.sign[j] * problem.pairs[k, flipped, j]
+                change += costs.sign[flipped] * costs.sign[j] * costs.pairs[k, flipped, j]
             flips.fresh[k, i] = change
             desk.totals[i] += change
     if n > 0:
-        bound_flips(n, problem, flips)
-        if lookup.penalties.present:
-            penalise(stack.words, flips.labels[:n], np.int64(0), lookup.penalties, desk.penalty)
-            numbers[WORK] += lookup.penalties.anchors.size // ANCHORS_PER_EVALUATION
+        bound_flips(n, costs, flips)
+        if penalties.present:
+            penalise(stack.words, flips.labels[:n], np.int64(0), penalties, desk.penalty)
+            numbers[WORK] += penalties.anchors.size // ANCHORS_PER_EVALUATION
     sort_places(n, desk.totals, desk.order)
     return n
 
@@ -313,7 +305,7 @@ def sort_places(n: Integer, totals: FloatArray, order: IntArray) -> None:
         order[place] = i
 
 
-@kernel
+@kernel_part
 def keep_children(
     n: Integer, sure: bool, lookup: Lookup, goal: Goal, stack: PairStack, desk: Desk, best: Ranked
 ) -> None:
@@ -327,25 +319,37 @@ def keep_children(
     """
     level = stack.numbers[LEVEL]
     flips, order, limit, words = desk.flips, desk.order, goal.limit, stack.words
+    tables, weighing, penalties = lookup.tables, lookup.weighing, lookup.penalties
+    scores = stack.scores[level]
     begin, n_kept, reach = stack.levels[level, BEGIN], np.int64(0), np.int64(0)
     n_dropped, next_check = 0, 1
     asked = BELOW if sure else NODE
     i = 0
     while i < n:
         at = order[i]
-        value = question(asked, i, lookup, stack, desk)
+        bound_scores(asked, i, desk)
+        if asked == ITSELF:
+            flip(words, flips.labels[at])
+            penalise_exactly(penalties, words, stack.numbers, desk.asked_penalty)
+        value = weigh(scores, desk.more, desk.asked_penalty, weighing, tables)  # one place: it is compiled for each
+        stack.numbers[WORK] += 1
         if asked == ITSELF:
             if goal.ranked and value >= limit[NUMERATOR] and is_candidate(words, lookup.allow_empty):
-                record(value, desk.more, lookup, goal, stack, desk, best)
+                total = np.int64(0)
+                if goal.by_total:
+                    total = total_of(scores, desk.more, desk.asked_penalty, tables)
+                record(value, total, words, goal, stack.numbers, best)
             flip(words, flips.labels[at])
         elif asked == OWN_BOUND:
-            if value >= limit[NUMERATOR] and (goal.ranked or lookup.penalties.present):
+            if value >= limit[NUMERATOR] and (goal.ranked or penalties.present):
                 asked = ITSELF
                 continue
         else:
-            hopeless = is_hopeless(value, stack.scores[level], desk, lookup.tables, goal)
-            if asked == NODE and not hopeless:
-                hopeless = cannot_be_better(value, n, stack, desk, lookup.tables, goal, best)
+            hopeless = is_hopeless(value, scores, desk.more, desk.asked_penalty, tables, goal)
+            tied = value == limit[NUMERATOR] and limit[FULL] != 0 and goal.ranked and goal.by_total
+            if asked == NODE and not hopeless and tied:
+                total = total_of(scores, desk.more, desk.asked_penalty, tables)
+                hopeless = not may_hold_better(value, total, words, flips.labels[:n], best)
             if asked != BELOW:
                 if hopeless:
                     break
@@ -360,7 +364,7 @@ def keep_children(
                     asked = AFTER
                     next_check *= 2
                     if n_dropped == 1:
-                        least_from(i, n, desk)
+                        least_from(i, n, flips.forced, order, desk.nearest)
             continue
         for k in range(flips.fresh.shape[0]):
             stack.changes[k, begin + n_kept] = flips.fresh[k, at]
@@ -375,14 +379,13 @@ def keep_children(
 
 
 @kernel_part
-def question(asked: Integer, i: Integer, lookup: Lookup, stack: PairStack, desk: Desk) -> Integer:
-    """Return the numerator that is asked for about the i-th of the list in its order; ITSELF also flips it.
+def bound_scores(asked: Integer, i: Integer, desk: Desk) -> None:
+    """Write what is asked about the i-th of the list, in its order, adds to scores at least, and its penalty.
 
-    Reference : the maximum of _reference.numerator over the labelsets in question
+    Reference : the minimum over the labelsets in question
     Requires : least_from before AFTER is asked
-    Cost : one evaluation
+    Cost : O(K)
     """
-    # All questions in one place: numba compiles what is called once for each place
     flips, at = desk.flips, desk.order[i]
     for k in range(desk.more.shape[0]):
         more = flips.bounds[k]
@@ -393,36 +396,32 @@ def question(asked: Integer, i: Integer, lookup: Lookup, stack: PairStack, desk:
         elif asked != NODE:
             more = np.int64(flips.fresh[k, at])
         desk.more[k] = more
-        if asked != ITSELF:
-            desk.asked_penalty[k] = desk.penalty[k]
-    if asked == ITSELF:
-        flip(stack.words, flips.labels[at])
-        penalise_exactly(lookup, stack, desk.asked_penalty)
-    stack.numbers[WORK] += 1
-    return weigh(stack.scores[stack.numbers[LEVEL]], desk.more, desk.asked_penalty, lookup.weighing, lookup.tables)
+        desk.asked_penalty[k] = desk.penalty[k]
 
 
 @kernel_part
-def least_from(begin: Integer, n: Integer, desk: Desk) -> None:
+def least_from(begin: Integer, n: Integer, forced: FloatArray, order: IntArray, nearest: FloatArray) -> None:
     """Write the least of what single flips raise the bounds by, from each place on.
 
     Reference : numpy.minimum.accumulate
     Requires : begin < n
     Cost : O(n K)
     """
-    for k in range(desk.more.shape[0]):
-        lowest = desk.flips.forced[k, desk.order[n - 1]]
+    for k in range(nearest.shape[0]):
+        lowest = forced[k, order[n - 1]]
         for later in range(n - 1, begin - 1, -1):
-            lowest = min(lowest, desk.flips.forced[k, desk.order[later]])
-            desk.nearest[k, later] = lowest
+            lowest = min(lowest, forced[k, order[later]])
+            nearest[k, later] = lowest
 
 
 @kernel_part
-def is_hopeless(value: Integer, scores: IntArray, desk: Desk, tables: ScoreTables, goal: Goal) -> bool:
+def is_hopeless(
+    value: Integer, scores: IntArray, more: IntArray, penalty: IntArray, tables: ScoreTables, goal: Goal
+) -> bool:
     """Tell whether labelsets with at most this numerator and at least these scores are none of those looked for.
 
     Reference : tuple comparison in _reference.ranked
-    Requires : scores (K,), what is added to them on the desk
+    Requires : scores, more, penalty (K,)
     Cost : one comparison, O(K) if it is a tie
     """
     limit = goal.limit
@@ -430,24 +429,7 @@ def is_hopeless(value: Integer, scores: IntArray, desk: Desk, tables: ScoreTable
         return bool(value < limit[NUMERATOR])
     if limit[FULL] == 0 or not goal.by_total:
         return bool(limit[FULL] != 0)
-    return bool(total_of(scores, desk.more, desk.asked_penalty, tables) > limit[TOTAL])
-
-
-@kernel_part
-def cannot_be_better(
-    value: Integer, n: Integer, stack: PairStack, desk: Desk, tables: ScoreTables, goal: Goal, best: Ranked
-) -> bool:
-    """Tell whether all labelsets below a node tie with the worst found at best, and then have higher codes.
-
-    Reference : comparing the lowest of these codes
-    Requires : at most this numerator; n labels on the desk that may be flipped
-    Cost : one comparison, O(K + W + n) if it is a tie
-    """
-    limit = goal.limit
-    if not (goal.ranked and goal.by_total) or limit[FULL] == 0 or value != limit[NUMERATOR]:
-        return False
-    total = total_of(stack.scores[stack.numbers[LEVEL]], desk.more, desk.asked_penalty, tables)
-    return not may_hold_better(value, total, stack.words, desk.flips.labels[:n], best)
+    return bool(total_of(scores, more, penalty, tables) > limit[TOTAL])
 
 
 @kernel_part

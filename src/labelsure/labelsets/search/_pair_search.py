@@ -100,7 +100,7 @@ class PairSearch:
         ended, last_work = NO_ROOM, self.work + budget
         while ended == NO_ROOM:
             stop_if_asked()
-            ended = search_pairs(self.problem, self.lookup, goal, last_work - self.work, self.stack, self.best)
+            ended = search_pairs(self.problem.costs, self.lookup, goal, last_work - self.work, self.stack, self.best)
             if ended == NO_ROOM:
                 self._widen()
         return ended

@@ -11,7 +11,7 @@ import numpy as np
 from labelsure._core.labelset_bits import Words, pack
 from labelsure._core.types import BoolArray, FloatArray, IntArray
 from labelsure.labelsets.arrays import EngineOptions, FoldArrays, Lookup, OverrideList
-from labelsure.labelsets.search._states import FAR, Flips, PairProblem
+from labelsure.labelsets.search._states import FAR, Flips, PairCosts, PairProblem
 
 Part = TypeVar("Part", IntArray, FloatArray, Words)
 
@@ -86,18 +86,8 @@ class Problems(NamedTuple):
         if diagonals.shape[1]:
             relaxed = np.minimum(changes - diagonals[:, label], 0).sum(axis=1)
             charged = np.minimum(changes + slacks[:, label], 0).sum(axis=1) >= relaxed
-        return PairProblem(
-            base=self.base[row],
-            mode=self.mode[row],
-            labels=label,
-            changes=changes,
-            sign=sign,
-            pairs=own_row(self.pairs, row),
-            diagonals=diagonals,
-            gains=gains,
-            slacks=slacks,
-            charged=charged,
-        )
+        costs = PairCosts(sign, own_row(self.pairs, row), diagonals, gains, slacks, charged)
+        return PairProblem(self.base[row], self.mode[row], label, changes, costs)
 
 
 class ObjectSearch(NamedTuple):
@@ -241,20 +231,20 @@ def force_flip(flips: Flips, t: int) -> Flips:
 def force_label(problem: PairProblem, t: int, *, flipped: bool) -> PairProblem:
     """Return the problem with the t-th label flipped in the mode, or left alone, and not to be flipped any more."""
     others = np.arange(len(problem.labels)) != t
+    labels, changes = problem.labels[others], problem.changes
     if not flipped:
-        return problem._replace(labels=problem.labels[others], changes=problem.changes[:, others])
+        return problem._replace(labels=labels, changes=np.ascontiguousarray(changes[:, others]))
     j = problem.labels[t]
-    changes = problem.changes
-    if problem.pairs.shape[1]:
-        signs = problem.sign[j] * problem.sign[problem.labels]
-        changes = changes + signs * problem.pairs[:, j, problem.labels]
+    sign, pairs = problem.costs.sign, problem.costs.pairs
+    if pairs.shape[1]:
+        changes = changes + sign[j] * sign[problem.labels] * pairs[:, j, problem.labels]
     mode = problem.mode.copy()
     mode[j >> 6] ^= np.uint64(1) << np.uint64(j & 63)
     return problem._replace(
         base=problem.base + problem.changes[:, t].astype(np.int64),
         mode=mode,
-        labels=problem.labels[others],
-        changes=changes[:, others],
+        labels=labels,
+        changes=np.ascontiguousarray(changes[:, others]),  # kernels are compiled anew for another layout
     )
 
 

@@ -116,6 +116,31 @@ class Frontier(NamedTuple):
     entries: IntArray
 
 
+class PairCosts(NamedTuple):
+    """What pairs of labels add, and bounds of it, by label.
+
+    Attributes
+    ----------
+    sign : float (q,)
+        1 for labels that are off in the mode, -1 for those that are on.
+    pairs : (K, q, q) or (K, 0, 0)
+        Pairwise costs, symmetric.
+    diagonals, gains : float (K, q) or (K, 0)
+        As in relax_pairs.
+    slacks : float (K, q)
+        The sum of each label's pairs that other flips could make negative.
+    charged : bool (K,)
+        Which of the two bounds is the tighter one in each fold.
+    """
+
+    sign: FloatArray
+    pairs: IntArray
+    diagonals: FloatArray
+    gains: FloatArray
+    slacks: FloatArray
+    charged: BoolArray
+
+
 class PairProblem(NamedTuple):
     """One object's problem with pairs, or without.
 
@@ -129,28 +154,15 @@ class PairProblem(NamedTuple):
         The labels that may be flipped.
     changes : float (K, n)
         What flipping each of them alone adds.
-    sign : float (q,)
-        1 for labels that are off in the mode, -1 for those that are on.
-    pairs : (K, q, q) or (K, 0, 0)
-        Pairwise costs, symmetric.
-    diagonals, gains : float (K, q) or (K, 0)
-        As in relax_pairs.
-    slacks : float (K, q)
-        The sum of each label's pairs that other flips could make negative.
-    charged : bool (K,)
-        Which of the two bounds is the tighter one in each fold.
+    costs : PairCosts
+        What pairs add.
     """
 
     base: IntArray
     mode: Words
     labels: IntArray
     changes: FloatArray
-    sign: FloatArray
-    pairs: IntArray
-    diagonals: FloatArray
-    gains: FloatArray
-    slacks: FloatArray
-    charged: BoolArray
+    costs: PairCosts
 
 
 class Goal(NamedTuple):

@@ -9,7 +9,7 @@ from labelsure.labelsets.arrays import Penalties
 from labelsure.labelsets.arrays._lookup_kernels import Integer
 
 
-@kernel_part
+@kernel
 def flip(words: Words, j: Integer) -> None:
     """Switch label j on or off.
 
