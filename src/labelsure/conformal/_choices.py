@@ -90,7 +90,7 @@ def check_choices(
             else ("folds", "nothing is proven about weighed p-values of several folds")
         )
         raise ValueError(f"weight does not go with {other}: {why}. Choose one of the two.")
-    taxonomy = check_taxonomy(mondrian, label_names, n_labels)
+    taxonomy = None if mondrian is None else check_taxonomy(mondrian, label_names, n_labels)
     return Choices(guarantee, bool(smoothed), empty, taxonomy, weight)
 
 

@@ -94,13 +94,19 @@ class LabelsetPredictions:
 
     @property
     def credibility(self) -> FloatArray:
-        """The highest p-value of each object, shape (n,); low values say that no labelset fits the object."""
+        """The highest p-value of each object, shape (n,); low values say that no labelset fits the object.
+
+        Where :attr:`certain` is False it is at least that.
+        """
         return self._engine.to_p_values(self._batch.best.numerators)[:, 0]
 
     @property
     def confidence(self) -> FloatArray:
-        """One minus the second highest p-value of each object, shape (n,); 1 where there is only one candidate."""
-        return 1 - self._engine.to_p_values(self._batch.best.numerators)[:, 1]
+        """One minus the second highest p-value of each object, shape (n,); 1 where there is only one candidate.
+
+        Where :attr:`certain` is False it is at least that.
+        """
+        return 1 - self._engine.to_p_values(self._batch.best.upper)[:, 1]
 
     @property
     def certain(self) -> BoolArray:
@@ -108,8 +114,7 @@ class LabelsetPredictions:
 
         False only where, with very many labels, a search was stopped before it had ruled out all others.
         """
-        certain: BoolArray | None = getattr(self._batch.best, "certain", None)
-        return np.ones(len(self), dtype=bool) if certain is None else certain
+        return self._batch.best.certain
 
     def p_value(self, Y: Any) -> FloatArray:
         """Return the p-value of one labelset per object, or of one labelset for all of them.
