@@ -35,7 +35,7 @@ def check_listed_labels(what: str, n_labels: int) -> None:
 
 
 def check_list_memory(n_objects: int, n_labels: int) -> None:
-    """Raise ValueError where the lists of so many objects would take too much memory."""
+    """Raise ValueError where the lists of this many objects would take too much memory."""
     at_a_time = MAX_LIST_BYTES // _list_bytes(n_labels)
     if n_objects > at_a_time:
         raise ValueError(

@@ -81,7 +81,7 @@ def load_pooled(
     train_share : float
         The percentage of the objects that train where the set has no split of its own to take the sizes from.
     max_train, max_sized : int or None
-        At most so many objects train, and so many of those that test have their regions sized.
+        At most this many objects train, and this many of those that test have their regions sized.
 
     Raises
     ------

@@ -142,9 +142,13 @@ class Merging:
         return Merging(self.kind, self.draws[objects], smoothing)
 
     def weighing(self, sizes: Sequence[int]) -> Weighing:
-        """Return the weighing of p-values from folds with so many calibration examples each."""
+        """Return the weighing of p-values from folds with this many calibration examples each."""
         if self.kind.p_values is not None:
             return self.kind.p_values(sizes, self.draws)
+        return self.counting(sizes)
+
+    def counting(self, sizes: Sequence[int]) -> Weighing:
+        """Return the weighing of the paper's p-values, which add the folds' counts up."""
         if self.smoothing is not None:
             return Weighing.smoothed(sum(sizes), self.smoothing)
         return Weighing.plain(sum(sizes), len(self.draws))

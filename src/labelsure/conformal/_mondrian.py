@@ -1,4 +1,7 @@
-"""Mondrian predictors: calibration scores are counted within a labelset's, or an object's, category."""
+"""Mondrian predictors: calibration scores are counted within a labelset's, or an object's, category.
+
+P-values add up a category's counts over the folds; another guarantee decides about regions alone.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -130,7 +133,7 @@ def grouped_engine(
             make_engine(
                 kept,
                 empty=empty,
-                weighing=of_group.weighing(sizes),
+                weighing=of_group.counting(sizes),
                 weighing_at=of_group.weighing_at(sizes),
                 n_jobs=n_jobs,
                 options=options,

@@ -62,7 +62,7 @@ class ByCardinality(LabelsetTaxonomy):
     Attributes
     ----------
     at_most : int or None, default=None
-        Labelsets with so many labels or more form one category. Numbers of labels that no calibration example has
+        Labelsets with this many labels or more form one category. Numbers of labels that no calibration example has
         are categories without examples, in which every labelset has the p-value 1: ``at_most`` keeps regions small.
 
     Examples
