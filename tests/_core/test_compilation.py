@@ -27,9 +27,28 @@ from toy._called_kernels import called
 def calling(number):
     return 10 * called(number)
 """
+TYPES = """
+from typing import NamedTuple
+
+class {name}(NamedTuple):
+    {first}: int
+    {second}: int
+
+Two = {name}
+"""
+TAKING = """
+from labelsure._core.compilation import kernel
+from toy._called_kernels import called
+
+@kernel
+def taking(two):
+    return 10 * two.a + two.b + 0 * called(1)
+"""
 ASK = """
 from toy._calling_kernels import calling
-print(calling(1), sum(calling.stats.cache_hits.values()))
+from toy._taking_kernels import taking
+from toy._types import Two
+print(calling(1), sum(calling.stats.cache_hits.values()), taking(Two(1, 2)), sum(taking.stats.cache_hits.values()))
 """
 
 
@@ -40,10 +59,14 @@ def ask(tmp_path):
     package.mkdir()
     (package / "__init__.py").touch()
     (package / "_calling_kernels.py").write_text(CALLING)
-    environment = os.environ | {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    (package / "_taking_kernels.py").write_text(TAKING)
+    places = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"PYTHONPATH": places, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"  # files of one size that change within a second would not be noticed
 
-    def run(added):
+    def run(added, name="Pair", first="a", second="b"):
         (package / "_called_kernels.py").write_text(CALLED.format(added=added))
+        (package / "_types.py").write_text(TYPES.format(name=name, first=first, second=second))
         command = [sys.executable, "-c", ASK]
         done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
         return tuple(map(int, done.stdout.split()))
@@ -52,10 +75,19 @@ def ask(tmp_path):
 
 
 def test_a_kernel_is_compiled_again_when_one_that_it_calls_has_changed(ask):
-    assert ask(added=1) == (20, 0)
-    assert ask(added=1) == (20, 1)  # unchanged: from the cache
-    assert ask(added=2) == (30, 0)
-    assert ask(added=2) == (30, 1)
+    assert ask(added=1) == (20, 0, 12, 0)
+    assert ask(added=1) == (20, 1, 12, 1)  # unchanged: from the cache
+    assert ask(added=2) == (30, 0, 12, 0)
+    assert ask(added=2) == (30, 1, 12, 1)
+
+
+def test_a_kernel_is_compiled_again_when_the_fields_of_its_tuples_have_changed(ask):
+    """Also where what was kept is of a type that is gone, which cannot be read any more."""
+    assert ask(added=1) == (20, 0, 12, 0)
+    assert ask(added=1, first="b", second="a") == (20, 0, 21, 0)
+    assert ask(added=1, first="b", second="a") == (20, 1, 21, 1)
+    assert ask(added=1, name="Couple") == (20, 0, 12, 0)
+    assert ask(added=1, name="Couple") == (20, 1, 12, 1)
 
 
 def compiled_anew(function):

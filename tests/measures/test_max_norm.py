@@ -176,10 +176,10 @@ def test_folds_may_have_other_measures_beside_it():
     measures = [measure.fit(Y) for measure in (MaxNormMeasure(), clone(LISTED), PowerMeasure())]
     folds = [Fold(Calibration.of(one.energy(outputs).scores(Y)), one.energy(new[0])) for one in measures]
     mixed, listed = (FoldEngine([folds[k], folds[2]], allow_empty=True) for k in (0, 1))
-    assert not mixed.is_maximum
+    assert not mixed.arrays.is_maximum
     assert np.array_equal(mixed.p_value_table(), listed.p_value_table())
     assert np.array_equal(mixed.top(9).labelsets, listed.top(9).labelsets)
-    assert FoldEngine(folds[:1] * 2, allow_empty=True).is_maximum
+    assert FoldEngine(folds[:1] * 2, allow_empty=True).arrays.is_maximum
 
 
 def test_what_needs_a_list_is_refused_beyond_twelve_labels():

@@ -18,8 +18,9 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     The machine code is kept beside the module or, where that folder is read-only, in the user's cache; numba writes
     it by renaming a finished file, so processes may share it. Where neither place can be written nothing is kept.
 
-    Machine code contains that of the kernels it calls, but numba only notices changes in the kernel's own file. So
-    what is kept is marked with all kernels of the package: if one of them changes, all are compiled again.
+    Machine code contains that of the kernels it calls, and where the fields of their named tuples lie, but numba only
+    notices changes in the kernel's own file. So what is kept is marked with all kernels and named tuples of the
+    package: if one of them changes, all are compiled again.
     """
     return _compile(function, inline="never")
 
@@ -43,11 +44,18 @@ def _compile(function: Callable[..., Any], *, inline: Literal["never", "always"]
     except RuntimeError:  # "cannot cache function: no locator available"
         return cast(Callable[..., Any], uncached(function))
     try:
-        index = compiled._cache._cache_file
-        index._source_stamp = (index._source_stamp, _mark_of(function.__module__.partition(".")[0]))
-    except AttributeError:  # another numba, whose cache cannot be marked: nothing is kept rather than something stale
-        return cast(Callable[..., Any], uncached(function))
+        _mark(compiled._cache._cache_file, _mark_of(function.__module__.partition(".")[0]))
+    except AttributeError:  # another numba, whose cache cannot be marked: nothing is kept rather than something stale;
+        return cast(Callable[..., Any], uncached(function))  # or none, where NUMBA_DISABLE_JIT is set
     return cast(Callable[..., Any], compiled)
+
+
+def _mark(index: Any, mark: str) -> None:
+    """Have machine code kept under names of its own: an index with types that are gone could not even be read."""
+    base = index._index_name.removesuffix(".nbi")
+    index._data_name_pattern = f"{base}.{mark}.{{number:d}}.nbc"
+    index._index_name = f"{base}.{mark}.nbi"
+    index._index_path = str(Path(index._cache_path) / index._index_name)
 
 
 @cache
@@ -82,9 +90,11 @@ def put_off_garbage_collection() -> None:
 
 @cache
 def _mark_of(package: str) -> str:
-    """Return a digest of all files of kernels in a package."""
+    """Return a digest of all files of a package that have kernels or named tuples, which kernels may take."""
     folder = Path(cast(str, sys.modules[package].__file__)).parent
     digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*kernels.py")):
-        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
+    for path in sorted(folder.rglob("*.py")):
+        content = path.read_bytes()
+        if path.name.endswith("kernels.py") or b"(NamedTuple)" in content:
+            digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + content)
+    return digest.hexdigest()[:16]

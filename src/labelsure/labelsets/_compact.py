@@ -74,8 +74,13 @@ class CompactEngine(LabelsetEngine):
         n_jobs: int | None = None,
     ) -> None:
         self.make, self.objects, self.weighing, self.weighing_at = make, objects, weighing, weighing_at
-        self.options, self.n_jobs = options or EngineOptions(), n_jobs
-        super().__init__(n_labels, weighing.denominators, weighing.lowest, allow_empty=allow_empty)
+        self.n_objects, self.n_labels, self.denominators = len(objects), n_labels, weighing.denominators
+        self.allow_empty, self.options, self.n_jobs = allow_empty, options or EngineOptions(), n_jobs
+
+    @property
+    def lowest(self) -> IntArray:
+        """The numerator of zero counts, (n_objects,)."""
+        return self.weighing.lowest
 
     def take(self, objects: IntArray) -> "CompactEngine":
         """Return the engine for some of the objects."""
@@ -89,7 +94,7 @@ class CompactEngine(LabelsetEngine):
     def at_level(self, significance: Fraction) -> tuple[LabelsetEngine, IntArray]:
         """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
         if self.weighing_at is None:
-            return super().at_level(significance)
+            return self, self.smallest_member(significance)
         return self._with(self.objects, self.weighing_at(significance), None), np.ones(self.n_objects, dtype=np.int64)
 
     def _with(

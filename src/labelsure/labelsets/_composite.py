@@ -32,8 +32,13 @@ class CategoryEngine(LabelsetEngine):
     def __init__(self, parts: Sequence[FoldEngine], *, lowest: IntArray | None = None) -> None:
         self.parts = tuple(parts)
         first = self.parts[0]
-        lowest = first.lowest if lowest is None else lowest
-        super().__init__(first.n_labels, first.denominators, lowest, allow_empty=first.allow_empty)
+        self.n_objects, self.n_labels, self.denominators = first.n_objects, first.n_labels, first.denominators
+        self.allow_empty, self._lowest = first.allow_empty, first.lowest if lowest is None else lowest
+
+    @property
+    def lowest(self) -> IntArray:
+        """The numerator of an empty labelset that is stranger than all examples of its category, (n_objects,)."""
+        return self._lowest
 
     def take(self, objects: IntArray) -> "CategoryEngine":
         """Return the engine for some of the objects."""
@@ -42,7 +47,7 @@ class CategoryEngine(LabelsetEngine):
     def at_level(self, significance: Fraction) -> tuple[LabelsetEngine, IntArray]:
         """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
         if self.parts[0].weighing_at is None:
-            return super().at_level(significance)
+            return self, self.smallest_member(significance)
         at_level = CategoryEngine([part.deciding(significance) for part in self.parts])
         return at_level, np.ones(self.n_objects, dtype=np.int64)
 
@@ -139,17 +144,18 @@ class GroupedEngine(LabelsetEngine):
     def __init__(self, engines: Sequence[LabelsetEngine], places: Sequence[IntArray]) -> None:
         self.engines = tuple(engines)
         self.places = tuple(places)
-        n_objects = sum(map(len, places))
-        self.group_of, self.place_in_group = np.empty((2, n_objects), dtype=np.int64)
+        self.n_objects, self.n_labels = sum(map(len, places)), engines[0].n_labels
+        self.group_of, self.place_in_group = np.empty((2, self.n_objects), dtype=np.int64)
         for group, own in enumerate(self.places):
             self.group_of[own] = group
             self.place_in_group[own] = np.arange(len(own))
-        super().__init__(
-            engines[0].n_labels,
-            self._gather([engine.denominators for engine in engines]),
-            self._gather([engine.lowest for engine in engines]),
-            allow_empty=engines[0].allow_empty,
-        )
+        self.allow_empty = engines[0].allow_empty
+        self.denominators = self._gather([engine.denominators for engine in engines])
+
+    @property
+    def lowest(self) -> IntArray:
+        """The numerators of the groups' strangest labelsets, (n_objects,)."""
+        return self._gather([engine.lowest for engine in self.engines])
 
     def take(self, objects: IntArray) -> "GroupedEngine":
         """Return the engine for some of the objects."""

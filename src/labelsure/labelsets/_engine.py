@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
-from labelsure.labelsets.arrays import BestLabelsets, Counts, RegionSize, sum_sizes
+from labelsure.labelsets.arrays import BestLabelsets, Counts, RegionSize, smallest_numerators, sum_sizes
 
 Members = tuple[LabelMatrix, IntArray]
 """Labelsets and their numerators."""
@@ -20,22 +20,29 @@ Members = tuple[LabelMatrix, IntArray]
 class LabelsetEngine(ABC):
     """Answers questions about the p-values of all labelsets of n objects.
 
-    Parameters
+    Attributes
     ----------
-    n_labels : int
-        The number q of labels.
+    n_objects, n_labels : int
+        How many there are.
     denominators : int64 array of shape (n_objects,)
         Of each object's p-values.
-    lowest : int64 array of shape (n_objects,)
-        The numerator of an empty labelset that is stranger than everything else.
     allow_empty : bool
         Whether the empty labelset is a candidate; one that is not has the p-value 0.
     """
 
-    def __init__(self, n_labels: int, denominators: IntArray, lowest: IntArray, *, allow_empty: bool) -> None:
-        self.n_objects, self.n_labels = len(denominators), n_labels
-        self.denominators, self.lowest = denominators, lowest
-        self.allow_empty = allow_empty
+    n_objects: int
+    n_labels: int
+    denominators: IntArray
+    allow_empty: bool
+
+    @property
+    @abstractmethod
+    def lowest(self) -> IntArray:
+        """The numerator of an empty labelset that is stranger than everything else, (n_objects,)."""
+
+    @abstractmethod
+    def at_level(self, significance: Fraction) -> tuple["LabelsetEngine", IntArray]:
+        """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
 
     @abstractmethod
     def take(self, objects: IntArray) -> "LabelsetEngine":
@@ -105,15 +112,9 @@ class LabelsetEngine(ABC):
         """The number of labelsets in question, 2^q or 2^q - 1."""
         return int(2**self.n_labels) - self.first_code
 
-    def at_level(self, significance: Fraction) -> tuple["LabelsetEngine", IntArray]:
-        """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
-        return self, self.smallest_member(significance)
-
     def smallest_member(self, significance: Fraction) -> IntArray:
         """Return the smallest numerator of a p-value above ``significance`` for each object."""
-        distinct, which = np.unique(self.denominators, return_inverse=True)
-        smallest = [significance.numerator * int(one) // significance.denominator + 1 for one in distinct]
-        return np.array(smallest, dtype=np.int64)[which]
+        return smallest_numerators(significance, self.denominators)
 
     def to_p_values(self, numerators: Counts, objects: IntArray | None = None) -> FloatArray:
         """Return the p-values with these numerators, row r of object ``objects[r]`` (None: one row per object)."""
@@ -146,8 +147,13 @@ class StrangestEmpty(LabelsetEngine):
     """
 
     def __init__(self, engine: LabelsetEngine) -> None:
-        super().__init__(engine.n_labels, engine.denominators, engine.lowest, allow_empty=True)
-        self.engine = engine
+        self.engine, self.allow_empty = engine, True
+        self.n_objects, self.n_labels, self.denominators = engine.n_objects, engine.n_labels, engine.denominators
+
+    @property
+    def lowest(self) -> IntArray:
+        """The numerator of the empty labelset, (n_objects,)."""
+        return self.engine.lowest
 
     def take(self, objects: IntArray) -> "StrangestEmpty":
         """Return the engine for some of the objects."""

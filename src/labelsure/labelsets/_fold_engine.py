@@ -1,7 +1,6 @@
 """The engine of inductive and cross-conformal predictors: the one place that chooses how a question is answered."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Literal, Protocol
@@ -17,6 +16,7 @@ from labelsure.labelsets.arrays import (
     FoldArrays,
     RegionSize,
     Weighing,
+    smallest_numerators,
 )
 from labelsure.labelsets.table import NumbaTable, TableAnswers, TableBackend
 
@@ -86,17 +86,17 @@ class FoldEngine(LabelsetEngine):
         options: EngineOptions | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.is_maximum = all(fold.energy.is_maximum for fold in folds)
-        if not self.is_maximum:
-            folds = [
-                fold if fold.energy.maximum is None else replace(fold, energy=fold.energy.listed()) for fold in folds
-            ]
         self.arrays = FoldArrays(folds)
+        self.n_objects, self.n_labels = self.arrays.n_objects, self.arrays.n_labels
         if weighing is None:
-            weighing = Weighing.plain(sum(map(len, self.arrays.calibrations)), self.arrays.n_objects)
-        self.weighing, self.weighing_at = weighing, weighing_at
-        self.options, self.n_jobs = options or EngineOptions(), n_jobs
-        super().__init__(self.arrays.n_labels, weighing.denominators, weighing.lowest, allow_empty=allow_empty)
+            weighing = Weighing.plain(sum(map(len, self.arrays.calibrations)), self.n_objects)
+        self.weighing, self.weighing_at, self.denominators = weighing, weighing_at, weighing.denominators
+        self.allow_empty, self.options, self.n_jobs = allow_empty, options or EngineOptions(), n_jobs
+
+    @property
+    def lowest(self) -> IntArray:
+        """The numerator of zero counts, (n_objects,)."""
+        return self.weighing.lowest
 
     @property
     def folds(self) -> tuple[Fold, ...]:
@@ -118,7 +118,7 @@ class FoldEngine(LabelsetEngine):
     def at_level(self, significance: Fraction) -> tuple[LabelsetEngine, IntArray]:
         """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
         if self.weighing_at is None:
-            return super().at_level(significance)
+            return self, smallest_numerators(significance, self.denominators)
         return self.deciding(significance), np.ones(self.n_objects, dtype=np.int64)
 
     def deciding(self, significance: Fraction) -> "FoldEngine":
@@ -185,21 +185,20 @@ class FoldEngine(LabelsetEngine):
     @cached_property
     def table(self) -> TableAnswers:
         """Answers from tables; another back end would be chosen here."""
-        backend: TableBackend
-        if self.is_maximum:
+        make: Callable[..., TableBackend] = NumbaTable
+        if self.arrays.is_maximum:
             from labelsure.labelsets.search import MaxTable
 
-            backend = MaxTable(self.arrays, self.weighing, allow_empty=self.allow_empty)
-        else:
-            backend = NumbaTable(self.arrays, self.weighing, allow_empty=self.allow_empty)
+            make = MaxTable
+        backend = make(self.arrays, self.weighing, self.n_objects, self.n_labels, 0 if self.allow_empty else 1)
         return TableAnswers(backend, self.options, self.n_jobs)
 
     @cached_property
     def _search(self) -> Answers:
         from labelsure.labelsets.search import MaxAnswers, SearchAnswers
 
-        make = MaxAnswers if self.is_maximum else SearchAnswers
-        return make(self.arrays, self.weighing, allow_empty=self.allow_empty, options=self.options, n_jobs=self.n_jobs)
+        make = MaxAnswers if self.arrays.is_maximum else SearchAnswers
+        return make(self.arrays, self.weighing, self.allow_empty, self.options, self.n_jobs)
 
 
 def make_engine(

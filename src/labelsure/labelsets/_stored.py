@@ -1,6 +1,7 @@
 """The engine for predictors that can only be asked one labelset at a time, such as full conformal prediction."""
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 import numpy as np
 
@@ -39,9 +40,19 @@ class StoredEngine(LabelsetEngine):
         options: EngineOptions | None = None,
     ) -> None:
         self.counts = StoredCounts(at_least, above, scores, weighing, allow_empty=allow_empty)
-        self.options = options or EngineOptions()
+        self.options, self.allow_empty = options or EngineOptions(), allow_empty
         self.answers = TableAnswers(self.counts, self.options, n_jobs=1)
-        super().__init__(self.counts.n_labels, weighing.denominators, weighing.lowest, allow_empty=allow_empty)
+        self.n_objects, self.n_labels = self.counts.n_objects, self.counts.n_labels
+        self.denominators = weighing.denominators
+
+    @property
+    def lowest(self) -> IntArray:
+        """The numerator of zero counts, (n_objects,)."""
+        return self.counts.weighing.lowest
+
+    def at_level(self, significance: Fraction) -> tuple[LabelsetEngine, IntArray]:
+        """Return the engine itself, and the smallest numerator of each object's region."""
+        return self, self.smallest_member(significance)
 
     def take(self, objects: IntArray) -> "StoredEngine":
         """Return the engine for some of the objects."""

@@ -12,7 +12,8 @@ from labelsure._core.calibration import Calibration
 from labelsure._core.energy_parts import SquareRoot
 from labelsure.labelsets import DRAW_UNIT, _reference, decode
 from labelsure.labelsets.arrays import FoldArrays, ScoreTables, _lookup_kernels
-from labelsure.labelsets.arrays._lookup import LINK, VALUE_BEGIN, VALUE_END
+from labelsure.labelsets.arrays._fold_arrays import LINK, VALUE_BEGIN, VALUE_END
+from labelsure.labelsets.search._depth_first_kernels import weigh_rows
 
 LARGEST_ROOT = 2**31 - 1
 
@@ -88,7 +89,7 @@ def test_weigh_equals_reference(data, folds):
     assert _lookup_kernels.weigh(additive - more, more, penalty, weighing, tables) == expected
     if not penalty.any():
         numerators = np.zeros(2, dtype=np.int64)
-        _lookup_kernels.weigh_rows(np.stack([additive, additive]), weighing, tables, numerators)
+        weigh_rows(np.stack([additive, additive]), weighing, tables, numerators)
         assert numerators.tolist() == [expected, expected]
 
 

@@ -211,7 +211,7 @@ def test_engines_of_some_objects_of_threads_and_of_pickles_agree():
         again, some = pickle.loads(pickle.dumps(engine)), engine.take(np.array([2, 0]))
         smallest = int(np.median(engine.top(50).numerators))
         for other, rows in ((threads, [0, 1, 2]), (again, [0, 1, 2]), (some, [2, 0])):
-            assert other.is_maximum
+            assert other.arrays.is_maximum
             assert np.array_equal(other.top(9).labelsets, engine.top(9).labelsets[rows])
             assert np.array_equal(other.label_numerators(), engine.label_numerators()[rows])
             assert list(other.region_sizes(smallest)) == [engine.region_sizes(smallest)[i] for i in rows]

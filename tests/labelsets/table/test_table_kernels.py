@@ -19,7 +19,7 @@ def count_rows(folds, *, strict=False):
     everyone = np.arange(folds[0].energy.n_objects)
     weights = np.zeros((len(folds), 1 + max(len(fold.calibration) for fold in folds)), dtype=np.int64)
     table, by_fold = (
-        NumbaTable(FoldArrays(folds), weighing, allow_empty=True)
+        NumbaTable(FoldArrays(folds), weighing, len(everyone), folds[0].energy.n_labels, 0)
         for weighing in (weighing_of(folds), Weighing.ruled(weights, everyone, 1))
     )
     rows = table.count(everyone, strict=strict)

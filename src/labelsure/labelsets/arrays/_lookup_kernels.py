@@ -6,7 +6,7 @@ import numpy as np
 
 from labelsure._core.compilation import kernel, kernel_part
 from labelsure._core.types import IntArray
-from labelsure.labelsets.arrays._lookup import (
+from labelsure.labelsets.arrays._fold_arrays import (
     BUCKET_BEGIN,
     BUCKET_LAST,
     COUNT_SHIFT,
@@ -145,16 +145,3 @@ def weigh(
             prefix = total * multipliers[k]
             lowest = prefix if k == 0 else min(lowest, prefix)
     return lowest if multipliers.shape[0] > 0 else total
-
-
-@kernel
-def weigh_rows(scores: IntArray, weighing: ObjectWeighing, tables: ScoreTables, numerators: IntArray) -> None:
-    """Write the numerators of labelsets with the additive scores in each row and no penalty.
-
-    Reference : _reference.numerator
-    Requires : scores (m, K), numerators (m,)
-    Cost : see weigh
-    """
-    nothing = np.zeros(scores.shape[1], np.int64)
-    for row in range(scores.shape[0]):
-        numerators[row] = weigh(scores[row], nothing, nothing, weighing, tables)

@@ -1,8 +1,9 @@
 """The one way in which the folds' counts become numerators of p-values: plain, smoothed and by rules."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -61,6 +62,9 @@ class Weighing:
         Not negative.
     first : int64 array of shape (n,)
         Not negative; only looked at where there are multipliers.
+    additive, looks_above, is_plain : bool
+        Whether only the sum of the folds' counts matters; whether scores above a labelset's own count for more than
+        equal ones; and whether the numerator of every object is 1 + the sum of the counts.
 
     Examples
     --------
@@ -77,6 +81,9 @@ class Weighing:
     weights: IntArray
     multipliers: IntArray
     first: IntArray
+    additive: bool = field(init=False)
+    looks_above: bool = field(init=False)
+    is_plain: bool = field(init=False)
 
     @classmethod
     def plain(cls, n_calibration: int, n_objects: int) -> "Weighing":
@@ -126,20 +133,12 @@ class Weighing:
         per_object = ("start", "at_least", "above", "denominators", "first")
         return replace(self, **{name: getattr(self, name)[objects] for name in per_object})
 
-    @cached_property
-    def additive(self) -> bool:
-        """Whether only the sum of the folds' counts matters."""
-        return not self.weights.size and not self.multipliers.size
-
-    @cached_property
-    def looks_above(self) -> bool:
-        """Whether scores above a labelset's own count for more than equal ones."""
-        return bool(self.above.any())
-
-    @cached_property
-    def is_plain(self) -> bool:
-        """Whether the numerator of every object is 1 + the sum of the counts."""
-        return self.additive and not self.looks_above and bool((self.start == 1).all() and (self.at_least == 1).all())
+    def __post_init__(self) -> None:
+        set_field = partial(object.__setattr__, self)  # the class is frozen
+        set_field("additive", not self.weights.size and not self.multipliers.size)
+        set_field("looks_above", bool(self.above.any()))
+        ones = bool((self.start == 1).all() and (self.at_least == 1).all())
+        set_field("is_plain", self.additive and not self.looks_above and ones)
 
     def numerators(self, at_least: Counts, above: Counts | None, objects: IntArray) -> Counts:
         """Return numerators.
@@ -198,3 +197,16 @@ class Weighing:
     def weight(self, k: int, counts: Counts) -> Counts:
         """Return W_k of some counts."""
         return self.weights[k][counts] if self.weights.size else counts.astype(np.int64, copy=False)
+
+
+def smallest_numerators(level: Fraction, denominators: IntArray) -> IntArray:
+    """Return the smallest numerator of a p-value above the level, for each denominator.
+
+    Examples
+    --------
+    >>> smallest_numerators(Fraction(1, 10), np.array([10, 19])).tolist()
+    [2, 2]
+    """
+    distinct, which = np.unique(denominators, return_inverse=True)
+    smallest = [level.numerator * int(one) // level.denominator + 1 for one in distinct]  # no product overflows
+    return np.array(smallest, dtype=np.int64)[which]

@@ -1,6 +1,7 @@
 """Answers without listing: problems posed in batches, handed to the kernels in threads."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
@@ -17,9 +18,8 @@ from labelsure.labelsets.arrays import (
     RegionSize,
     Weighing,
 )
-from labelsure.labelsets.arrays._lookup_kernels import weigh_rows
 from labelsure.labelsets.search._best_first import top_of
-from labelsure.labelsets.search._depth_first_kernels import search
+from labelsure.labelsets.search._depth_first_kernels import search, weigh_rows
 from labelsure.labelsets.search._estimate import estimate_size
 from labelsure.labelsets.search._labels import label_numerators_of
 from labelsure.labelsets.search._members import sorted_members
@@ -31,10 +31,11 @@ from labelsure.labelsets.search._states import BUFFER_FULL, FINISHED, FOUND, N_N
 Answer = TypeVar("Answer")
 
 
+@dataclass(eq=False)
 class SearchAnswers:
     """Answers about labelsets whose scores are sums over labels and pairs, for any number of labels.
 
-    Parameters
+    Attributes
     ----------
     arrays : FoldArrays
         The folds.
@@ -48,14 +49,13 @@ class SearchAnswers:
         Threads to work with.
     """
 
-    def __init__(
-        self, arrays: FoldArrays, weighing: Weighing, *, allow_empty: bool, options: EngineOptions, n_jobs: int | None
-    ) -> None:
-        self.arrays, self.weighing, self.allow_empty = arrays, weighing, allow_empty
-        self.options, self.n_jobs = options, n_jobs
-        self.plain = weighing.is_plain and not (arrays.penalties.present or arrays.has_link)
-        self._kept: dict[int, OverrideList] = {}
-        self._kept_bytes = 0
+    arrays: FoldArrays
+    weighing: Weighing
+    allow_empty: bool
+    options: EngineOptions
+    n_jobs: int | None
+    _kept: dict[int, OverrideList] = field(default_factory=dict)
+    _kept_bytes: int = 0
 
     def top(self, n_best: int) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of each object."""
@@ -162,21 +162,15 @@ class SearchAnswers:
 
     def pose(self, objects: IntArray) -> Iterator[ObjectSearch]:
         """Yield the problems of some objects, one after the other."""
-        problems = pose_problems(self.arrays, objects)
+        arrays, problems = self.arrays, pose_problems(self.arrays, objects)
         for row, i in enumerate(objects.tolist()):
-            weighing = self.weighing.of(i)
-            lookup = Lookup(self.arrays.tables, self.arrays.penalties, weighing, self.allow_empty)
-            yield ObjectSearch(i, problems, row, lookup, self._overrides(i), not self.arrays.has_link, self.options)
-
-    def _overrides(self, i: int) -> OverrideList:
-        kept = self._kept.get(i)
-        if kept is None:
-            kept = self.arrays.overrides_of(i, self.weighing, allow_empty=self.allow_empty)
-            n_bytes = len(kept.labelsets) * (self.arrays.n_labels + 24)
-            if self._kept_bytes + n_bytes <= self.options.override_bytes:
-                self._kept[i] = kept
+            overrides = self._kept.get(i) or arrays.overrides_of(i, self.weighing, allow_empty=self.allow_empty)
+            n_bytes = len(overrides.labelsets) * (arrays.n_labels + 24)
+            if i not in self._kept and self._kept_bytes + n_bytes <= self.options.override_bytes:
+                self._kept[i] = overrides
                 self._kept_bytes += n_bytes
-        return kept
+            lookup = Lookup(arrays.tables, arrays.penalties, self.weighing.of(i), self.allow_empty)
+            yield ObjectSearch(i, problems, row, lookup, overrides, arrays.has_pairs, not arrays.has_link, self.options)
 
     def _depth_first(
         self, one: ObjectSearch, smallest: int, found: Buffer, *, budget: int | None = None
@@ -207,12 +201,13 @@ class SearchAnswers:
         scores = np.zeros((len(flips.label) + 2, len(flips.base)), dtype=np.int64)
         scores[0] = flips.base
         state = DepthFirst(np.zeros(N_NUMBERS, dtype=np.int64), position, flipped, scores, flips.mode.copy())
+        plain = self.weighing.is_plain and not (one.lookup.penalties.present or self.arrays.has_link)
         ended, spent, call = BUFFER_FULL, 0, self.options.depth_first_call
         while ended != FINISHED and (budget is None or spent < budget):
             stop_if_asked()
             before = int(state.numbers[FOUND])
             allowance = call if budget is None else min(call, budget - spent)
-            ended = search(flips, one.lookup, self.plain, smallest, allowance, state, found)
+            ended = search(flips, one.lookup, plain, smallest, allowance, state, found)
             spent += allowance
             yield int(state.numbers[FOUND]) - before, ended == FINISHED
 

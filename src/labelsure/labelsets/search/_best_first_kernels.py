@@ -21,7 +21,7 @@ from labelsure._core.compilation import kernel, kernel_part
 from labelsure._core.labelset_bits import Words
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays import Lookup, ScoreTables
-from labelsure.labelsets.arrays._lookup import LINK
+from labelsure.labelsets.arrays._fold_arrays import LINK
 from labelsure.labelsets.arrays._lookup_kernels import Integer, final_score, total_of, weigh
 from labelsure.labelsets.search._ranking_kernels import NUMERATOR, TOTAL, offer, precedes, sift, write_key
 from labelsure.labelsets.search._states import (

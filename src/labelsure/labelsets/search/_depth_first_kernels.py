@@ -17,7 +17,7 @@ import numpy as np
 
 from labelsure._core.compilation import kernel, kernel_part
 from labelsure._core.types import IntArray
-from labelsure.labelsets.arrays import Lookup
+from labelsure.labelsets.arrays import Lookup, ObjectWeighing, ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import Integer, count_additive, weigh
 from labelsure.labelsets.search._states import (
     AFTER,
@@ -147,3 +147,16 @@ def search(
                     return BUFFER_FULL
     numbers[LEVEL] = -1
     return FINISHED
+
+
+@kernel
+def weigh_rows(scores: IntArray, weighing: ObjectWeighing, tables: ScoreTables, numerators: IntArray) -> None:
+    """Write the numerators of labelsets with the additive scores in each row and no penalty.
+
+    Reference : _reference.numerator
+    Requires : scores (m, K), numerators (m,)
+    Cost : see weigh
+    """
+    nothing = np.zeros(scores.shape[1], np.int64)
+    for row in range(scores.shape[0]):
+        numerators[row] = weigh(scores[row], nothing, nothing, weighing, tables)

@@ -1,6 +1,7 @@
 """Answers about scores that are the largest of labels' costs and nothing else, for any number of labels."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -27,20 +28,21 @@ from labelsure.labelsets.table import RowTable
 Answer = TypeVar("Answer")
 
 
+@dataclass(eq=False)
 class MaxAnswers:
     """Answers without listing.
 
-    Parameters
+    Attributes
     ----------
     arrays, weighing, allow_empty, options, n_jobs
         As in SearchAnswers; all energies are maxima and nothing else.
     """
 
-    def __init__(
-        self, arrays: FoldArrays, weighing: Weighing, *, allow_empty: bool, options: EngineOptions, n_jobs: int | None
-    ) -> None:
-        self.arrays, self.weighing, self.allow_empty = arrays, weighing, allow_empty
-        self.options, self.n_jobs = options, n_jobs
+    arrays: FoldArrays
+    weighing: Weighing
+    allow_empty: bool
+    options: EngineOptions
+    n_jobs: int | None
 
     def top(self, n_best: int) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of each object."""
@@ -124,13 +126,15 @@ class MaxAnswers:
         return list(map_in_threads(answer, everyone, n_jobs=self.n_jobs, description=description))
 
 
+@dataclass(eq=False)
 class MaxTable(RowTable):
     """The back end of tables of maxima."""
 
-    def __init__(self, arrays: FoldArrays, weighing: Weighing, *, allow_empty: bool) -> None:
-        self.arrays, self.weighing = arrays, weighing
-        self.n_objects, self.n_labels = arrays.n_objects, arrays.n_labels
-        self.first_code = 0 if allow_empty else 1
+    arrays: FoldArrays
+    weighing: Weighing
+    n_objects: int
+    n_labels: int
+    first_code: int
 
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
         """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``."""

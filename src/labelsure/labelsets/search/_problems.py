@@ -103,8 +103,8 @@ class ObjectSearch(NamedTuple):
         How scores become numerators.
     overrides : OverrideList
         What searches leave out.
-    additive : bool
-        Whether no fold has a link.
+    has_pairs, additive : bool
+        Whether some fold has pairwise costs, and whether none has a link.
     options : EngineOptions
         Budgets.
     """
@@ -114,13 +114,9 @@ class ObjectSearch(NamedTuple):
     row: int
     lookup: Lookup
     overrides: OverrideList
+    has_pairs: bool
     additive: bool
     options: EngineOptions
-
-    @property
-    def has_pairs(self) -> bool:
-        """Whether some fold has pairwise costs."""
-        return bool(self.problems.pairs.shape[2])
 
 
 def pose_problems(arrays: FoldArrays, objects: IntArray) -> Problems:

@@ -7,7 +7,7 @@ import numpy as np
 from labelsure._core.compilation import kernel, kernel_part
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays import ScoreTables
-from labelsure.labelsets.arrays._lookup import (
+from labelsure.labelsets.arrays._fold_arrays import (
     BUCKET_BEGIN,
     BUCKET_LAST,
     LINK,

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from fold_strategies import COSTS
 from labelsure._core.calibration import Calibration
 from labelsure.labelsets.arrays import ScoreTables
-from labelsure.labelsets.arrays._lookup import (
+from labelsure.labelsets.arrays._fold_arrays import (
     BUCKET_BEGIN,
     BUCKET_BITS,
     BUCKET_LAST,
