@@ -59,15 +59,15 @@ def _engine(penalty: float) -> FoldEngine:
 
 def fill(engine: FoldEngine) -> None:
     """Count for all labelsets, as many objects at a time as the engine takes for its tables."""
-    for objects in engine._blocks():
-        engine._count_rows(objects, strict=False)
+    table = engine.table
+    table._map(lambda objects: len(table.backend.count(objects, strict=False)), "counts")
 
 
 def without_shared_buckets(engine: FoldEngine) -> FoldEngine:
     """Return an engine that takes every bucket for one without a calibration score inside, and so counts wrongly."""
     other = engine.take(np.arange(engine.n_objects))
-    tables = other._search.tables
-    other._search.tables = tables._replace(buckets=np.maximum(tables.buckets, 0))
+    tables = other.arrays.tables
+    other.arrays.tables = tables._replace(buckets=np.maximum(tables.buckets, 0))
     return other
 
 

@@ -120,7 +120,7 @@ def test_smoothed_p_values_are_plain_ones_for_the_largest_draw():
 def test_results_are_the_same_for_any_number_of_threads(smoothed):
     draws = np.random.default_rng(3).integers(1, DRAW_UNIT, size=600) if smoothed else None
     one, *others = (random_predictions(600, 10, draws=draws, n_jobs=jobs) for jobs in (1, 2, -1))
-    assert len(one._engine._blocks()) == 3
+    assert len(one._engine.table._map(len, "blocks")) == 3
     for other in others:
         assert np.array_equal(one[::20].label_p_values, other[::20].label_p_values)
         assert np.array_equal(one.rank_labels(method="mass"), other.rank_labels(method="mass"))

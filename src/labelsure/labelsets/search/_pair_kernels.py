@@ -14,38 +14,26 @@ there. The work per node follows the lists and not the number of labels. What ea
 floats that hold whole numbers below 2^53 exactly.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from labelsure._core.compilation import kernel, kernel_part
-from labelsure._core.labelset_bits import Words
-from labelsure._core.types import FloatArray, IntArray
-from labelsure.labelsets.arrays import Lookup, Penalties, ScoreTables
+from labelsure.labelsets.arrays import Lookup
 from labelsure.labelsets.arrays._lookup_kernels import Integer, total_of, weigh
-from labelsure.labelsets.search._bound_kernels import FlipList, bound_flips
-from labelsure.labelsets.search._ranking_kernels import NUMERATOR, TOTAL, offer, precedes, write_key
+from labelsure.labelsets.search._list_kernels import keep_children, open_list, penalise_exactly, record, set_up_desk
+from labelsure.labelsets.search._ranking_kernels import NUMERATOR
 from labelsure.labelsets.search._states import (
-    AFTER,
     BEGIN,
-    BELOW,
     BUDGET_SPENT,
     BUFFER_FULL,
     CHILD,
     FINISHED,
     FLIPPED,
-    FOUND,
-    FULL,
-    ITSELF,
     LABEL,
     LENGTH,
     LEVEL,
     LISTED,
     NO_ROOM,
-    NODE,
     OWN,
-    OWN_BOUND,
-    REACH,
     STARTED,
     WORK,
     WRITTEN,
@@ -53,40 +41,8 @@ from labelsure.labelsets.search._states import (
     PairCosts,
     PairStack,
     Ranked,
-)
-from labelsure.labelsets.search._word_kernels import flip, is_candidate, penalise, switch_off
-
-WORK_PER_EVALUATION = 8
-"""Entries of lists that take about as long as looking up one score."""
-
-ANCHORS_PER_EVALUATION = 256
-"""Words of anchors that a labelset is compared with while the scores of all folds are looked up."""
-
-
-class Desk(NamedTuple):
-    """Room for the list at hand.
-
-    Attributes
-    ----------
-    flips : FlipList
-        The labels, what they add, and bounds.
-    order : (q,)
-        Places in the list, cheap flips first.
-    totals : float (q,)
-        What each flip adds to the total of the additive scores.
-    nearest : float (K, q)
-        The least of ``flips.forced`` from each place of the order on.
-    more, penalty, asked_penalty : (K,)
-        What is asked about adds this at least; penalties of all below, and of what is asked about.
-    """
-
-    flips: FlipList
-    order: IntArray
-    totals: FloatArray
-    nearest: FloatArray
-    more: IntArray
-    penalty: IntArray
-    asked_penalty: IntArray
+)  # fmt: skip
+from labelsure.labelsets.search._word_kernels import flip, is_candidate
 
 
 @kernel
@@ -146,53 +102,6 @@ def search_pairs(
 
 
 @kernel_part
-def set_up_desk(n_folds: Integer, n_labels: Integer) -> Desk:
-    """Return an empty desk.
-
-    Reference : none
-    Requires : nothing
-    Cost : O(K q)
-    """
-    places, of_folds = np.empty((3, n_labels), np.int64), np.zeros((4, n_folds), np.int64)
-    of_flips, of_labels = np.empty((3, n_folds, n_labels), np.float64), np.empty((4, n_labels), np.float64)
-    flips = FlipList(places[0], of_flips[0], of_folds[0], of_flips[1], of_labels[:3], places[1])
-    return Desk(flips, places[2], of_labels[3], of_flips[2], of_folds[1], of_folds[2], of_folds[3])
-
-
-@kernel
-def record(value: Integer, total: Integer, words: Words, goal: Goal, numbers: IntArray, best: Ranked) -> None:
-    """Count a labelset and keep its key; among the best, if it is one of these, and raise the limit.
-
-    Reference : heapq.heappushpop
-    Requires : a candidate that reaches the limit's numerator
-    Cost : O(log n) comparisons
-    """
-    if goal.ranked:
-        numbers[FOUND] = keep_if_best(value, total, words, goal, numbers[FOUND], best)
-    else:
-        numbers[FOUND] += 1
-        if best.keys.shape[0] > 1:
-            write_key(value, total, words, True, numbers[WRITTEN], best.keys)
-            numbers[WRITTEN] += 1
-
-
-@kernel_part
-def keep_if_best(value: Integer, total: Integer, words: Words, goal: Goal, n_found: Integer, best: Ranked) -> Integer:
-    """Offer a labelset to the best found, and raise the limit of what is looked for; return how many are found.
-
-    Reference : heapq.heappushpop
-    Requires : as offer
-    Cost : O(log n) comparisons
-    """
-    n_found = offer(value, total, words, goal.by_total, n_found, best)
-    if n_found == best.keys.shape[0] - 1:
-        goal.limit[NUMERATOR] = -best.keys[best.order[0], NUMERATOR]
-        goal.limit[TOTAL] = best.keys[best.order[0], TOTAL]
-        goal.limit[FULL] = 1
-    return n_found
-
-
-@kernel_part
 def take_child(stack: PairStack) -> Integer:
     """Flip the next label of the present list; return the numerator that was found for it.
 
@@ -225,225 +134,3 @@ def go_back(stack: PairStack) -> None:
     if level > 0:
         flip(stack.words, stack.levels[level, FLIPPED])
     stack.numbers[LEVEL] = level - 1
-
-
-@kernel_part
-def penalise_exactly(penalties: Penalties, words: Words, numbers: IntArray, penalty: IntArray) -> None:
-    """Write the penalties of one labelset.
-
-    Reference : _core.energy_parts.Penalty.costs
-    Requires : penalty (K,)
-    Cost : see penalise, and counted as work
-    """
-    if penalties.present:
-        penalise(words, numbers[:0], np.int64(0), penalties, penalty)
-        numbers[WORK] += penalties.anchors.size // ANCHORS_PER_EVALUATION
-
-
-@kernel_part
-def open_list(costs: PairCosts, penalties: Penalties, goal: Goal, stack: PairStack, desk: Desk) -> Integer:
-    """Put the labels that may be flipped next on the desk, with bounds, cheap first; return how many, -1: no room.
-
-    That is at first everything, then what comes after the last flip in the list above.
-
-    Reference : the definition
-    Requires : the list above
-    Cost : O(n K), see bound_flips
-    """
-    numbers, levels, entries, flips = stack.numbers, stack.levels, stack.entries, desk.flips
-    level = numbers[LEVEL]
-    n_folds = stack.scores.shape[1]
-    source, begin, n = np.int64(0), np.int64(0), levels[0, LENGTH]
-    if level > 0:
-        source = levels[level - 1, BEGIN] + levels[level - 1, CHILD]
-        begin = levels[level - 1, BEGIN] + levels[level - 1, LENGTH]
-        n = begin - source
-    if begin + n > entries.shape[1]:
-        return np.int64(-1)
-    levels[level, BEGIN] = begin
-    numbers[LISTED] = 1
-    numbers[WORK] += n * n_folds // WORK_PER_EVALUATION
-    if goal.ranked and level > 0:  # the limit may have risen since
-        reach, limit = entries[REACH, source - 1], goal.limit
-        if reach < limit[NUMERATOR] or (reach == limit[NUMERATOR] and limit[FULL] != 0 and not goal.by_total):
-            n = np.int64(0)
-    flipped = levels[level, FLIPPED]
-    paired = level > 0 and costs.pairs.shape[1] > 0
-    for i in range(n):
-        flips.labels[i] = entries[LABEL, source + i]
-        desk.totals[i] = 0.0
-    for k in range(n_folds):
-        for i in range(n):
-            j = flips.labels[i]
-            change = stack.changes[k, source + i]
-            if paired:
-                change += costs.sign[flipped] * costs.sign[j] * costs.pairs[k, flipped, j]
-            flips.fresh[k, i] = change
-            desk.totals[i] += change
-    if n > 0:
-        bound_flips(n, costs, flips)
-        if penalties.present:
-            penalise(stack.words, flips.labels[:n], np.int64(0), penalties, desk.penalty)
-            numbers[WORK] += penalties.anchors.size // ANCHORS_PER_EVALUATION
-    sort_places(n, desk.totals, desk.order)
-    return n
-
-
-@kernel_part
-def sort_places(n: Integer, totals: FloatArray, order: IntArray) -> None:
-    """Write the places of the first n totals, the lowest first; places of equal ones ascend.
-
-    Reference : sorted
-    Requires : totals, order (n,) or longer
-    Cost : O(n) where they are nearly in order, as those of the list above were
-    """
-    for i in range(n):
-        place = i
-        while place > 0 and totals[order[place - 1]] > totals[i]:
-            order[place] = order[place - 1]
-            place -= 1
-        order[place] = i
-
-
-@kernel_part
-def keep_children(
-    n: Integer, sure: bool, lookup: Lookup, goal: Goal, stack: PairStack, desk: Desk, best: Ranked
-) -> None:
-    """Write those of the list on the desk that labelsets looked for may flip, with bounds, into the stack.
-
-    Labelsets with one of them flipped are recorded at once where the best are looked for.
-
-    Reference : the definition
-    Requires : n labels on the desk; sure where it is known that something below is looked for
-    Cost : about two evaluations per label, O(K) more
-    """
-    level = stack.numbers[LEVEL]
-    flips, order, limit, words = desk.flips, desk.order, goal.limit, stack.words
-    tables, weighing, penalties = lookup.tables, lookup.weighing, lookup.penalties
-    scores = stack.scores[level]
-    begin, n_kept, reach = stack.levels[level, BEGIN], np.int64(0), np.int64(0)
-    n_dropped, next_check = 0, 1
-    asked = BELOW if sure else NODE
-    i = 0
-    while i < n:
-        at = order[i]
-        bound_scores(asked, i, desk)
-        if asked == ITSELF:
-            flip(words, flips.labels[at])
-            penalise_exactly(penalties, words, stack.numbers, desk.asked_penalty)
-        value = weigh(scores, desk.more, desk.asked_penalty, weighing, tables)  # one place: it is compiled for each
-        stack.numbers[WORK] += 1
-        if asked == ITSELF:
-            if goal.ranked and value >= limit[NUMERATOR] and is_candidate(words, lookup.allow_empty):
-                total = np.int64(0)
-                if goal.by_total:
-                    total = total_of(scores, desk.more, desk.asked_penalty, tables)
-                record(value, total, words, goal, stack.numbers, best)
-            flip(words, flips.labels[at])
-        elif asked == OWN_BOUND:
-            if value >= limit[NUMERATOR] and (goal.ranked or penalties.present):
-                asked = ITSELF
-                continue
-        else:
-            hopeless = is_hopeless(value, scores, desk.more, desk.asked_penalty, tables, goal)
-            tied = value == limit[NUMERATOR] and limit[FULL] != 0 and goal.ranked and goal.by_total
-            if asked == NODE and not hopeless and tied:
-                total = total_of(scores, desk.more, desk.asked_penalty, tables)
-                hopeless = not may_hold_better(value, total, words, flips.labels[:n], best)
-            if asked != BELOW:
-                if hopeless:
-                    break
-                asked = BELOW
-            elif not hopeless:
-                reach = value
-                asked = OWN_BOUND
-            else:
-                i += 1
-                n_dropped += 1
-                if n_dropped == next_check and i < n:  # one question about all that are left
-                    asked = AFTER
-                    next_check *= 2
-                    if n_dropped == 1:
-                        least_from(i, n, flips.forced, order, desk.nearest)
-            continue
-        for k in range(flips.fresh.shape[0]):
-            stack.changes[k, begin + n_kept] = flips.fresh[k, at]
-        stack.entries[LABEL, begin + n_kept] = flips.labels[at]
-        stack.entries[OWN, begin + n_kept] = value
-        stack.entries[REACH, begin + n_kept] = reach
-        n_kept += 1
-        i += 1
-        asked = BELOW
-    stack.levels[level, CHILD] = 0
-    stack.levels[level, LENGTH] = n_kept
-
-
-@kernel_part
-def bound_scores(asked: Integer, i: Integer, desk: Desk) -> None:
-    """Write what is asked about the i-th of the list, in its order, adds to scores at least, and its penalty.
-
-    Reference : the minimum over the labelsets in question
-    Requires : least_from before AFTER is asked
-    Cost : O(K)
-    """
-    flips, at = desk.flips, desk.order[i]
-    for k in range(desk.more.shape[0]):
-        more = flips.bounds[k]
-        if asked == BELOW:
-            more += np.int64(flips.forced[k, at])
-        elif asked == AFTER:
-            more += np.int64(desk.nearest[k, i])
-        elif asked != NODE:
-            more = np.int64(flips.fresh[k, at])
-        desk.more[k] = more
-        desk.asked_penalty[k] = desk.penalty[k]
-
-
-@kernel_part
-def least_from(begin: Integer, n: Integer, forced: FloatArray, order: IntArray, nearest: FloatArray) -> None:
-    """Write the least of what single flips raise the bounds by, from each place on.
-
-    Reference : numpy.minimum.accumulate
-    Requires : begin < n
-    Cost : O(n K)
-    """
-    for k in range(nearest.shape[0]):
-        lowest = forced[k, order[n - 1]]
-        for later in range(n - 1, begin - 1, -1):
-            lowest = min(lowest, forced[k, order[later]])
-            nearest[k, later] = lowest
-
-
-@kernel_part
-def is_hopeless(
-    value: Integer, scores: IntArray, more: IntArray, penalty: IntArray, tables: ScoreTables, goal: Goal
-) -> bool:
-    """Tell whether labelsets with at most this numerator and at least these scores are none of those looked for.
-
-    Reference : tuple comparison in _reference.ranked
-    Requires : scores, more, penalty (K,)
-    Cost : one comparison, O(K) if it is a tie
-    """
-    limit = goal.limit
-    if value != limit[NUMERATOR] or not goal.ranked:
-        return bool(value < limit[NUMERATOR])
-    if limit[FULL] == 0 or not goal.by_total:
-        return bool(limit[FULL] != 0)
-    return bool(total_of(scores, more, penalty, tables) > limit[TOTAL])
-
-
-@kernel_part
-def may_hold_better(value: Integer, total: Integer, words: Words, labels: IntArray, best: Ranked) -> bool:
-    """Tell whether a labelset that differs from ``words`` in some of ``labels`` only may come before the worst found.
-
-    Reference : comparing the lowest of these codes
-    Requires : at most this numerator, at least this total score; all places of the best taken
-    Cost : O(W + number of labels)
-    """
-    lowest = words.copy()
-    for j in labels:
-        switch_off(lowest, j)
-    spare = best.order[best.order.shape[0] - 1]
-    best_first = best.order.shape[0] > 0  # True, but no constant: numba would compile precedes again for each
-    write_key(value, total, lowest, True, spare, best.keys)
-    return bool(precedes(spare, best.order[0], best.keys, best_first))
