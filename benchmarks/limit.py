@@ -15,14 +15,14 @@ TITLE = "The p-value table and the machine"
 METHOD = (
     "Counting for all labelsets of 64 test objects of yeast, ML-RBF in 15 folds, on one thread, against two loops that"
     " never leave the first-level cache: look-ups alone at random places of a 32 KiB table, and what each entry of the"
-    " table cannot do without: an addition, a shift, a look-up and an addition to the row. CPU time per look-up, best"
-    " of several interleaved runs; the share is that of the second loop's speed. Four things keep it below 100 %. A few"
-    " look-ups share a bucket with a calibration score and are compared with it (the time without them is shown"
-    " separately). All others are tested for that, and clipped to the last bucket if above all calibration scores. An"
-    " object's row of counts, 64 KiB, does not fit into the first-level cache beside the buckets and is read and"
-    " written once per fold. With pairs (lambda=1) each entry takes one more number from the second-level cache. Blocks"
-    " of labelsets that are all stranger than every calibration example are not looked up at all, but counted here as"
-    " if they were; with pairs there are many of them."
+    " table cannot do without, an addition, a shift, a look-up and an addition to the row."
+    " The least seconds of the processor of several runs taking turns, by look-up; the share is that of the second"
+    " loop's speed. What is missing to 100 %: a few look-ups share a bucket with a calibration score and are compared"
+    " with it (given by itself, as the time without them); all others are tested for that, and clipped to the last"
+    " bucket if above all calibration scores; an object's row of counts, 64 KiB, does not fit into the first-level"
+    " cache beside the buckets and is read and written once per fold; and with pairs (lambda=1) each entry takes one"
+    " more number from the second-level cache. Blocks of labelsets that are all stranger than every calibration"
+    " example are not looked up at all, but counted here as if they were; with pairs there are many of them."
 )
 PENALTIES = (0.0, 1.0)
 N_OBJECTS = 64
@@ -60,7 +60,7 @@ def _engine(penalty: float) -> FoldEngine:
 def fill(engine: FoldEngine) -> None:
     """Count for all labelsets, as many objects at a time as the engine takes for its tables."""
     table = engine.table
-    table._map(partial(table.backend.count, strict=False), "counts")
+    table._map(lambda objects: len(table.backend.count(objects, strict=False)), "counts")
 
 
 def without_shared_buckets(engine: FoldEngine) -> FoldEngine:

@@ -32,7 +32,7 @@ def plain_counts(fold, objects, labelsets, pairs):
 
 def test_p_value_table_of_yeast_equals_plain_numpy(yeast_predictions):
     engine = yeast_predictions._engine
-    assert (engine.n_objects, engine.n_candidates, len(engine.folds), engine.n_calibration) == (917, 16383, 15, 1500)
+    assert (engine.n_objects, engine.n_candidates, len(engine.folds), engine.denominators[0]) == (917, 16383, 15, 1501)
     table = yeast_predictions.p_values()
     labelsets = decode(np.arange(1, 2**14), 14)
     pairs = [pair_costs(fold, labelsets) for fold in engine.folds]

@@ -20,7 +20,7 @@ from labelsure.labelsets.search._states import (
     Flips,
     Frontier,
     Ranked,
-)
+)  # fmt: skip
 
 
 def best_of(

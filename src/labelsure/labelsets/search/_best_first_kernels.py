@@ -35,7 +35,7 @@ from labelsure.labelsets.search._states import (
     Flips,
     Frontier,
     Ranked,
-)
+)  # fmt: skip
 from labelsure.labelsets.search._word_kernels import flip, is_candidate, penalise, switch_off
 
 # What an entry is taken apart into

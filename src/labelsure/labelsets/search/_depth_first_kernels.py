@@ -33,7 +33,7 @@ from labelsure.labelsets.search._states import (
     Buffer,
     DepthFirst,
     Flips,
-)
+)  # fmt: skip
 from labelsure.labelsets.search._word_kernels import flip, is_candidate, penalise
 
 

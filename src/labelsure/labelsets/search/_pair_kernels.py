@@ -19,7 +19,7 @@ import numpy as np
 from labelsure._core.compilation import kernel, kernel_part
 from labelsure.labelsets.arrays import Lookup
 from labelsure.labelsets.arrays._lookup_kernels import Integer, total_of, weigh
-from labelsure.labelsets.search._children_kernels import keep_children, open_list, penalise_exactly, record, set_up_desk
+from labelsure.labelsets.search._list_kernels import keep_children, open_list, penalise_exactly, record, set_up_desk
 from labelsure.labelsets.search._ranking_kernels import NUMERATOR
 from labelsure.labelsets.search._states import (
     BEGIN,
@@ -41,7 +41,7 @@ from labelsure.labelsets.search._states import (
     PairCosts,
     PairStack,
     Ranked,
-)
+)  # fmt: skip
 from labelsure.labelsets.search._word_kernels import flip, is_candidate
 
 

@@ -34,7 +34,7 @@ from labelsure.labelsets.search._states import (
     PairProblem,
     PairStack,
     Ranked,
-)
+)  # fmt: skip
 
 
 class Best(NamedTuple):

@@ -9,7 +9,7 @@ from labelsure._core.labelset_bits import pack
 from labelsure.labelsets import decode
 from labelsure.labelsets.arrays import ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import total_of
-from labelsure.labelsets.search import _children_kernels
+from labelsure.labelsets.search import _list_kernels
 from labelsure.labelsets.search._ranking_kernels import NUMERATOR, TOTAL, read_keys, write_key
 from labelsure.labelsets.search._states import FULL, Goal, Ranked
 
@@ -29,7 +29,7 @@ def test_offers_leave_the_best(labelsets, n_best, by_total):
     goal, best = Goal(ranked=True, by_total=by_total, limit=limit), Ranked(found, keys)
     for value, total, code in labelsets:
         words = np.array([code], dtype=np.uint64)
-        n_found = _children_kernels.keep_if_best(value, total, words, goal, n_found, best)
+        n_found = _list_kernels.keep_if_best(value, total, words, goal, n_found, best)
     words, rank = read_keys(keys[found[:n_found]])
     kept = [(-value, total, code) for (value, total), code in zip(rank.tolist(), words[:, 0].tolist(), strict=True)]
     expected = sorted((-value, total, code) for value, total, code in labelsets)[:n_best]
@@ -53,7 +53,7 @@ def test_offers_leave_the_best(labelsets, n_best, by_total):
 )
 def test_hopeless_is_what_cannot_come_before_the_worst_found(value, limit_value, scores, more, full, ranked, by_total):
     limit = np.array([limit_value, 1, int(full)])
-    hopeless = _children_kernels.is_hopeless(value, scores, more, NOTHING, NO_LINK, Goal(ranked, by_total, limit))
+    hopeless = _list_kernels.is_hopeless(value, scores, more, NOTHING, NO_LINK, Goal(ranked, by_total, limit))
     total = int((scores + more).sum())
     assert total_of(scores, more, NOTHING, NO_LINK) == total
     if not ranked or not full:
@@ -81,6 +81,6 @@ def test_a_better_labelset_is_possible_if_the_lowest_code_is_lower(start, labels
     keys = np.zeros((2, 4), dtype=np.int64)
     write_key(3, 7, spread([other])[0], True, 1, keys)
     common = spread([start])[0], places[sorted(labels)].astype(np.int64), Ranked(np.array([1, 0]), keys)
-    assert _children_kernels.may_hold_better(3, 7, *common) == (min(changed) < other)
-    assert _children_kernels.may_hold_better(4, 8, *common)
-    assert not _children_kernels.may_hold_better(3, 8, *common)
+    assert _list_kernels.may_hold_better(3, 7, *common) == (min(changed) < other)
+    assert _list_kernels.may_hold_better(4, 8, *common)
+    assert not _list_kernels.may_hold_better(3, 8, *common)

@@ -1,8 +1,4 @@
-"""Compiled parts of the search with pairs: which labels of a node's list may still be flipped, in which order.
-
-Bounds are asked for in the order of what they cost: for the node, for each child and all below it, for all that are
-left, for the child itself without its penalty, and at last with it.
-"""
+"""Compiled lists of labels that may be flipped next, where pairs of labels have costs: opened, bounded, shortened."""
 
 from typing import NamedTuple
 
@@ -38,7 +34,7 @@ from labelsure.labelsets.search._states import (
     PairCosts,
     PairStack,
     Ranked,
-)
+)  # fmt: skip
 from labelsure.labelsets.search._word_kernels import flip, is_candidate, penalise, switch_off
 
 WORK_PER_EVALUATION = 8
@@ -86,52 +82,6 @@ def set_up_desk(n_folds: Integer, n_labels: Integer) -> Desk:
     of_flips, of_labels = np.empty((3, n_folds, n_labels), np.float64), np.empty((4, n_labels), np.float64)
     flips = FlipList(places[0], of_flips[0], of_folds[0], of_flips[1], of_labels[:3], places[1])
     return Desk(flips, places[2], of_labels[3], of_flips[2], of_folds[1], of_folds[2], of_folds[3])
-
-
-@kernel
-def record(value: Integer, total: Integer, words: Words, goal: Goal, numbers: IntArray, best: Ranked) -> None:
-    """Count a labelset and keep its key; among the best, if it is one of these, and raise the limit.
-
-    Reference : heapq.heappushpop
-    Requires : a candidate that reaches the limit's numerator
-    Cost : O(log n) comparisons
-    """
-    if goal.ranked:
-        numbers[FOUND] = keep_if_best(value, total, words, goal, numbers[FOUND], best)
-    else:
-        numbers[FOUND] += 1
-        if best.keys.shape[0] > 1:
-            write_key(value, total, words, True, numbers[WRITTEN], best.keys)
-            numbers[WRITTEN] += 1
-
-
-@kernel_part
-def keep_if_best(value: Integer, total: Integer, words: Words, goal: Goal, n_found: Integer, best: Ranked) -> Integer:
-    """Offer a labelset to the best found, and raise the limit of what is looked for; return how many are found.
-
-    Reference : heapq.heappushpop
-    Requires : as offer
-    Cost : O(log n) comparisons
-    """
-    n_found = offer(value, total, words, goal.by_total, n_found, best)
-    if n_found == best.keys.shape[0] - 1:
-        goal.limit[NUMERATOR] = -best.keys[best.order[0], NUMERATOR]
-        goal.limit[TOTAL] = best.keys[best.order[0], TOTAL]
-        goal.limit[FULL] = 1
-    return n_found
-
-
-@kernel_part
-def penalise_exactly(penalties: Penalties, words: Words, numbers: IntArray, penalty: IntArray) -> None:
-    """Write the penalties of one labelset.
-
-    Reference : _core.energy_parts.Penalty.costs
-    Requires : penalty (K,)
-    Cost : see penalise, and counted as work
-    """
-    if penalties.present:
-        penalise(words, numbers[:0], np.int64(0), penalties, penalty)
-        numbers[WORK] += penalties.anchors.size // ANCHORS_PER_EVALUATION
 
 
 @kernel_part
@@ -341,3 +291,49 @@ def may_hold_better(value: Integer, total: Integer, words: Words, labels: IntArr
     best_first = best.order.shape[0] > 0  # True, but no constant: numba would compile precedes again for each
     write_key(value, total, lowest, True, spare, best.keys)
     return bool(precedes(spare, best.order[0], best.keys, best_first))
+
+
+@kernel_part
+def penalise_exactly(penalties: Penalties, words: Words, numbers: IntArray, penalty: IntArray) -> None:
+    """Write the penalties of one labelset.
+
+    Reference : _core.energy_parts.Penalty.costs
+    Requires : penalty (K,)
+    Cost : see penalise, and counted as work
+    """
+    if penalties.present:
+        penalise(words, numbers[:0], np.int64(0), penalties, penalty)
+        numbers[WORK] += penalties.anchors.size // ANCHORS_PER_EVALUATION
+
+
+@kernel
+def record(value: Integer, total: Integer, words: Words, goal: Goal, numbers: IntArray, best: Ranked) -> None:
+    """Count a labelset and keep its key; among the best, if it is one of these, and raise the limit.
+
+    Reference : heapq.heappushpop
+    Requires : a candidate that reaches the limit's numerator
+    Cost : O(log n) comparisons
+    """
+    if goal.ranked:
+        numbers[FOUND] = keep_if_best(value, total, words, goal, numbers[FOUND], best)
+    else:
+        numbers[FOUND] += 1
+        if best.keys.shape[0] > 1:
+            write_key(value, total, words, True, numbers[WRITTEN], best.keys)
+            numbers[WRITTEN] += 1
+
+
+@kernel_part
+def keep_if_best(value: Integer, total: Integer, words: Words, goal: Goal, n_found: Integer, best: Ranked) -> Integer:
+    """Offer a labelset to the best found, and raise the limit of what is looked for; return how many are found.
+
+    Reference : heapq.heappushpop
+    Requires : as offer
+    Cost : O(log n) comparisons
+    """
+    n_found = offer(value, total, words, goal.by_total, n_found, best)
+    if n_found == best.keys.shape[0] - 1:
+        goal.limit[NUMERATOR] = -best.keys[best.order[0], NUMERATOR]
+        goal.limit[TOTAL] = best.keys[best.order[0], TOTAL]
+        goal.limit[FULL] = 1
+    return n_found
