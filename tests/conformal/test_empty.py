@@ -319,9 +319,15 @@ def test_default_keeps_the_level_within_categories_and_under_shift_in_the_long_r
         Y[-1] = 0
         return X, Y
 
+    def without_the_first(rng, n):
+        X, Y = draw_few_without_labels(rng, n, share=0.1)
+        while Y[-1, 0]:
+            Y[-1] = draw_few_without_labels(rng, 0, share=0.1)[1]
+        return X, Y
+
     refuse_more_errors_than(errors_of(2000, n_examples, from_the_right, level, mondrian=right), level)
     refuse_more_errors_than(errors_of(2000, n_examples, without_labels, level, mondrian="cardinality"), level)
-    refuse_more_errors_than(errors_of(2000, n_examples, without_labels, level, mondrian=0), level)
+    refuse_more_errors_than(errors_of(2000, n_examples, without_the_first, level, mondrian=0), level)
     refuse_more_errors_than(errors_of(2000, n_examples, draw_shifted, level, weight=ratio), level)
 
 
