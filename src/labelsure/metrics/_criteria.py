@@ -39,7 +39,7 @@ def sum_criterion(predictions: LabelsetPredictions) -> float:
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
     >>> sum_criterion(predictor.predict_labelsets([[0.8, 0.3]]))
     1.25
     """
@@ -69,7 +69,7 @@ def number_criterion(predictions: LabelsetPredictions, significance: float) -> f
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
     >>> number_criterion(predictor.predict_labelsets([[0.8, 0.3], [0.9, 0.5]]), significance=0.2)
     3.0
     """
@@ -96,7 +96,7 @@ def unconfidence_criterion(predictions: LabelsetPredictions) -> float:
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
     >>> unconfidence_criterion(predictor.predict_labelsets([[0.8, 0.3]]))
     0.25
     """
@@ -123,7 +123,7 @@ def fuzziness_criterion(predictions: LabelsetPredictions) -> float:
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
     >>> fuzziness_criterion(predictor.predict_labelsets([[0.8, 0.3]]))
     0.5
     """
@@ -152,7 +152,7 @@ def multiple_criterion(predictions: LabelsetPredictions, significance: float) ->
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
     >>> multiple_criterion(predictor.predict_labelsets([[0.8, 0.3]]), significance=0.3)
     0.0
     """
@@ -181,7 +181,7 @@ def excess_criterion(predictions: LabelsetPredictions, significance: float) -> f
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
     >>> excess_criterion(predictor.predict_labelsets([[0.8, 0.3]]), significance=0.2)
     2.0
     """

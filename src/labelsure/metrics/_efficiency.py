@@ -127,7 +127,7 @@ def efficiency_criteria(
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
     >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.8, 0.3]])
     >>> criteria = efficiency_criteria([[1, 0], [1, 1]], predictions, significance=(0.2, 0.3))
     >>> criteria.S, criteria.OF, criteria.N, criteria.OE

@@ -35,7 +35,7 @@ def observed_unconfidence_criterion(Y_true: LabelMatrixLike, predictions: Labels
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
     >>> observed_unconfidence_criterion([[1, 0], [1, 1]], predictor.predict_labelsets([[0.8, 0.3], [0.8, 0.3]]))
     0.5
     """
@@ -66,7 +66,7 @@ def observed_fuzziness_criterion(Y_true: LabelMatrixLike, predictions: LabelsetP
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
     >>> observed_fuzziness_criterion([[1, 0], [1, 1]], predictor.predict_labelsets([[0.8, 0.3], [0.8, 0.3]]))
     0.75
     """
@@ -100,7 +100,7 @@ def observed_multiple_criterion(
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
     >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.8, 0.3]])
     >>> observed_multiple_criterion([[1, 0], [1, 1]], predictions, significance=0.3)
     0.5
@@ -135,7 +135,7 @@ def observed_excess_criterion(Y_true: LabelMatrixLike, predictions: LabelsetPred
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
     >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.8, 0.3]])
     >>> observed_excess_criterion([[1, 0], [1, 1]], predictions, significance=0.3)
     0.5
