@@ -208,7 +208,7 @@ def running_means(values):
 def e_value_statistic(name, folds, level):
     """Return (what must stay below 1, what must stay below U or None) of the rules by e-values."""
     if name == "eu-mod":
-        return old_statistic(name, folds, level)
+        return running_statistic(folds, level)
     calibrator = p_to_e if name.startswith("exact") else grid_calibrator
     values = scaled_e_values(folds, level, calibrator)
     means = running_means(values)
@@ -225,18 +225,12 @@ def merged_p_values(name, folds):
     return np.minimum(2 * (means[-1] if name == "twice-mean" else means.min(axis=0)), 1)
 
 
-def old_statistic(name, folds, level):
-    """The same for "eu-mod", and for the rules before issue 10: prefix means of F, and of the fold p-values."""
-    if name == "exact":
-        return e_value_statistic(name, folds, level)
-    if name == "exact-deterministic":
-        return e_value_statistic("exact-prefix", folds, level)
-    # p > eps iff 2 mean(p_k) > eps iff eps / (2 mean(p_k)) < 1
+def running_statistic(folds, level):
+    """The same for "eu-mod", whose regions are those of its p-values: p > eps iff eps / (2 least mean of p_k) < 1."""
     p_values = np.array([(fold.counts() + 1) / (len(fold.calibration) + 1) for fold in folds])
     means = running_means(p_values)
-    least = means[-1] if name == "twice-mean" else means.min(axis=0)
     # 2 p_1 / (2 - U) > eps iff 2 - 2 p_1 / eps < U
-    return float(level) / (2 * least), 2 - 2 * p_values[0] / float(level) if name == "eu-mod" else None
+    return float(level) / (2 * means.min(axis=0)), 2 - 2 * p_values[0] / float(level)
 
 
 def as_level(significance):

@@ -203,7 +203,8 @@ class LabelsetPredictions:
         Examples
         --------
         >>> from labelsure import calibrate_outputs
-        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
+        >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+        >>> predictor = calibrate_outputs(outputs, Y, empty="exclude")
         >>> top = predictor.predict_labelsets([[0.8, 0.3]]).top(2)
         >>> top.labelsets.tolist(), top.p_values.tolist()
         ([[[1, 0], [1, 1]]], [[0.75, 0.25]])
@@ -225,7 +226,8 @@ class LabelsetPredictions:
         Examples
         --------
         >>> from labelsure import calibrate_outputs
-        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
+        >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+        >>> predictor = calibrate_outputs(outputs, Y, empty="exclude")
         >>> predictor.predict_labelsets([[0.8, 0.3]]).label_p_values.tolist()
         [[[0.25, 0.75], [0.75, 0.25]]]
         """
@@ -248,7 +250,8 @@ class LabelsetPredictions:
         Examples
         --------
         >>> from labelsure import calibrate_outputs
-        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
+        >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+        >>> predictor = calibrate_outputs(outputs, Y, empty="exclude")
         >>> pred = predictor.predict_labelsets([[0.8, 0.3]])
         >>> pred.rank_labels().tolist(), pred.rank_labels(method="mass").tolist()
         ([[0.5, -0.5]], [[0.8, 0.4]])
