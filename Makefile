@@ -32,7 +32,7 @@ tests: .venv/ready
 data-tests: .venv/ready  ## once more what looks at Mulan's files, where there is a folder with them
 	$(if $(LABELSURE_DATA),$(BIN)/pytest -n auto -m "data and not validity",@echo "no folder with Mulan's files: skipped")
 
-KERNEL_TESTS = $(shell find tests -name "test_*kernels.py" -o -path "*/kernels/test_*.py")
+KERNEL_TESTS = $(shell find tests -name "test_*kernels.py") tests/labelsets/search/test_best_first.py
 
 uncompiled: .venv/ready  ## kernels as plain Python, and how much of them the tests reach; 1000 labels take too long
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -k "not 1000" $(KERNEL_TESTS) \
