@@ -5,13 +5,18 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from functools import lru_cache, partial
+from functools import partial
 from multiprocessing import parent_process
 from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
+
+_libraries: dict[int, ThreadpoolController] = {}
+"""What was found last, by the number of modules there were."""
+
+SECONDS_BEFORE_SHOWN = 2.0
 
 
 def one_thread() -> AbstractContextManager[object]:
@@ -24,21 +29,12 @@ def one_thread() -> AbstractContextManager[object]:
     3
     """
     # Finding the libraries takes milliseconds, longer than many a fit; new ones can only have come with new modules.
-    limit: AbstractContextManager[object] = _libraries(len(sys.modules)).limit(limits=1)
+    n_modules, libraries = len(sys.modules), _libraries.get(len(sys.modules))
+    if libraries is None:
+        _libraries.clear()
+        libraries = _libraries[n_modules] = ThreadpoolController()
+    limit: AbstractContextManager[object] = libraries.limit(limits=1)
     return limit
-
-
-@lru_cache(maxsize=1)
-def _libraries(n_modules: int) -> ThreadpoolController:  # noqa: ARG001
-    return ThreadpoolController()
-
-
-SECONDS_BEFORE_SHOWN = 2.0
-
-
-def _has_terminal() -> bool:
-    """Tell whether somebody may be watching; worker processes and programs without a console have nobody."""
-    return parent_process() is None and sys.stderr is not None and sys.stderr.isatty()
 
 
 def progress_bar(iterable: Iterable[Any] | None = None, *, description: str, total: int | None = None) -> Any:
@@ -58,15 +54,10 @@ def progress_bar(iterable: Iterable[Any] | None = None, *, description: str, tot
     >>> [step for step in progress_bar(range(3), description="counting")]
     [0, 1, 2]
     """
-    return tqdm(
-        iterable,
-        desc=description,
-        total=total,
-        delay=SECONDS_BEFORE_SHOWN,
-        leave=False,
-        dynamic_ncols=True,
-        disable=not _has_terminal(),
-    )
+    # worker processes and programs without a console have nobody watching
+    watched = parent_process() is None and sys.stderr is not None and sys.stderr.isatty()
+    style = {"delay": SECONDS_BEFORE_SHOWN, "leave": False, "dynamic_ncols": True, "disable": not watched}
+    return tqdm(iterable, desc=description, total=total, **style)
 
 
 Item = TypeVar("Item")

@@ -40,9 +40,16 @@ def check_label_matrix(
     ...
     ValueError: Y must hold only 0 and 1, got 2 in row 0, column 1. ...
     """
-    if label_names is not None:
-        Y = take_by_name(Y, label_names, name=name)
-    array = _dense(Y, name)
+    if Y is None:
+        raise ValueError(f"{name} is required: pass a label matrix of shape (n_objects, n_labels), got None.")
+    Y = Y if label_names is None else take_by_name(Y, label_names, name=name)
+    try:
+        array = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} must be a rectangular label matrix with one 0/1 column per label, got rows of different length."
+            " sklearn.preprocessing.MultiLabelBinarizer turns lists of labels into such a matrix."
+        ) from error
     if array.ndim != 2:
         raise ValueError(
             f"{name} must be a label matrix of shape (n_objects, n_labels), got an array of shape {array.shape}."
@@ -53,25 +60,13 @@ def check_label_matrix(
         raise ValueError(f"{name} must have at least one label (column), got shape {array.shape}.")
     if n_labels is not None and array.shape[1] != n_labels:
         raise ValueError(f"{name} must have {n_labels} columns, one per label, got {array.shape[1]}.")
-    wrong = find_no_number(Y, array) or find_entry((array != 0) & (array != 1), array)
-    if wrong:
+    odd = find_no_number(Y, array)
+    if odd or not (right := (array == 0) | (array == 1)).all():
         raise ValueError(
-            f"{name} must hold only 0 and 1, got {wrong}."
+            f"{name} must hold only 0 and 1, got {odd or find_entry(~right, array)}."
             " Encode each label as one 0/1 column, for instance with sklearn.preprocessing.MultiLabelBinarizer."
         )
     return np.ascontiguousarray(array.astype(np.int8))
-
-
-def _dense(Y: LabelMatrixLike, name: str) -> np.ndarray[Any, Any]:
-    if Y is None:
-        raise ValueError(f"{name} is required: pass a label matrix of shape (n_objects, n_labels), got None.")
-    try:
-        return np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
-    except ValueError as error:
-        raise ValueError(
-            f"{name} must be a rectangular label matrix with one 0/1 column per label, got rows of different length."
-            " sklearn.preprocessing.MultiLabelBinarizer turns lists of labels into such a matrix."
-        ) from error
 
 
 def find_no_number(values: Any, array: np.ndarray[Any, Any]) -> str | None:
@@ -188,11 +183,6 @@ def check_label_names(label_names: Sequence[str] | None, Y: LabelMatrixLike, n_l
     return names
 
 
-def made_up_names(n_labels: int, prefix: str = "label_") -> tuple[str, ...]:
-    """Return names for labels that have none."""
-    return tuple(f"{prefix}{j}" for j in range(n_labels))
-
-
 def take_by_name(table: Any, label_names: Sequence[str], *, name: str) -> Any:
     """Return a table with its columns in the order of the names, or say which are missing or unknown.
 
@@ -206,7 +196,8 @@ def take_by_name(table: Any, label_names: Sequence[str], *, name: str) -> Any:
     missing = [label for label in wanted if label not in columns]
     if not missing and len(own) == len(wanted):
         return table[[columns[label] for label in wanted]]
-    if any(names in (made_up_names(len(names)), made_up_names(len(names), "")) for names in (own, wanted)):
+    made_up = [tuple(f"{word}{j}" for j in range(len(names))) for word in ("label_", "") for names in (own, wanted)]
+    if own in made_up or wanted in made_up:
         return table
     unknown = [label for label in own if label not in set(wanted)]
     listed = f" without {missing[0]!r}" if missing else f" with {unknown[0]!r}" if unknown else ""
@@ -254,18 +245,15 @@ def check_outputs(
     >>> check_outputs([[0.25, 1]]).tolist()
     [[0.25, 1.0]]
     """
-    own_names = label_names_of(outputs)
-    if own_names is not None and label_names is not None:
-        outputs = take_by_name(outputs, label_names, name=name)
+    outputs = outputs if label_names is None else take_by_name(outputs, label_names, name=name)
     columns = "n_labels" if n_labels is None else n_labels
     given = as_numbers(outputs, name=name, shape=f"(n_objects, {columns})")
     if given.ndim != 2 or (n_labels is not None and given.shape[1] != n_labels):
         raise ValueError(f"{name} must have shape (n_objects, {columns}), got {given.shape}.")
     array: FloatArray = given.astype(np.float64, order="C", copy=False)
-    outside = find_entry(~((array >= 0) & (array <= 1)), array)
-    if outside:
+    if not (inside := (array >= 0) & (array <= 1)).all():
         raise ValueError(
-            f"{name} must lie between 0 and 1, got {outside}."
+            f"{name} must lie between 0 and 1, got {find_entry(~inside, array)}."
             " Turn raw scores into probabilities first, for instance with scipy.special.expit."
         )
     return array

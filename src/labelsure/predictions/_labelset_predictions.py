@@ -13,7 +13,6 @@ from labelsure._core.validation import (
     check_label_names,
     check_same_length,
     check_significance,
-    made_up_names,
 )
 from labelsure.labelsets import LabelsetEngine, decode
 from labelsure.predictions._batch import Batch
@@ -62,7 +61,7 @@ class LabelsetPredictions:
         names = check_label_names(label_names, None, engine.n_labels)
         if index is not None:
             check_same_length(range(engine.n_objects), index, names=("the predictions", "index"))
-        self.label_names = names or made_up_names(engine.n_labels)
+        self.label_names = names or tuple(f"label_{j}" for j in range(engine.n_labels))
         self.guarantee = guarantee or NoGuarantee("these p-values: how they were made is not known")
         self.index = index
         self._engine = engine
