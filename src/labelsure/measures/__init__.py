@@ -7,24 +7,24 @@ if TYPE_CHECKING:
     from labelsure._core.fixed_point import Costs as Costs
     from labelsure._core.fixed_point import OwnScores as OwnScores
     from labelsure.measures._auto import AutoMeasure as AutoMeasure
+    from labelsure.measures._auto import default_candidates as default_candidates
+    from labelsure.measures._auto import default_measure as default_measure
     from labelsure.measures._base import Measure as Measure
     from labelsure.measures._base import MeasureSum as MeasureSum
     from labelsure.measures._base import Need as Need
     from labelsure.measures._choice import MeasureChoice as MeasureChoice
     from labelsure.measures._choice import MeasureChoices as MeasureChoices
-    from labelsure.measures._default import default_candidates as default_candidates
-    from labelsure.measures._default import default_measure as default_measure
+    from labelsure.measures._errors import MahalanobisMeasure as MahalanobisMeasure
+    from labelsure.measures._errors import MaxNormMeasure as MaxNormMeasure
+    from labelsure.measures._errors import PowerMeasure as PowerMeasure
     from labelsure.measures._forest_measure import ForestMeasure as ForestMeasure
     from labelsure.measures._function_measure import FunctionMeasure as FunctionMeasure
     from labelsure.measures._label_wise_combination import LabelWiseCombination as LabelWiseCombination
-    from labelsure.measures._log_loss import LogLossMeasure as LogLossMeasure
-    from labelsure.measures._mahalanobis import MahalanobisMeasure as MahalanobisMeasure
-    from labelsure.measures._max_norm import MaxNormMeasure as MaxNormMeasure
+    from labelsure.measures._likelihoods import LabelsetPrior as LabelsetPrior
+    from labelsure.measures._likelihoods import LogLossMeasure as LogLossMeasure
     from labelsure.measures._penalties import CardinalityPenalty as CardinalityPenalty
     from labelsure.measures._penalties import HammingPenalty as HammingPenalty
-    from labelsure.measures._penalties import LabelsetPrior as LabelsetPrior
     from labelsure.measures._penalties import UnseenPenalty as UnseenPenalty
-    from labelsure.measures._power import PowerMeasure as PowerMeasure
     from labelsure.measures._registry import MANY_LABELS as MANY_LABELS
     from labelsure.measures._registry import MEASURES as MEASURES
     from labelsure.measures._registry import MeasureWord as MeasureWord
@@ -33,18 +33,15 @@ if TYPE_CHECKING:
 
 _HOME = {
     "_core.fixed_point": ("Costs", "OwnScores"),
-    "measures._auto": ("AutoMeasure",),
+    "measures._auto": ("AutoMeasure", "default_candidates", "default_measure"),
     "measures._base": ("Measure", "MeasureSum", "Need"),
     "measures._choice": ("MeasureChoice", "MeasureChoices"),
-    "measures._default": ("default_candidates", "default_measure"),
+    "measures._errors": ("MahalanobisMeasure", "MaxNormMeasure", "PowerMeasure"),
     "measures._forest_measure": ("ForestMeasure",),
     "measures._function_measure": ("FunctionMeasure",),
     "measures._label_wise_combination": ("LabelWiseCombination",),
-    "measures._log_loss": ("LogLossMeasure",),
-    "measures._mahalanobis": ("MahalanobisMeasure",),
-    "measures._max_norm": ("MaxNormMeasure",),
-    "measures._penalties": ("CardinalityPenalty", "HammingPenalty", "LabelsetPrior", "UnseenPenalty"),
-    "measures._power": ("PowerMeasure",),
+    "measures._likelihoods": ("LabelsetPrior", "LogLossMeasure"),
+    "measures._penalties": ("CardinalityPenalty", "HammingPenalty", "UnseenPenalty"),
     "measures._registry": ("MANY_LABELS", "MEASURES", "MeasureWord", "make_measure", "spell_measure"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
@@ -54,9 +51,10 @@ __all__ = list(_MODULE_OF)
 
 def __getattr__(name: str) -> Any:
     """Import a module when one of its names is first used: the command line reads the words without numpy."""
-    if name in _MODULE_OF:
-        return getattr(importlib.import_module(f"labelsure.{_MODULE_OF[name]}"), name)
-    raise AttributeError(f"module 'labelsure.measures' has no attribute {name!r}")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'labelsure.measures' has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(f"labelsure.{_MODULE_OF[name]}"), name)
+    return value
 
 
 def __dir__() -> list[str]:

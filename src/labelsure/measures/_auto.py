@@ -1,8 +1,8 @@
-"""The recipe by which a measure is chosen for the data at hand."""
+"""The measure that predictors have unless told otherwise, and the recipe that chooses one for the data at hand."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,82 @@ from sklearn.base import BaseEstimator
 
 from labelsure._core.validation import check_count, check_significance
 from labelsure.measures._base import Measure, Need
-from labelsure.measures._default import default_candidates
+from labelsure.measures._errors import PowerMeasure
+from labelsure.measures._likelihoods import LabelsetPrior, LogLossMeasure
+from labelsure.measures._penalties import UnseenPenalty
+from labelsure.measures._registry import MANY_LABELS, MEASURES, make_measures, read_measure
+
+CANDIDATES = (
+    "power+unseen:0.3",
+    "power+prior:0.1",
+    "power+pairs+prior:0.1",
+    "log-loss+unseen:1",
+    "log-loss+prior:0.5",
+    # with few examples, learners are surer of rare labels than they may be: a floor of 0.01
+    "log-loss:0.01+unseen:1",
+    "log-loss:0.01+unseen:5",
+    "log-loss:0.01+prior:0.25",
+    "log-loss:0.01+prior:0.5",
+    "log-loss:0.01+prior:1",
+    "log-loss:0.01+prior:2",
+    "signed-oof+hp:2",
+    "signed-oof+uniform-prior:0.03",
+    "small-forest+unseen:5",
+    "small-forest+prior:0.5",
+    "power",
+    "power+pairs",
+    "log-loss",
+    "log-loss:0.01",
+)
+"""Those with penalties first: where it makes little difference, one of them is chosen."""
 
 
+def default_measure(n_labels: int, *, training_labels: bool) -> Measure:
+    """Return the measure with the smallest regions on the whole in docs/experiments.md, of those that are fast.
+
+    Parameters
+    ----------
+    n_labels : int
+        The number of labels.
+    training_labels : bool
+        Whether the labelsets that the model was trained on are known; if not, the measure is the paper's.
+
+    Examples
+    --------
+    >>> from labelsure.measures import default_measure
+    >>> default_measure(14, training_labels=True)
+    LogLossMeasure() + LabelsetPrior()
+    >>> default_measure(159, training_labels=True)
+    LogLossMeasure() + UnseenPenalty()
+    >>> default_measure(14, training_labels=False)
+    PowerMeasure()
+    """
+    if not training_labels:
+        return PowerMeasure()
+    return LogLossMeasure() + (LabelsetPrior() if n_labels <= MANY_LABELS else UnseenPenalty())
+
+
+def default_candidates(n_labels: int) -> list[Measure]:
+    """Return the unfitted measures that :class:`AutoMeasure` compares unless told otherwise.
+
+    Parameters
+    ----------
+    n_labels : int
+        The number of labels: with many, some measures take too long.
+
+    Examples
+    --------
+    >>> from labelsure.measures import default_candidates
+    >>> default_candidates(6)[0]
+    PowerMeasure() + UnseenPenalty(weight=0.3)
+    """
+    limits = {name: [MEASURES[term.name].up_to for term in read_measure(name)] for name in CANDIDATES}
+    return make_measures(
+        name for name in CANDIDATES if all(up_to is None or n_labels <= up_to for up_to in limits[name])
+    )
+
+
+@dataclass(eq=False, repr=False)
 class AutoMeasure(BaseEstimator):
     """A recipe: of some candidates take the measure with the smallest regions on each fold's training part.
 
@@ -84,24 +157,16 @@ class AutoMeasure(BaseEstimator):
        2 5.89 2.56   PowerMeasure()
     """
 
+    candidates: Sequence[Measure] | None = None
+    _: KW_ONLY
+    significance: float | Sequence[float] = (0.05, 0.1, 0.2)
+    n_folds: int = 10
+    n_objects: int | None = None
+    random_state: Any = None
+
     needs = Need.TRAINING_LABELS | Need.OUT_OF_FOLD_OUTPUTS
     """On examples that a model has seen, all measures look better than they are, some more than others. Candidates
     that need objects are left out where there are none."""
-
-    def __init__(
-        self,
-        candidates: Sequence[Measure] | None = None,
-        *,
-        significance: float | Sequence[float] = (0.05, 0.1, 0.2),
-        n_folds: int = 10,
-        n_objects: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.candidates = candidates
-        self.significance = significance
-        self.n_folds = n_folds
-        self.n_objects = n_objects
-        self.random_state = random_state
 
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where parameters make no sense, before anything is fitted."""
@@ -127,10 +192,8 @@ class AutoMeasure(BaseEstimator):
 
     def levels(self) -> list[Fraction]:
         """Return the significance levels at which regions are measured."""
-        if isinstance(self.significance, Real):
-            return [check_significance(self.significance)]
-        if not isinstance(self.significance, Sequence | np.ndarray) or not len(self.significance):
-            raise ValueError(
-                f"significance must be a level such as 0.1 or a list of levels, got {self.significance!r}."
-            )
-        return [check_significance(level) for level in self.significance]
+        asked = self.significance
+        levels = asked if isinstance(asked, Sequence | np.ndarray) else [] if asked is None else [asked]
+        if not len(levels):
+            raise ValueError(f"significance must be a level such as 0.1 or a list of levels, got {asked!r}.")
+        return [check_significance(level) for level in levels]

@@ -1,7 +1,10 @@
 """What a nonconformity measure is, and sums of them."""
 
 from copy import copy
+from dataclasses import dataclass
 from enum import Flag, auto
+from functools import reduce
+from operator import add, or_
 from typing import Self
 
 import numpy as np
@@ -71,29 +74,23 @@ class Measure(BaseEstimator):
     array([0.75])
     """
 
+    needs: Need = Need.NOTHING
+    """What the measure needs to know of the training part and of objects."""
+
+    form: Form = "sum"
+    """What becomes of the costs of labels.
+
+    "sum": they add up. "root": the square root of their sum counts, so the measure can only be added to those of the
+    form "none". "maximum": the largest counts; beside another measure this is possible for up to 12 labels. "none":
+    there are none, only costs of whole labelsets.
+    """
+
+    labels_alike: bool = False
+    """Whether costs add up and all labels are treated alike, so that outputs may be sparse."""
+
     n_labels_: int
     bound_: float
     exponent_: int
-
-    @property
-    def needs(self) -> Need:
-        """What the measure needs to know of the training part and of objects."""
-        return Need.NOTHING
-
-    @property
-    def form(self) -> Form:
-        """What becomes of the costs of labels.
-
-        "sum": they add up. "root": the square root of their sum counts, so the measure can only be added to those of
-        the form "none". "maximum": the largest counts; beside another measure this is possible for up to 12 labels.
-        "none": there are none, only costs of whole labelsets.
-        """
-        return "sum"
-
-    @property
-    def labels_alike(self) -> bool:
-        """Whether costs add up and all labels are treated alike, so that outputs may be sparse."""
-        return False
 
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where parameters make no sense, before anything is fitted.
@@ -159,7 +156,11 @@ class Measure(BaseEstimator):
 
     def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:
         """Return the energy in units of 2^-exponent, which is at most ``exponent_``."""
-        return self._costs(outputs, X).energy(outputs.shape, exponent, form=self.form, bound=self.bound_)
+        energies = (
+            part._costs(outputs, X).energy(outputs.shape, exponent, form=part.form, bound=part.bound_)
+            for part in self.parts()
+        )
+        return reduce(add, energies)
 
     def scores(self, outputs: FloatArray, Y: LabelMatrixLike, *, X: MatrixLike = None) -> FloatArray:
         """Return how strange each object's labelset is.
@@ -201,6 +202,10 @@ class Measure(BaseEstimator):
         part.n_labels_ = len(labels)
         return part
 
+    def parts(self) -> list["Measure"]:
+        """Return the measures that are added up: itself, or those of a sum."""
+        return [self]
+
     def __add__(self, other: "Measure") -> "MeasureSum":
         """Return the measure whose scores are the sums of both measures' scores."""
         if not isinstance(other, Measure):
@@ -210,6 +215,7 @@ class Measure(BaseEstimator):
         return both
 
 
+@dataclass(eq=False, repr=False)
 class MeasureSum(Measure):
     """The sum of two measures, written ``a + b``.
 
@@ -227,27 +233,23 @@ class MeasureSum(Measure):
     array([0.3125])
     """
 
-    def __init__(self, first: Measure, second: Measure) -> None:
-        self.first = first
-        self.second = second
+    first: Measure
+    second: Measure
 
     @property
-    def needs(self) -> Need:
-        """What either needs."""
-        return self.first.needs | self.second.needs
+    def needs(self) -> Need:  # type: ignore[override]
+        """What any part needs."""
+        return reduce(or_, (part.needs for part in self.parts()))
 
     @property
-    def labels_alike(self) -> bool:
-        """Whether both treat labels alike."""
-        return self.first.labels_alike and self.second.labels_alike
+    def labels_alike(self) -> bool:  # type: ignore[override]
+        """Whether all parts treat labels alike."""
+        return all(part.labels_alike for part in self.parts())
 
     def parts(self) -> list[Measure]:
         """Return the measures that are added up, those of sums inside too."""
-        return [
-            part
-            for measure in (self.first, self.second)
-            for part in (measure.parts() if isinstance(measure, MeasureSum) else [measure])
-        ]
+        both = (self.first, self.second)
+        return [part for one in both for part in (one.parts() if isinstance(one, MeasureSum) else [one])]
 
     def check_form(self, n_labels: int | None = None) -> None:
         """Raise ValueError where the sum could not be searched."""
@@ -256,11 +258,11 @@ class MeasureSum(Measure):
         if wrong:
             raise ValueError(f"A sum of measures can only have measures as parts, got {wrong[0]!r}.")
         roots = [part for part in parts if part.form == "root"]
-        others = [part for part in parts if part.form == "sum"]
-        if roots and roots[1:] + others:
+        others = roots[1:] + [part for part in parts if part.form == "sum"]
+        if roots and others:
             raise ValueError(
                 f"{roots[0]!r} takes a square root, so it can only be added to penalties on labelsets, got"
-                f" {(roots[1:] + others)[0]!r}: the sum would not be one energy that can be searched. Add"
+                f" {others[0]!r}: the sum would not be one energy that can be searched. Add"
                 " HammingPenalty(), CardinalityPenalty(), UnseenPenalty() or LabelsetPrior(base='uniform')."
             )
         if n_labels is not None and any(part.form == "maximum" for part in parts):
@@ -273,22 +275,20 @@ class MeasureSum(Measure):
             part.check_parameters(n_labels)
 
     def fit(self, Y: LabelMatrixLike, *, outputs: FloatArray | None = None, X: MatrixLike = None) -> Self:
-        """Fit both measures; see :meth:`Measure.fit`."""
+        """Fit all parts; see :meth:`Measure.fit`."""
         labels = check_label_matrix(Y)
         self.check_form(labels.shape[1])
-        for measure in (self.first, self.second):
-            measure.fit(labels, outputs=outputs, X=X)
+        for part in self.parts():
+            part.fit(labels, outputs=outputs, X=X)
         return self.join()
 
     def join(self) -> Self:
-        """Learn from two measures that are fitted already, on the same examples."""
-        self.n_labels_ = self.first.n_labels_
-        self.bound_ = self.first.bound_ + self.second.bound_
-        self.exponent_ = min(choose_exponent(self.bound_), self.first.exponent_, self.second.exponent_)
+        """Learn from parts that are fitted already, on the same examples."""
+        parts = self.parts()
+        self.n_labels_ = parts[0].n_labels_
+        self.bound_ = sum(part.bound_ for part in parts)
+        self.exponent_ = min(choose_exponent(self.bound_), *(part.exponent_ for part in parts))
         return self
-
-    def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:
-        return self.first._energy(outputs, X, exponent) + self.second._energy(outputs, X, exponent)
 
     def restrict(self, labels: IntArray) -> Self:
         """Return the sum of both measures for some of the labels alone; see :meth:`Measure.restrict`."""

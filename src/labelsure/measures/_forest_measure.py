@@ -1,7 +1,8 @@
 """A joint model of the labels: the labelsets that share the leaves of a forest with the object."""
 
 import math
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +13,7 @@ from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_count, check_number, check_same_length, n_rows
 from labelsure.measures._base import Measure, Need
-from labelsure.measures._log_loss import LogLossMeasure
+from labelsure.measures._likelihoods import LogLossMeasure
 
 MAX_TARGETS = 32
 """A node of a tree stores a number per target: with more labels, trees learn this many random mixtures of them."""
@@ -24,27 +25,7 @@ BLOCK_OBJECTS = 128
 """Objects whose labelsets are looked up at a time, to bound memory."""
 
 
-class ListedLabelsets(NamedTuple):
-    """The labelsets that a forest knows for each of n objects, the most probable ones first.
-
-    Attributes
-    ----------
-    sizes : int64 array of shape (n,)
-        How many each object has.
-    numbers : int64 array of shape (E,)
-        Which labelsets, rows of ``ForestMeasure.labelsets_``: those of the first object, then those of the next.
-    probabilities : array of shape (E,)
-        Above 0.
-    """
-
-    sizes: IntArray
-    numbers: IntArray
-    probabilities: FloatArray
-
-
-NOTHING_LISTED = ListedLabelsets(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class ForestMeasure(Measure):
     """Negative log of the probability of a labelset under a forest, mixed with the learner's own.
 
@@ -120,26 +101,15 @@ class ForestMeasure(Measure):
     array([0.5833, 0.3167, 0.05  ])
     """
 
-    needs = Need.TRAINING_LABELS | Need.FEATURES
+    n_estimators: int = 200
+    min_samples_leaf: int = 5
+    max_features: Any = "sqrt"
+    mix: float = 0.5
+    max_listed: int = 200
+    floor: float = 1e-6
+    random_state: Any = None
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 200,
-        min_samples_leaf: int = 5,
-        max_features: Any = "sqrt",
-        mix: float = 0.5,
-        max_listed: int = 200,
-        floor: float = 1e-6,
-        random_state: Any = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.mix = mix
-        self.max_listed = max_listed
-        self.floor = floor
-        self.random_state = random_state
+    needs = Need.TRAINING_LABELS | Need.FEATURES
 
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where counts, the mixture or the floor are out of range."""
@@ -196,9 +166,9 @@ class ForestMeasure(Measure):
         features = _read_features(X)
         check_same_length(features, outputs, names=("X", "outputs"))
         leaves = self._leaves(features)
-        blocks = range(0, len(outputs), BLOCK_OBJECTS)
+        blocks = range(0, max(len(outputs), 1), BLOCK_OBJECTS)  # at least one, where there are no objects too
         listed = [self._list_labelsets(leaves[start : start + BLOCK_OBJECTS]) for start in blocks]
-        sizes, numbers, probabilities = (np.concatenate(part) for part in zip(NOTHING_LISTED, *listed, strict=True))
+        sizes, numbers, probabilities = map(np.concatenate, zip(*listed, strict=True))
 
         def joint(general: FloatArray) -> FloatArray:
             """Return the scores with the forest's share in the probability; none is larger for it."""
@@ -208,8 +178,18 @@ class ForestMeasure(Measure):
         own = OwnScores(self.labelsets_[numbers], joint, sizes)
         return Costs(off=product.off, on=product.on, constant=-math.log(self.mix), overrides=own)
 
-    def _list_labelsets(self, leaves: Any) -> ListedLabelsets:
-        """Return the ``max_listed`` most probable labelsets of the objects in these leaves."""
+    def _list_labelsets(self, leaves: Any) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return the ``max_listed`` most probable labelsets of the objects in these leaves, the most probable first.
+
+        Returns
+        -------
+        sizes : int64 array of shape (n,)
+            How many each object has.
+        numbers : int64 array of shape (E,)
+            Which labelsets, rows of ``labelsets_``: those of the first object, then those of the next.
+        probabilities : array of shape (E,)
+            Above 0.
+        """
         sums = leaves @ self._shares
         found = np.diff(sums.indptr)
         owners = np.repeat(np.arange(len(found)), found)
@@ -218,7 +198,7 @@ class ForestMeasure(Measure):
         kept = order[rank < self.max_listed]
         n_trees = len(self._first_node) - 1
         probabilities = np.ldexp(sums.data[kept].astype(np.float64), -SHARE_EXPONENT) / n_trees
-        return ListedLabelsets(np.minimum(found, self.max_listed), sums.indices[kept], probabilities)
+        return np.minimum(found, self.max_listed), sums.indices[kept], probabilities
 
 
 def _mix_targets(labels: LabelMatrix, seed: int) -> LabelMatrix | FloatArray:

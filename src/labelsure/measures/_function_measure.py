@@ -1,17 +1,19 @@
 """A nonconformity measure of the user's own."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
-from labelsure._core.fixed_point import Costs, Form, OwnScores
+from labelsure._core.fixed_point import Costs, OwnScores
 from labelsure._core.listing import check_list_memory, check_listed_labels, list_labelsets
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_number
 from labelsure.measures._base import Measure
 
 
+@dataclass(eq=False, repr=False)
 class FunctionMeasure(Measure):
     """Scores from a function of your own, for up to 12 labels.
 
@@ -39,11 +41,11 @@ class FunctionMeasure(Measure):
     array([0.5])
     """
 
-    form: Form = "none"
+    function: Callable[[FloatArray, IntArray], Any]
+    _: KW_ONLY
+    largest: float = 1000.0
 
-    def __init__(self, function: Callable[[FloatArray, IntArray], Any], *, largest: float = 1000.0) -> None:
-        self.function = function
-        self.largest = largest
+    form = "none"
 
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where the function cannot be called, or there are too many labels."""

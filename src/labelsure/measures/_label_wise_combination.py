@@ -1,6 +1,7 @@
 """The p-values of single labels, combined into one nonconformity score."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +13,7 @@ RESIDUAL_EXPONENT = 40
 """Errors are compared as whole numbers of 2^-40, so that |1 - 0.9| and |0 - 0.1| are the tie that they are on paper."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LabelWiseCombination(Measure):
     """Minus the sum of the logarithms of the labels' own p-values, found among the errors made in training.
 
@@ -54,11 +56,10 @@ class LabelWiseCombination(Measure):
     0.25
     """
 
-    def __init__(self, *, out_of_fold: bool = False) -> None:
-        self.out_of_fold = out_of_fold
+    out_of_fold: bool = False
 
     @property
-    def needs(self) -> Need:
+    def needs(self) -> Need:  # type: ignore[override]
         """Labels and outputs of training, out-of-fold ones where that was asked for."""
         return Need.TRAINING_LABELS | (Need.OUT_OF_FOLD_OUTPUTS if self.out_of_fold else Need.TRAINING_OUTPUTS)
 

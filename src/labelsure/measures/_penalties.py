@@ -1,15 +1,13 @@
-"""Penalties on labelsets: rare numbers of labels, labelsets far from those of training, new ones, improbable ones."""
+"""Penalties on labelsets: rare numbers of labels, labelsets far from those of training, new ones."""
 
-import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from labelsure._core.fixed_point import Costs, Form, OwnScores
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_choice, check_number
+from labelsure._core.fixed_point import Costs, OwnScores
+from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
+from labelsure._core.validation import check_number
 from labelsure.measures._base import Measure, Need
-
-BASES = ("marginals", "uniform")
 
 
 class LabelsetPenalty(Measure):
@@ -17,17 +15,15 @@ class LabelsetPenalty(Measure):
 
     weight: float
     needs = Need.TRAINING_LABELS
-
-    @property
-    def form(self) -> Form:
-        """No costs of labels, so the penalty can be added to any measure, one with a square root too."""
-        return "none"
+    form = "none"
+    """No costs of labels, so the penalty can be added to any measure, one with a square root too."""
 
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where the weight is negative."""
         check_number(self.weight, name="weight", at_least=0)
 
 
+@dataclass(eq=False, repr=False)
 class HammingPenalty(LabelsetPenalty):
     """The Hamming distance of a labelset to the nearest one seen in training.
 
@@ -66,8 +62,7 @@ class HammingPenalty(LabelsetPenalty):
     array([0., 1.])
     """
 
-    def __init__(self, weight: float = 2.0) -> None:
-        self.weight = weight
+    weight: float = 2.0
 
     def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
         self.labelsets_: LabelMatrix = np.unique(labels, axis=0)
@@ -77,6 +72,7 @@ class HammingPenalty(LabelsetPenalty):
         return Costs(anchors=self.labelsets_, per_distance=float(self.weight) / self.n_labels_)
 
 
+@dataclass(eq=False, repr=False)
 class CardinalityPenalty(LabelsetPenalty):
     """How rare it was in training to have as many labels as the labelset.
 
@@ -114,8 +110,7 @@ class CardinalityPenalty(LabelsetPenalty):
     array([1.  , 0.25, 0.75])
     """
 
-    def __init__(self, weight: float = 1.0) -> None:
-        self.weight = weight
+    weight: float = 1.0
 
     def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
         counts = np.bincount(labels.sum(axis=1), minlength=self.n_labels_ + 1)
@@ -126,6 +121,7 @@ class CardinalityPenalty(LabelsetPenalty):
         return Costs(by_cardinality=float(self.weight) * (1 - self.frequencies_))
 
 
+@dataclass(eq=False, repr=False)
 class UnseenPenalty(LabelsetPenalty):
     """The same cost for every labelset that no training example has.
 
@@ -161,8 +157,7 @@ class UnseenPenalty(LabelsetPenalty):
     array([0., 3.])
     """
 
-    def __init__(self, weight: float = 3.0) -> None:
-        self.weight = weight
+    weight: float = 3.0
 
     def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
         self.labelsets_: LabelMatrix = np.unique(labels, axis=0)
@@ -171,95 +166,3 @@ class UnseenPenalty(LabelsetPenalty):
     def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
         seen = OwnScores(self.labelsets_, np.zeros(len(self.labelsets_)))
         return Costs(constant=float(self.weight), overrides=seen)
-
-
-class LabelsetPrior(LabelsetPenalty):
-    """Minus the logarithm of a smoothed frequency of the labelset in training.
-
-    With n training examples, of which n(psi) have the labelset psi with indicator t::
-
-        weight * -log P(psi),    P(psi) = (n(psi) + smoothing * B(psi)) / (n + smoothing)
-
-    where B is a distribution over all 2^q labelsets that stands in for those never seen, so that P is one too: the
-    posterior mean under a Dirichlet process prior with base B and concentration ``smoothing`` [1]_. B is a product
-    over the labels::
-
-        B(psi) = prod_j m_j^t_j (1 - m_j)^(1 - t_j)
-
-    with m_j = (n_j + 1/2) / (n + 1), n_j the number of training examples with label j, or with all m_j = 1/2.
-
-    Added to ``LogLossMeasure()`` this weighs what a learner says of the object against how common labelsets are.
-
-    Parameters
-    ----------
-    weight : float, default=1.0
-        The factor of the logarithm; at least 0.
-    smoothing : float, default=1.0
-        How many examples B counts for; above 0.
-    base : {"marginals", "uniform"}, default="marginals"
-        B: labels independent, as often on as in training; or all labelsets equally probable, which can be added to a
-        measure with a square root too, because then all unseen labelsets cost the same.
-
-    Attributes
-    ----------
-    labelsets_ : int8 array of shape (S, q)
-        The labelsets seen in training, each once.
-    counts_ : int64 array of shape (S,)
-        How many training examples have each.
-    n_training_ : int
-        The number of training examples.
-    marginals_ : array of shape (q,)
-        The m_j.
-
-    References
-    ----------
-    .. [1] Ferguson, T. S. (1973). A Bayesian analysis of some nonparametric problems. Annals of Statistics 1(2),
-       209-230.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from labelsure.measures import LabelsetPrior
-    >>> measure = LabelsetPrior(smoothing=4.0, base="uniform").fit([[1, 0], [1, 0], [1, 0], [0, 1]])
-    >>> np.exp(-measure.scores([[0.5, 0.5]] * 3, [[0, 0], [0, 1], [1, 0]])).round(6)
-    array([0.125, 0.25 , 0.5  ])
-    """
-
-    def __init__(self, weight: float = 1.0, *, smoothing: float = 1.0, base: str = "marginals") -> None:
-        self.weight = weight
-        self.smoothing = smoothing
-        self.base = base
-
-    @property
-    def form(self) -> Form:
-        """A sum over labels, or, with the uniform base, none."""
-        return "none" if self.base == "uniform" else "sum"
-
-    def check_parameters(self, n_labels: int | None = None) -> None:
-        """Raise ValueError where weight or smoothing are out of range, or the base is unknown."""
-        super().check_parameters(n_labels)
-        check_number(self.smoothing, name="smoothing", above=0)
-        check_choice(self.base, BASES, name="base")
-
-    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
-        self.n_training_ = len(labels)
-        self.labelsets_: LabelMatrix
-        self.counts_: IntArray
-        self.labelsets_, self.counts_ = np.unique(labels, axis=0, return_counts=True)
-        self.marginals_: FloatArray = np.full(self.n_labels_, 0.5)
-        if self.base == "marginals":
-            self.marginals_ = (labels.sum(axis=0, dtype=np.float64) + 0.5) / (len(labels) + 1)
-        self._smoothing_cost = math.log(len(labels) + self.smoothing) - math.log(self.smoothing)  # -log of B's share
-        largest = -np.log(np.minimum(self.marginals_, 1 - self.marginals_)).sum()
-        return float(self.weight * (largest + self._smoothing_cost))
-
-    def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
-        weight, log_on, log_off = float(self.weight), np.log(self.marginals_), np.log1p(-self.marginals_)
-        on = self.labelsets_.astype(np.float64)
-        log_base = on @ log_on + (1 - on) @ log_off
-        log_share = np.logaddexp(np.log(self.counts_), math.log(self.smoothing) + log_base)
-        own = weight * (math.log(self.n_training_ + self.smoothing) - log_share)
-        seen, smoothing = OwnScores(self.labelsets_, own), weight * self._smoothing_cost
-        if self.base == "uniform":  # all unseen labelsets cost the same: smoothing and a term for each label
-            return Costs(constant=np.append(smoothing, -weight * log_off)[None], overrides=seen)
-        return Costs(off=-weight * log_off, on=-weight * log_on, constant=smoothing, overrides=seen)

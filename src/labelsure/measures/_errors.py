@@ -1,12 +1,14 @@
-"""Mahalanobis distances of the errors: mistakes that usually come together are less strange together."""
+"""How far a labelset lies from the outputs: powers of the errors, the largest, and their Mahalanobis distance."""
 
 import math
+from dataclasses import KW_ONLY, dataclass
+from typing import Self
 
 import numpy as np
 
-from labelsure._core.fixed_point import Costs, Form
+from labelsure._core.fixed_point import Costs
 from labelsure._core.running import one_thread
-from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
+from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_choice, check_number
 from labelsure.measures._base import Measure, Need
 
@@ -17,6 +19,127 @@ SMALLEST_SPREAD = 1e-6
 """Outputs or residuals that differ by less than this do not vary: the rest may be rounding."""
 
 
+@dataclass(eq=False, repr=False)
+class PowerMeasure(Measure):
+    """Sum of powers of the label-wise errors, plus a penalty for pairs of labels never seen together.
+
+    For the labelset psi with indicator t and outputs o::
+
+        sum_j |t_j - o_j|^d + pair_penalty * #{j < r in psi: no training example has both j and r}
+
+    Parameters
+    ----------
+    d : float, default=4
+        The power, above 0. Large powers let the worst label decide, small ones the number of errors.
+    pair_penalty : float, default=0
+        The paper's lambda: what each unseen pair adds; at least 0.
+
+    Attributes
+    ----------
+    unseen_pairs_ : bool array of shape (q, q) or None
+        Entry (j, r), j < r, tells whether labels j and r never occur together in the training part; None without
+        a penalty for that.
+
+    References
+    ----------
+    Papadopoulos, H. (2014). A cross-conformal predictor for multi-label classification. AIAI Workshops, 241-250.
+
+    Examples
+    --------
+    >>> from labelsure.measures import PowerMeasure
+    >>> measure = PowerMeasure(d=2, pair_penalty=1.0).fit([[1, 0], [0, 1]])
+    >>> measure.scores([[0.5, 0.75], [0.5, 0.75]], [[0, 1], [1, 1]])
+    array([0.3125, 1.3125])
+    """
+
+    d: float = 4
+    _: KW_ONLY
+    pair_penalty: float = 0.0
+
+    labels_alike = True
+
+    @property
+    def needs(self) -> Need:  # type: ignore[override]
+        """The training labels, where there is a penalty for unseen pairs."""
+        return Need.TRAINING_LABELS if self.pair_penalty else Need.NOTHING
+
+    def check_parameters(self, n_labels: int | None = None) -> None:
+        """Raise ValueError where the power is not above 0, or the penalty below."""
+        check_number(self.d, name="d", above=0)
+        check_number(self.pair_penalty, name="pair_penalty", at_least=0)
+
+    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
+        self.unseen_pairs_: BoolArray | None = None
+        if self.pair_penalty > 0:
+            together = labels.T.astype(np.float64) @ labels
+            self.unseen_pairs_ = np.triu(together == 0, 1)
+        return self.n_labels_ + float(self.pair_penalty) * self.n_labels_ * (self.n_labels_ - 1) / 2
+
+    def restrict(self, labels: IntArray) -> Self:
+        """Return the fitted measure for some of the labels alone; see :meth:`Measure.restrict`."""
+        part = super().restrict(labels)
+        part.unseen_pairs_ = None if self.unseen_pairs_ is None else self.unseen_pairs_[np.ix_(labels, labels)]
+        return part
+
+    def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
+        d = float(self.d)
+        pairs = None if self.unseen_pairs_ is None else float(self.pair_penalty) * self.unseen_pairs_.astype(np.float64)
+        return Costs(off=np.power(outputs, d), on=np.power(1 - outputs, d), pairwise=pairs)
+
+
+class MaxNormMeasure(Measure):
+    """The largest of the label-wise errors: one label badly wrong is as strange as all of them.
+
+    For the labelset psi with indicator t and outputs o::
+
+        max_j |t_j - o_j|
+
+    This is the limit for d to infinity of the norms (sum_j |t_j - o_j|^d)^(1/d), which order labelsets as
+    :class:`PowerMeasure` does and were proposed for multi-label conformal prediction by [1]_. Many labelsets tie.
+
+    Notes
+    -----
+    A fold's count for a labelset is the smallest of its labels' counts, so all labelsets are searched for any number of
+    labels. A sum with another measure, or with a penalty, is no maximum any more: up to 12 labels, all labelsets of an
+    object scored one by one.
+
+    References
+    ----------
+    .. [1] Maltoudoglou, L., Paisios, A., Lenc, L., Martinek, J., Kral, P., Papadopoulos, H. (2022). Well-calibrated
+       confidence measures for multi-label text classification with a large number of labels. Pattern Recognition
+       122, 108271.
+
+    Examples
+    --------
+    >>> from labelsure.measures import MaxNormMeasure
+    >>> measure = MaxNormMeasure().fit([[1, 0]])
+    >>> measure.scores([[0.5, 0.75], [0.5, 0.75]], [[0, 1], [0, 0]])
+    array([0.5 , 0.75])
+
+    With one fold a region holds all labelsets whose labels are all good enough, here 2^n for n undecided labels:
+
+    >>> import numpy as np
+    >>> from labelsure import calibrate_outputs
+    >>> rng = np.random.default_rng(0)
+    >>> outputs = rng.beta(0.3, 0.6, size=(101, 200))
+    >>> Y = (rng.random((100, 200)) < outputs[:100]).astype(int)
+    >>> pred = calibrate_outputs(outputs[:100], Y, measure=MaxNormMeasure()).predict_labelsets(outputs[100:])
+    >>> region = pred.region(significance=0.2)
+    >>> n_undecided = int((region.outer & ~region.inner).sum())
+    >>> n_undecided, int(region.sizes[0]) == 2**n_undecided
+    (157, True)
+    """
+
+    form = "maximum"
+
+    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
+        return 1.0
+
+    def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
+        return Costs(off=outputs, on=1 - outputs)
+
+
+@dataclass(eq=False, repr=False)
 class MahalanobisMeasure(Measure):
     """Mahalanobis distance of the errors from zero, under the covariance of the errors made in training.
 
@@ -84,25 +207,17 @@ class MahalanobisMeasure(Measure):
     array([0.27, 0.4 , 0.6 ])
     """
 
-    form: Form = "root"
+    residuals: str = "signed"
+    _: KW_ONLY
+    rescale: bool = True
+    shrinkage: str | float = "ledoit-wolf"
+    normalised: bool = True
+    out_of_fold: bool = False
 
-    def __init__(
-        self,
-        residuals: str = "signed",
-        *,
-        rescale: bool = True,
-        shrinkage: str | float = "ledoit-wolf",
-        normalised: bool = True,
-        out_of_fold: bool = False,
-    ) -> None:
-        self.residuals = residuals
-        self.rescale = rescale
-        self.shrinkage = shrinkage
-        self.normalised = normalised
-        self.out_of_fold = out_of_fold
+    form = "root"
 
     @property
-    def needs(self) -> Need:
+    def needs(self) -> Need:  # type: ignore[override]
         """Labels and outputs of training, out-of-fold ones where that was asked for."""
         return Need.TRAINING_LABELS | (Need.OUT_OF_FOLD_OUTPUTS if self.out_of_fold else Need.TRAINING_OUTPUTS)
 
