@@ -18,7 +18,7 @@ SIZES = np.array([[4000.0, 30.5], [np.nan, np.nan], [120.0, 7.25], [900.0, 12.0]
 
 
 def make_choice(sizes=SIZES, *, logarithmic=False):
-    return MeasureChoice.of(
+    return MeasureChoice(
         CANDIDATES,
         sizes,
         significance=(0.05, 0.2),
@@ -53,16 +53,14 @@ def test_choice_that_is_not_the_best_is_marked_where_it_stands():
 @pytest.mark.parametrize(("bits", "chosen"), [((1.2, 1.05, 1.0), 1), ((1.2, 1.11, 1.0), 2), ((1.09, 9.0, 1.0), 0)])
 def test_losses_that_are_close_count_as_equal(bits, chosen):
     options = {"significance": [0.1], "n_objects": 4, "n_examples": 4}
-    choice = MeasureChoice.of(
-        [PowerMeasure(d) for d in (1, 2, 3)], np.array(bits)[:, None], logarithmic=True, **options
-    )
+    choice = MeasureChoice([PowerMeasure(d) for d in (1, 2, 3)], np.array(bits)[:, None], logarithmic=True, **options)
     assert choice.chosen == chosen
     assert choice.ranking[0] == 2
 
 
 def test_candidates_that_cannot_be_used_are_not_close():
     options = {"significance": [0.1], "n_objects": 4, "n_examples": 4, "skipped": {0: "no objects"}}
-    choice = MeasureChoice.of([PowerMeasure(d) for d in (1, 2, 3)], np.array([[np.nan], [8.0], [2.0]]), **options)
+    choice = MeasureChoice([PowerMeasure(d) for d in (1, 2, 3)], np.array([[np.nan], [8.0], [2.0]]), **options)
     assert choice.chosen == 2
 
 

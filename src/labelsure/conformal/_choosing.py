@@ -70,10 +70,10 @@ def choose(candidates: Sequence[Measure], trial: "Trial") -> MeasureChoice:
             skipped[c] = str(error)
             continue
         sizes[c] = bits.mean(axis=0) if logarithmic else np.exp2(bits).mean(axis=0)
-    return MeasureChoice.of(
+    return MeasureChoice(
         candidates,
         sizes,
-        significance=[float(level) for level in trial.levels],
+        significance=tuple(float(level) for level in trial.levels),
         n_objects=int(trial.objects.sum()),
         n_examples=len(trial.labels),
         logarithmic=logarithmic,

@@ -1,9 +1,10 @@
 """What a choice between measures was, and why: tables to read, print and keep."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Self, overload
+from collections import Counter, UserList
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -22,24 +23,19 @@ class MeasureChoice:
 
     Attributes
     ----------
-    candidates : tuple of Measure
+    candidates : sequence of Measure
         The measures that were compared, unfitted, in the order given.
-    chosen : int
-        Which of them was chosen.
-    significance : tuple of float
-        The levels of the regions.
     sizes : array of shape (n_candidates, n_levels)
         For each candidate and level the mean size of the regions, or, where ``logarithmic``, the mean of log2 of it;
         NaN for candidates that could not be used.
-    losses : array of shape (n_candidates,)
-        In bits: the mean over the levels of log2 of the mean size, or of the mean log2 size. The earliest candidate
-        within 0.1 of the smallest was chosen.
+    significance : tuple of float
+        The levels of the regions.
+    n_objects, n_examples : int
+        The number of objects whose regions were measured, and of examples in the training part.
     logarithmic : bool
         Whether sizes are compared by their logarithms, which is done for more than 20 labels.
     skipped : dict of int to str
         Why a candidate could not be used.
-    n_objects, n_examples : int
-        The number of objects whose regions were measured, and of examples in the training part.
 
     Examples
     --------
@@ -47,7 +43,7 @@ class MeasureChoice:
     >>> from labelsure.measures import LogLossMeasure, PowerMeasure
     >>> sizes = np.array([[4.4, 2.7], [5.1, 3.0], [4.2, 2.6]])
     >>> candidates = (LogLossMeasure(floor=0.01), PowerMeasure(), LogLossMeasure())
-    >>> print(MeasureChoice.of(candidates, sizes, significance=(0.05, 0.1), n_objects=50, n_examples=200))
+    >>> print(MeasureChoice(candidates, sizes, significance=(0.05, 0.1), n_objects=50, n_examples=200))
     LogLossMeasure(floor=0.01) chosen from 3 candidates: the earliest within 0.1 bits of the smallest regions.
     Mean sizes of the regions of 50 of 200 training examples, by significance:
     rank 0.05  0.1 bits
@@ -56,37 +52,30 @@ class MeasureChoice:
        3 5.10 3.00 1.97   PowerMeasure()
     """
 
-    candidates: tuple[Measure, ...]
-    chosen: int
-    significance: tuple[float, ...]
+    candidates: Sequence[Measure]
     sizes: FloatArray
-    losses: FloatArray
-    logarithmic: bool
-    skipped: dict[int, str]
+    _: KW_ONLY
+    significance: tuple[float, ...]
     n_objects: int
     n_examples: int
+    logarithmic: bool = False
+    skipped: dict[int, str] = field(default_factory=dict)
 
-    @classmethod
-    def of(
-        cls,
-        candidates: Sequence[Measure],
-        sizes: FloatArray,
-        *,
-        significance: Sequence[float],
-        n_objects: int,
-        n_examples: int,
-        logarithmic: bool = False,
-        skipped: dict[int, str] | None = None,
-    ) -> Self:
-        """Choose among candidates by the sizes of their regions, or say why none can be used."""
-        skipped = skipped or {}
-        if len(skipped) == len(candidates):
-            reasons = " ".join(f"{candidates[c]!r}: {why}" for c, why in skipped.items())
+    def __post_init__(self) -> None:
+        if len(self.skipped) == len(self.candidates):
+            reasons = " ".join(f"{self.candidates[c]!r}: {why}" for c, why in self.skipped.items())
             raise ValueError(f"None of the candidates can be used. {reasons}")
-        losses = (sizes if logarithmic else np.log2(sizes)).mean(axis=1)
-        chosen = int(np.flatnonzero(losses <= np.nanmin(losses) + CLOSE_BITS)[0])
-        levels = tuple(float(level) for level in significance)
-        return cls(tuple(candidates), chosen, levels, sizes, losses, logarithmic, skipped, n_objects, n_examples)
+
+    @cached_property
+    def losses(self) -> FloatArray:
+        """In bits: the mean over the levels of log2 of the mean size, or of the mean log2 size."""
+        losses: FloatArray = (self.sizes if self.logarithmic else np.log2(self.sizes)).mean(axis=1)
+        return losses
+
+    @cached_property
+    def chosen(self) -> int:
+        """Which candidate was chosen: the earliest whose loss is within 0.1 of the smallest."""
+        return int(np.flatnonzero(self.losses <= np.nanmin(self.losses) + CLOSE_BITS)[0])
 
     @property
     def measure(self) -> Measure:
@@ -136,13 +125,8 @@ class MeasureChoice:
         return pandas.DataFrame(columns)
 
 
-class MeasureChoices(Sequence[MeasureChoice]):
-    """The choices of all folds of a predictor, a sequence of :class:`MeasureChoice`.
-
-    Parameters
-    ----------
-    choices : sequence of MeasureChoice
-        One per fold.
+class MeasureChoices(UserList[MeasureChoice]):
+    """The choices of all folds of a predictor, a list of :class:`MeasureChoice`.
 
     Examples
     --------
@@ -155,22 +139,6 @@ class MeasureChoices(Sequence[MeasureChoice]):
     >>> list(model.measure_choices_.to_frame().columns)
     ['fold', 'candidate', 'size_0.05', 'size_0.1', 'size_0.2', 'loss', 'chosen', 'reason']
     """
-
-    def __init__(self, choices: Sequence[MeasureChoice]) -> None:
-        self._choices = tuple(choices)
-
-    def __len__(self) -> int:
-        return len(self._choices)
-
-    @overload
-    def __getitem__(self, k: int) -> MeasureChoice: ...
-    @overload
-    def __getitem__(self, k: slice) -> "MeasureChoices": ...
-    def __getitem__(self, k: int | slice) -> "MeasureChoice | MeasureChoices":
-        return MeasureChoices(self._choices[k]) if isinstance(k, slice) else self._choices[k]
-
-    def __iter__(self) -> Iterator[MeasureChoice]:
-        return iter(self._choices)
 
     def __repr__(self) -> str:
         return f"MeasureChoices({', '.join(f'{n} x {name}' for name, n in self.counts.most_common())})"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import reduce
-from math import isfinite
+from math import inf, nan
 from operator import add
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
@@ -111,12 +111,6 @@ class Term(NamedTuple):
     def __str__(self) -> str:
         return self.name if self.number is None else f"{self.name}:{self.number:g}"
 
-    def parameters(self) -> dict[str, Any]:
-        """Return what the word's class is called with, the number included."""
-        word = MEASURES[self.name]
-        numbered = {} if self.number is None or word.number is None else {word.number: self.number}
-        return {**word.parameters, **numbered}
-
 
 def make_measure(name: str) -> Any:
     """Return the unfitted measure with this name: words with ``+`` between them, numbers after colons.
@@ -144,24 +138,24 @@ def make_measure(name: str) -> Any:
 def make_measures(names: Iterable[str]) -> list[Any]:
     """Return the measures with these names; parts that they have in common are the same objects."""
     made: dict[str, Any] = {}
-    return [reduce(add, [_make(*part, made) for part in _parts(name)]) for name in names]
-
-
-def _parts(name: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return the classes that are added up, as paths, and what each is called with."""
-    terms = read_measure(name)
-    options = [term for term in terms if MEASURES[term.name].role == "option"]
-    parts = [(MEASURES[term.name].makes, term.parameters()) for term in terms if term not in options]
-    for term in options:
-        parts[0][1].update(term.parameters())
-    return parts
-
-
-def _make(path: str, parameters: dict[str, Any], made: dict[str, Any]) -> Any:
-    key = f"{path} {parameters}"
-    if key not in made:
-        made[key] = resolve_name(path if ":" in path else f"labelsure.measures:{path}")(**parameters)
-    return made[key]
+    sums = []
+    for name in names:
+        calls: list[tuple[str, dict[str, Any]]] = []
+        for term in read_measure(name):
+            word = MEASURES[term.name]
+            parameters = dict(word.parameters)
+            if word.number is not None and term.number is not None:
+                parameters[word.number] = term.number
+            if word.role == "option":
+                calls[0][1].update(parameters)
+            else:
+                calls.append((word.makes, parameters))
+        for path, parameters in calls:
+            if f"{path} {parameters}" not in made:
+                make = resolve_name(path if ":" in path else f"labelsure.measures:{path}")
+                made[f"{path} {parameters}"] = make(**parameters)
+        sums.append(reduce(add, [made[f"{path} {parameters}"] for path, parameters in calls]))
+    return sums
 
 
 def spell_measure(name: str) -> str:
@@ -184,44 +178,40 @@ def read_measure(name: str) -> list[Term]:
     >>> read_measure("power:2+pairs")
     [Term(name='power', number=2.0), Term(name='pairs', number=None)]
     """
-    base, *added = (_read_term(part) for part in name.split("+"))
-    _check_word(base.name, ("measure", "recipe"), "measures", name)
-    for term in added:
-        _check_word(term.name, ("option", "penalty"), "parts that can be added to a measure", name)
-    first = MEASURES[base.name]
-    for term in (base, *added):
-        if term.number is not None and MEASURES[term.name].number is None:
-            raise ValueError(f"{term.name} takes no number, got {name!r}.")
-    if first.role == "recipe" and added:
-        raise ValueError(f"{base.name} stands alone, it chooses penalties too, got {name!r}.")
-    if len({term.name for term in added}) < len(added):
+    terms = [_read_term(text, name, first=n == 0) for n, text in enumerate(name.split("+"))]
+    base, *added = (term.name for term in terms)
+    if MEASURES[base].role == "recipe" and added:
+        raise ValueError(f"{base} stands alone, it chooses penalties too, got {name!r}.")
+    if len(set(added)) < len(added):
         raise ValueError(f"Each part of a measure must be there once, got {name!r}.")
-    for term in added:
-        if MEASURES[term.name].role == "option" and MEASURES[term.name].makes != first.makes:
-            owners = [other for other, word in MEASURES.items() if word.makes == MEASURES[term.name].makes]
-            raise ValueError(f"{term.name} is a part of {owners[0]}, {owners[0]}+{term.name}, got {name!r}.")
-    return [base, *added]
+    for word in added:
+        makes = MEASURES[word].makes
+        if MEASURES[word].role == "option" and makes != MEASURES[base].makes:
+            owner = next(other for other, entry in MEASURES.items() if entry.makes == makes)
+            raise ValueError(f"{word} is a part of {owner}, {owner}+{word}, got {name!r}.")
+    return terms
 
 
-def _read_term(text: str) -> Term:
+def _read_term(text: str, whole: str, *, first: bool) -> Term:
+    """Return a part of a name, the first or one that is added, or say what is wrong with it."""
     name, colon, number = text.strip().partition(":")
-    if not colon:
-        return Term(name, None)
-    try:
-        value = float(number)
-        valid = value >= 0 and isfinite(value)
-    except ValueError:
-        valid = False
-    if not valid:
-        raise ValueError(f"A number of at least 0 must follow {name}:, got {number!r}.")
-    return Term(name, value)
-
-
-def _check_word(name: str, roles: tuple[str, ...], kind: str, whole: str) -> None:
-    """Raise ValueError unless the name is a word with one of these roles."""
+    kind, roles = "measures", ("measure", "recipe")
+    if not first:
+        kind, roles = "parts that can be added to a measure", ("option", "penalty")
     names = [word for word, entry in MEASURES.items() if entry.role in roles]
     if name not in names:
         place = "" if whole == name else f" in {whole!r}"
         near = get_close_matches(name, names, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
         raise ValueError(f"The {kind} are {', '.join(names)}, got {name!r}{place}{hint}")
+    if not colon:
+        return Term(name, None)
+    if MEASURES[name].number is None:
+        raise ValueError(f"{name} takes no number, got {whole!r}.")
+    try:
+        value = float(number)
+    except ValueError:
+        value = nan
+    if not 0 <= value < inf:
+        raise ValueError(f"A number of at least 0 must follow {name}:, got {number!r}.")
+    return Term(name, value)
