@@ -9,7 +9,7 @@ from labelsure._core.energy_parts import Discounts, Maximum, Overrides, Penalty,
 from labelsure._core.listing import check_list_memory, check_listed_labels, list_labelsets
 from labelsure._core.types import IntArray, LabelMatrix
 
-Part = TypeVar("Part", IntArray, Penalty, Discounts)
+Part = TypeVar("Part", IntArray, Penalty, Discounts, Overrides)
 
 NO_MAXIMUM = (
     "A maximum over labels, as that of MaxNormMeasure(), with other measures, penalties or categories beside it"
@@ -117,43 +117,38 @@ class Energy:
         rows = zip(on, objects, strict=True)
         return np.array([row @ np.triu(self.pairwise[i], 1) @ row for row, i in rows], dtype=np.int64)
 
+    def _extremes(self, extreme: np.ufunc) -> IntArray:
+        """Return what no sum of each object's costs falls below (np.minimum) or rises above (np.maximum)."""
+        sums: IntArray = self.constant + extreme(self.unary, 0).sum(axis=1)
+        if self.pairwise is not None:
+            sums = sums + extreme(np.triu(self.pairwise, 1), 0).sum(axis=(-2, -1))
+        if self.link is not None:
+            sums = self.link(sums)
+        return sums if self.maximum is None else sums + extreme(self.maximum.off, self.maximum.on).max(axis=1)
+
     def lower_bound(self) -> int:
         """Return a number that no score outside discounts and overrides falls below (0 objects: 0)."""
-        if self.n_objects == 0:
-            return 0
-        lowest = self.constant + np.minimum(self.unary, 0).sum(axis=1)
-        if self.pairwise is not None:
-            lowest = lowest + np.minimum(np.triu(self.pairwise, 1), 0).sum(axis=(-2, -1))
-        bound = int(lowest.min())
-        bound = bound if self.link is None else int(self.link(np.array([bound]))[0])
-        return bound if self.maximum is None else bound + int(self.maximum.lowest().min())
+        return int(self._extremes(np.minimum).min()) if self.n_objects else 0
 
     def upper_bound(self) -> int:
         """Return a number that no score rises above (0 objects: 0)."""
         if self.n_objects == 0:
             return 0
-        highest = self.constant + np.maximum(self.unary, 0).sum(axis=1)
-        if self.pairwise is not None:
-            highest = highest + np.maximum(np.triu(self.pairwise, 1), 0).sum(axis=(-2, -1))
-        bound = int(highest.max())
-        bound = bound if self.link is None else int(self.link(np.array([bound]))[0])
-        if self.maximum is not None:
-            bound += int(self.maximum.highest().max())
+        bound = int(self._extremes(np.maximum).max())
         if self.penalty is not None:
             bound += self.penalty.largest_cost(self.n_labels)
-        return bound if self.overrides is None else max(bound, int(self.overrides.scores.max(initial=bound)))
+        return bound if self.overrides is None else int(self.overrides.scores.max(initial=bound))
 
     def take(self, objects: IntArray | slice) -> "Energy":
         """Return the energy of some of the objects, repeated ones allowed."""
-        chosen = np.arange(self.n_objects)[objects]
         per_object = self.pairwise is not None and self.pairwise.ndim == 3
         return replace(
             self,
             constant=self.constant[objects],
             unary=self.unary[objects],
             pairwise=self.pairwise[objects] if self.pairwise is not None and per_object else self.pairwise,
-            overrides=None if self.overrides is None else self.overrides.take(chosen),
-            maximum=None if self.maximum is None else self.maximum.take(objects),
+            overrides=self.overrides and self.overrides.take(objects),
+            maximum=self.maximum and Maximum(self.maximum.off[objects], self.maximum.on[objects]),
         )
 
     def override_empty(self, score: int) -> "Energy":
@@ -166,12 +161,9 @@ class Energy:
         >>> energy.scores(np.array([[0, 0], [1, 0]]), objects=np.array([0, 0])).tolist()
         [9, 2]
         """
-        own = Overrides(
-            begin=np.arange(self.n_objects + 1),
-            labelsets=np.zeros((self.n_objects, self.n_labels), dtype=np.int8),
-            scores=np.full(self.n_objects, score, dtype=np.int64),
-        )
-        listed = own if self.overrides is None else _unite(self.overrides, own)
+        empty = np.zeros(self.unary.shape, dtype=np.int8)
+        own = Overrides(np.arange(len(empty) + 1), empty, np.full(len(empty), score, dtype=np.int64))
+        listed = own if self.overrides is None else self.overrides + own
         scores = self.scores(listed.labelsets, objects=listed.owners())
         return replace(self, overrides=replace(listed, scores=np.where(listed.labelsets.any(axis=1), scores, score)))
 
@@ -221,31 +213,24 @@ class Energy:
                 "A measure with a square root can only be added to penalties, not to another measure of the outputs:"
                 " the sum would not be one energy that can be searched."
             )
-        general = Energy(
+        listed = _add(self.overrides, other.overrides)
+        if listed is not None:
+            own = [energy.scores(listed.labelsets, objects=listed.owners()) for energy in (self, other)]
+            listed = replace(listed, scores=own[0] + own[1])
+        return Energy(
             constant=self.constant + other.constant,
             unary=self.unary + other.unary,
             pairwise=_add(self.pairwise, other.pairwise),
             link=link,
             penalty=_add(self.penalty, other.penalty),
+            overrides=listed,
             discounts=_add(self.discounts, other.discounts),
             maximum=self.maximum or other.maximum,
         )
-        return replace(general, overrides=self._added_overrides(other))
 
     @property
     def _has_additive_part(self) -> bool:
         return bool(self.link is not None or self.constant.any() or self.unary.any() or self.pairwise is not None)
-
-    def _added_overrides(self, other: "Energy") -> Overrides | None:
-        if self.overrides is None or other.overrides is None:
-            listed = self.overrides or other.overrides
-        else:
-            listed = _unite(self.overrides, other.overrides)
-        if listed is None:
-            return None
-        labelsets, owners = listed.labelsets, listed.owners()
-        scores = self.scores(labelsets, objects=owners) + other.scores(labelsets, objects=owners)
-        return replace(listed, scores=scores)
 
 
 def _add(a: Part | None, b: Part | None) -> Part | None:
@@ -253,11 +238,3 @@ def _add(a: Part | None, b: Part | None) -> Part | None:
     if a is None or b is None:
         return b if a is None else a
     return a + b
-
-
-def _unite(a: Overrides, b: Overrides) -> Overrides:
-    """Return the labelsets in either list, each object's once; their scores mean nothing yet."""
-    rows = np.concatenate([np.column_stack([part.owners(), part.labelsets]) for part in (a, b)])
-    once = np.unique(rows, axis=0)
-    begin = np.searchsorted(once[:, 0], np.arange(len(a.begin))).astype(np.int64)
-    return Overrides(begin, once[:, 1:].astype(np.int8), np.zeros(len(once), dtype=np.int64))

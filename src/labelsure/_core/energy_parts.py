@@ -68,25 +68,11 @@ class Maximum:
         scores: IntArray = np.where(np.asarray(Y, dtype=bool), self.on[objects], self.off[objects]).max(axis=1)
         return scores
 
-    def lowest(self) -> IntArray:
-        """Return a number for each object that none of its labelsets falls below, and one of them may reach."""
-        lowest: IntArray = np.minimum(self.off, self.on).max(axis=1)
-        return lowest
-
-    def highest(self) -> IntArray:
-        """Return the largest cost of each object."""
-        highest: IntArray = np.maximum(self.off, self.on).max(axis=1)
-        return highest
-
     def forbid(self, label: int, *, on: bool, cost: int) -> "Maximum":
         """Return the costs with at least ``cost`` more for every labelset that has one label on, or off."""
         forbidden = Maximum(self.off.copy(), self.on.copy())
-        (forbidden.on if on else forbidden.off)[:, label] = self.highest() + cost
+        (forbidden.on if on else forbidden.off)[:, label] = np.maximum(self.off, self.on).max(axis=1) + cost
         return forbidden
-
-    def take(self, objects: IntArray | slice) -> "Maximum":
-        """Return the costs of some of the objects, repeated ones allowed."""
-        return Maximum(self.off[objects], self.on[objects])
 
 
 BLOCK_DISTANCES = 2**21
@@ -257,9 +243,16 @@ class Overrides:
         """Return the object of each row."""
         return np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
 
-    def take(self, objects: IntArray) -> "Overrides":
+    def take(self, objects: IntArray | slice) -> "Overrides":
         """Return the overrides of some of the objects, repeated ones allowed."""
         sizes = np.diff(self.begin)[objects]
         begin = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         rows = np.repeat(self.begin[:-1][objects] - begin[:-1], sizes) + np.arange(begin[-1])
         return Overrides(begin, self.labelsets[rows], self.scores[rows])
+
+    def __add__(self, other: "Overrides") -> "Overrides":
+        """Return the labelsets in either list, each object's once; their scores, 0, are for energies to fill in."""
+        rows = np.concatenate([np.column_stack([part.owners(), part.labelsets]) for part in (self, other)])
+        once = np.unique(rows, axis=0)
+        begin = np.searchsorted(once[:, 0], np.arange(len(self.begin))).astype(np.int64)
+        return Overrides(begin, once[:, 1:].astype(np.int8), np.zeros(len(once), dtype=np.int64))

@@ -117,31 +117,35 @@ class OwnScores:
     scores: FloatArray | Callable[[FloatArray], FloatArray]
     sizes: IntArray | None = None
 
-    def rounded(self, general: Energy, exponent: int, bound: float) -> tuple[IntArray, IntArray]:
-        """Return what the general energy says of the labelsets, and their own scores."""
-        owners = np.zeros(len(self.labelsets), dtype=np.int64)
-        if self.sizes is not None:
-            if np.shape(self.sizes) != (general.n_objects,) or np.sum(self.sizes) != len(owners):
-                raise ValueError(
-                    f"sizes must say for each of {general.n_objects} objects how many of the {len(owners)} labelsets"
-                    f" are its own, got an array of shape {np.shape(self.sizes)} and sum {np.sum(self.sizes)}."
-                )
-            owners = np.repeat(np.arange(general.n_objects), self.sizes)
-        plain = np.empty(len(owners), dtype=np.int64)
+    def put_into(self, general: Energy, exponent: int, bound: float) -> Energy:
+        """Return the energy with these scores: overrides of its objects, or discounts of one that stands for all."""
+        labelsets = np.asarray(self.labelsets, dtype=np.int8)
+        if self.sizes is None and general.n_objects != 1:
+            raise ValueError("OwnScores without sizes are for costs that are the same for all objects: give one row.")
+        sizes = np.array([len(labelsets)]) if self.sizes is None else self.sizes
+        if np.shape(sizes) != (general.n_objects,) or np.sum(sizes) != len(labelsets):
+            raise ValueError(
+                f"sizes must say for each of {general.n_objects} objects how many of the {len(labelsets)} labelsets"
+                f" are its own, got an array of shape {np.shape(sizes)} and sum {np.sum(sizes)}."
+            )
+        plain = np.zeros(len(labelsets), dtype=np.int64)
         if self.sizes is None or callable(self.scores):
+            owners = np.repeat(np.arange(general.n_objects), sizes)
             for start in range(0, len(owners), BLOCK_ROWS):
                 rows = slice(start, start + BLOCK_ROWS)
-                plain[rows] = general.scores(self.labelsets[rows], objects=owners[rows])  # type: ignore[arg-type]
-        scores = self.scores
-        if callable(scores):
-            scores = scores(np.ldexp(plain.astype(np.float64), -exponent))
+                plain[rows] = general.scores(labelsets[rows], objects=owners[rows])
+        scores = self.scores(np.ldexp(plain.astype(np.float64), -exponent)) if callable(self.scores) else self.scores
         own = to_fixed_point(scores, exponent)
         if own.shape != plain.shape or np.abs(own).max(initial=0) > np.ldexp(ROUNDING * bound, exponent) + 1:
             raise ValueError(
                 f"OwnScores must have one score for each of {len(plain)} labelsets, none larger than the {bound:.6g}"
                 f" that the measure's _learn returned, got shape {own.shape}."
             )
-        return plain, own
+        if self.sizes is None:
+            # sums of rounded costs may be a few units below the rounded whole where both are equal on paper
+            return replace(general, discounts=Discounts(labelsets, np.maximum(plain - own, 0)))
+        begin = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        return replace(general, overrides=Overrides(begin, labelsets, own))
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,26 +206,34 @@ class Costs:
         bound : float
             No score is larger in magnitude, nor is a partial sum of one.
         """
+        n_objects, n_labels = shape
         parts = self._check(shape, form, bound)
         below = min(2 * exponent, _exponent_below_root(bound)) if form == "root" else exponent
         pairwise = None if self.pairwise is None else _round_pairs(self.pairwise, shape, below)
-        lengths = [part.shape[:1] for part in parts] + ([] if pairwise is None or pairwise.ndim == 2 else [shape[:1]])
-        n_rows = np.broadcast_shapes(*lengths)[0]  # one where all objects are alike
+        alike = all(len(part) == 1 for part in parts) and (pairwise is None or pairwise.ndim == 2)
         rounded = [to_fixed_point(part, below) for part in parts]
-        terms, off, on = (np.broadcast_to(part, (n_rows, part.shape[1])) for part in rounded)
+        rows = (1 if alike else n_objects, n_labels)  # one that stands for all, where they are alike
+        terms, off, on = (np.broadcast_to(part, (rows[0], part.shape[1])) for part in rounded)
         constant: IntArray = terms.sum(axis=1)
-        nothing = np.zeros((n_rows, shape[1]), dtype=np.int64)
-        if form == "maximum":
-            maximum = Maximum(np.ascontiguousarray(off), np.ascontiguousarray(on))
-            general = Energy(nothing[:, 0], nothing, maximum=maximum)
-        elif form == "none":
-            general = Energy(nothing[:, 0], nothing)
-        else:
+        general = Energy(np.zeros(rows[0], dtype=np.int64), np.zeros(rows, dtype=np.int64))
+        by_cardinality = None if self.by_cardinality is None else to_fixed_point(self.by_cardinality, exponent)
+        if form == "none" and self.constant is not None:  # a penalty, so that no link of another measure applies to it
+            flat = np.full(n_labels + 1, constant[0], dtype=np.int64)
+            by_cardinality = flat if by_cardinality is None else flat + by_cardinality
+        elif form == "maximum":
+            general = replace(general, maximum=Maximum(np.ascontiguousarray(off), np.ascontiguousarray(on)))
+        elif form != "none":
             link = SquareRoot(2 * exponent - below) if form == "root" else None
             general = Energy(constant + off.sum(axis=1), on - off, pairwise=pairwise, link=link)
-        flat = int(constant[0]) if form == "none" and self.constant is not None else None
-        general = replace(general, penalty=self._penalty(shape[1], exponent, flat=flat))
-        return self._override(general, shape[0], exponent, bound)
+        if by_cardinality is not None or self.anchors is not None:
+            per_distance = int(to_fixed_point(self.per_distance, exponent))
+            general = replace(general, penalty=Penalty(by_cardinality, self.anchors, per_distance))
+        own = self.overrides
+        if own is not None and own.sizes is None:
+            general = own.put_into(general, exponent, bound)
+        if len(general.constant) != n_objects:
+            general = general.take(np.zeros(n_objects, dtype=np.int64))
+        return general if own is None or own.sizes is None else own.put_into(general, exponent, bound)
 
     def _check(self, shape: tuple[int, int], form: Form, bound: float) -> list[FloatArray]:
         """Return constant, off and on as rows of terms, or say what is wrong with them."""
@@ -263,35 +275,6 @@ class Costs:
         reach = math.sqrt(reach) if form == "root" else reach
         by_cardinality = 0.0 if self.by_cardinality is None else float(np.abs(self.by_cardinality).max())
         return reach + by_cardinality + abs(float(self.per_distance)) * int(largest.shape[1])
-
-    def _penalty(self, n_labels: int, exponent: int, *, flat: int | None) -> Penalty | None:
-        by_cardinality = None if flat is None else np.full(n_labels + 1, flat)
-        if self.by_cardinality is not None:
-            by_cardinality = to_fixed_point(self.by_cardinality, exponent) + (flat or 0)
-        if by_cardinality is None and self.anchors is None:
-            return None
-        per_distance = int(to_fixed_point(self.per_distance, exponent))
-        return Penalty(by_cardinality, anchors=self.anchors, per_distance=per_distance)
-
-    def _override(self, general: Energy, n_objects: int, exponent: int, bound: float) -> Energy:
-        """Return the energy of all objects with the labelsets that have scores of their own."""
-        own = self.overrides
-        if own is not None and own.sizes is None:
-            if general.n_objects != 1:
-                raise ValueError(
-                    "OwnScores without sizes are for costs that are the same for all objects: give one row."
-                )
-            plain, scores = own.rounded(general, exponent, bound)
-            # sums of rounded costs may be a few units below the rounded whole where both are equal on paper
-            spared = Discounts(np.asarray(own.labelsets, dtype=np.int8), np.maximum(plain - scores, 0))
-            general = replace(general, discounts=spared)
-        if general.n_objects != n_objects:  # one that stands for all
-            general = general.take(np.zeros(n_objects, dtype=np.int64))
-        if own is None or own.sizes is None:
-            return general
-        begin = np.concatenate([[0], np.cumsum(own.sizes)]).astype(np.int64)
-        labelsets = np.asarray(own.labelsets, dtype=np.int8)
-        return replace(general, overrides=Overrides(begin, labelsets, own.rounded(general, exponent, bound)[1]))
 
 
 def _round_pairs(pairwise: FloatArray | Iterable[FloatArray], shape: tuple[int, int], exponent: int) -> IntArray:
