@@ -1,7 +1,6 @@
 """Labelsets that are spared a part of the score."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -65,8 +64,3 @@ def test_no_discounts_spare_nothing():
     nothing = Discounts(np.empty((0, 3), dtype=np.int8), np.empty(0, dtype=np.int64))
     assert nothing.of(np.eye(3, dtype=np.int8)).tolist() == [0, 0, 0]
     assert nothing.of(np.empty((0, 3), dtype=np.int8)).tolist() == []
-
-
-def test_negative_discounts_are_refused():
-    with pytest.raises(ValueError, match="amounts must not be negative: a discount only makes labelsets less strange"):
-        Discounts(np.eye(2, dtype=np.int8), np.array([1, -1]))

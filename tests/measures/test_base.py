@@ -72,7 +72,7 @@ def test_scores_are_sums_of_both_to_the_bit(first, second):
     training = (rng.random((6, 4)) < 0.4).astype(int)
     outputs, labelsets = np.repeat(rng.random((2, 4)), 16, axis=0), np.tile(decode(np.arange(16), 4), (2, 1))
     both = (clone(first) + clone(second)).fit(training)
-    parts = [clone(part).fit(training)._energy(outputs, None, both.exponent_) for part in (first, second)]
+    parts = [clone(part).fit(training).energy(outputs, exponent=both.exponent_) for part in (first, second)]
     expected = sum(part.scores(labelsets) for part in parts)
     assert both.energy(outputs).scores(labelsets).tolist() == expected.tolist()
 

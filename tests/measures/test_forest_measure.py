@@ -264,7 +264,7 @@ def test_forests_and_penalties_add_up(penalty):
     X, Y, outputs = clustered_data(230)
     both = (small_forest() + penalty).fit(Y[:200], X=X[:200])
     energy = both.energy(outputs[200:], X=X[200:])
-    parts = [part._energy(outputs[200:], X[200:], both.exponent_) for part in (both.first, both.second)]
+    parts = [part.energy(outputs[200:], X=X[200:], exponent=both.exponent_) for part in (both.first, both.second)]
     every, objects = np.tile(decode(np.arange(32), 5), (30, 1)), np.repeat(np.arange(30), 32)
     expected = sum(part.scores(every, objects=objects) for part in parts)
     assert np.array_equal(energy.scores(every, objects=objects), expected)

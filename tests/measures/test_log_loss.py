@@ -97,7 +97,7 @@ def test_equal_likelihoods_on_paper_are_equal_integers():
 def test_log_loss_can_be_had_in_coarser_units(exponent):
     measure = LogLossMeasure().fit(np.zeros((1, 3)))
     outputs = np.array([[0.1, 0.6, 0.9]])
-    coarse = measure._energy(outputs, None, exponent)
+    coarse = measure.energy(outputs, exponent=exponent)
     scores = coarse.scores(np.array([[1, 0, 1]]))
     assert scores[0] * 2.0**-exponent == pytest.approx(
         transcription([1, 0, 1], outputs[0], 1e-6), abs=3 * 2.0**-exponent

@@ -81,9 +81,9 @@ def assert_scores_equal_formula(measure, exponent, Y, training, outputs, *, digi
     """Equal but for rounding: half a unit per cost under the root, floats to so many digits, one unit after it."""
     n_labels = measure.n_labels_
     n_costs = 2 * n_labels + n_labels * (n_labels - 1) / 2
-    unit = 2.0 ** -(2 * exponent - measure._energy(outputs, None, exponent).link.shift)
+    unit = 2.0 ** -(2 * exponent - measure.energy(outputs, exponent=exponent).link.shift)
     under_root = n_costs / 2 * unit + 10.0**-digits * np.abs(measure.precision_).sum()
-    energy = measure._energy(outputs, None, exponent)
+    energy = measure.energy(outputs, exponent=exponent)
     for labelset in decode(np.arange(2**n_labels), n_labels):
         tiled = np.tile(labelset, (len(outputs), 1))
         expected = transcription(measure, tiled, outputs, Y, training)
@@ -124,7 +124,7 @@ def test_every_coarser_unit_keeps_sums_below_two_to_the_fifty(kind, normalised):
     outputs = np.vstack([outputs, np.zeros(4), np.ones(4), np.eye(4)])
     measure = MahalanobisMeasure(kind, normalised=normalised).fit(Y, outputs=training)
     for exponent in range(measure.exponent_ + 1):
-        energy = measure._energy(outputs, None, exponent)
+        energy = measure.energy(outputs, exponent=exponent)
         pairs = np.abs(np.triu(energy.pairwise, 1)).sum(axis=(-2, -1))
         largest = np.abs(energy.constant) + np.abs(energy.unary).sum(axis=1) + pairs
         assert (largest < 2**50).all()

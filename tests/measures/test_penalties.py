@@ -92,7 +92,7 @@ def test_bound_is_above_every_score(kind, weight):
 def test_coarser_units_give_the_same_scores(kind):
     """A sum of measures asks for the units that both can be counted in."""
     measure = kind(1.5).fit(TRAINING)
-    coarse = measure._energy(np.full((8, 3), 0.5), None, measure.exponent_ - 10).scores(ALL)
+    coarse = measure.energy(np.full((8, 3), 0.5), exponent=measure.exponent_ - 10).scores(ALL)
     assert np.abs(coarse * 2.0**10 - scores_of_all(measure)).max() <= 2**10 * 3
 
 

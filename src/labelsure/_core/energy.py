@@ -85,7 +85,7 @@ class Energy:
         objects : int64 array of shape (m,) or None
             The object that each row is a labelset of; None: one row per object.
         """
-        objects = np.arange(self.n_objects) if objects is None else objects
+        objects = np.arange(len(self.constant)) if objects is None else objects
         on = np.asarray(Y, dtype=np.int64)
         one_object = len(objects) > 1 and bool((objects == objects[0]).all())
         if one_object:
@@ -128,7 +128,7 @@ class Energy:
 
     def lower_bound(self) -> int:
         """Return a number that no score outside discounts and overrides falls below (0 objects: 0)."""
-        return int(self._extremes(np.minimum).min()) if self.n_objects else 0
+        return int(self._extremes(np.minimum).min()) if len(self.constant) else 0
 
     def upper_bound(self) -> int:
         """Return a number that no score rises above (0 objects: 0)."""

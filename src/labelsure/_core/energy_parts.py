@@ -187,10 +187,6 @@ class Discounts:
     labelsets: LabelMatrix
     amounts: IntArray
 
-    def __post_init__(self) -> None:
-        if (self.amounts < 0).any():
-            raise ValueError("amounts must not be negative: a discount only makes labelsets less strange.")
-
     def of(self, Y: LabelMatrix | IntArray) -> IntArray:
         """Return the discount of each row of ``Y``."""
         places = find_keys(labelset_keys(Y), labelset_keys(self.labelsets))

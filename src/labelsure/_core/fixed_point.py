@@ -119,18 +119,18 @@ class OwnScores:
 
     def put_into(self, general: Energy, exponent: int, bound: float) -> Energy:
         """Return the energy with these scores: overrides of its objects, or discounts of one that stands for all."""
-        labelsets = np.asarray(self.labelsets, dtype=np.int8)
-        if self.sizes is None and general.n_objects != 1:
+        labelsets, n_objects = np.asarray(self.labelsets, dtype=np.int8), len(general.constant)
+        if self.sizes is None and n_objects != 1:
             raise ValueError("OwnScores without sizes are for costs that are the same for all objects: give one row.")
         sizes = np.array([len(labelsets)]) if self.sizes is None else self.sizes
-        if np.shape(sizes) != (general.n_objects,) or np.sum(sizes) != len(labelsets):
+        if np.shape(sizes) != (n_objects,) or np.sum(sizes) != len(labelsets):
             raise ValueError(
-                f"sizes must say for each of {general.n_objects} objects how many of the {len(labelsets)} labelsets"
+                f"sizes must say for each of {n_objects} objects how many of the {len(labelsets)} labelsets"
                 f" are its own, got an array of shape {np.shape(sizes)} and sum {np.sum(sizes)}."
             )
         plain = np.zeros(len(labelsets), dtype=np.int64)
         if self.sizes is None or callable(self.scores):
-            owners = np.repeat(np.arange(general.n_objects), sizes)
+            owners = np.repeat(np.arange(n_objects), sizes)
             for start in range(0, len(owners), BLOCK_ROWS):
                 rows = slice(start, start + BLOCK_ROWS)
                 plain[rows] = general.scores(labelsets[rows], objects=owners[rows])
@@ -256,16 +256,7 @@ class Costs:
             raise ValueError('A measure whose form is "none" costs the same for all objects: give one constant.')
         if form == "maximum" and not (self.constant is None and self.pairwise is None):
             raise ValueError('A measure whose form is "maximum" has costs of single labels only: declare another form.')
-        reach = self._reach(parts, form)
-        if not reach <= ROUNDING * bound + 2.0**-FINEST_EXPONENT:
-            raise ValueError(
-                f"The costs of a measure reach {reach:.6g}, more than the {bound:.6g} that its _learn returned."
-                " Let _learn return a number that no labelset's score can exceed, and costs be finite."
-            )
-        return parts
-
-    def _reach(self, parts: list[FloatArray], form: Form) -> float:
-        """Return a number that no sum of costs exceeds in magnitude, pairs of single objects left out."""
+        # what no sum of costs exceeds in magnitude, pairs of single objects left out
         terms, off, on = (np.abs(part) for part in parts)
         largest = np.maximum(off, on)
         per_object = terms.sum(axis=1) + (largest.max(axis=1) if form == "maximum" else largest.sum(axis=1))
@@ -274,7 +265,13 @@ class Costs:
             reach += float(np.abs(np.triu(self.pairwise, 1)).sum())
         reach = math.sqrt(reach) if form == "root" else reach
         by_cardinality = 0.0 if self.by_cardinality is None else float(np.abs(self.by_cardinality).max())
-        return reach + by_cardinality + abs(float(self.per_distance)) * int(largest.shape[1])
+        reach += by_cardinality + abs(float(self.per_distance)) * n_labels
+        if not reach <= ROUNDING * bound + 2.0**-FINEST_EXPONENT:
+            raise ValueError(
+                f"The costs of a measure reach {reach:.6g}, more than the {bound:.6g} that its _learn returned."
+                " Let _learn return a number that no labelset's score can exceed, and costs be finite."
+            )
+        return parts
 
 
 def _round_pairs(pairwise: FloatArray | Iterable[FloatArray], shape: tuple[int, int], exponent: int) -> IntArray:

@@ -1,14 +1,18 @@
 """Checks at the door: what was expected, what arrived, what to do."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from numbers import Integral, Number, Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import _num_samples
 
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
+
+n_rows: Callable[[Any], int] = _num_samples
+"""The number of rows of an array, sparse matrix, DataFrame or list."""
 
 
 def check_label_matrix(
@@ -225,12 +229,6 @@ def check_same_length(X: Any, Y: Any, *, names: tuple[str, str] = ("X", "Y")) ->
             f"{names[0]} and {names[1]} must have the same number of rows, got {n_x} and {n_y}."
             " Each row of one describes the same object as that row of the other."
         )
-
-
-def n_rows(X: Any) -> int:
-    """Return the number of rows of an array, sparse matrix, DataFrame or list."""
-    shape = getattr(X, "shape", None)
-    return int(shape[0]) if shape else len(X)
 
 
 def check_outputs(

@@ -141,7 +141,7 @@ class Measure(BaseEstimator):
         self.exponent_ = choose_exponent(self.bound_, root=self.form == "root")
         return self
 
-    def energy(self, outputs: FloatArray, *, X: MatrixLike = None) -> Energy:
+    def energy(self, outputs: FloatArray, *, X: MatrixLike = None, exponent: int | None = None) -> Energy:
         """Return the scores of all labelsets of the objects with these outputs, as integers.
 
         Parameters
@@ -150,14 +150,14 @@ class Measure(BaseEstimator):
             Between 0 and 1.
         X : array-like of n rows or None
             The objects, where the measure needs them.
+        exponent : int or None
+            Scores are whole numbers of 2^-exponent; at most ``exponent_``, which is meant by None.
         """
         check_is_fitted(self, "exponent_")
-        return self._energy(check_outputs(outputs, n_labels=self.n_labels_), X, self.exponent_)
-
-    def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:
-        """Return the energy in units of 2^-exponent, which is at most ``exponent_``."""
+        outputs = check_outputs(outputs, n_labels=self.n_labels_)
+        unit = self.exponent_ if exponent is None else exponent
         energies = (
-            part._costs(outputs, X).energy(outputs.shape, exponent, form=part.form, bound=part.bound_)
+            part._costs(outputs, X).energy(outputs.shape, unit, form=part.form, bound=part.bound_)
             for part in self.parts()
         )
         return reduce(add, energies)
@@ -275,19 +275,18 @@ class MeasureSum(Measure):
             part.check_parameters(n_labels)
 
     def fit(self, Y: LabelMatrixLike, *, outputs: FloatArray | None = None, X: MatrixLike = None) -> Self:
-        """Fit all parts; see :meth:`Measure.fit`."""
+        """Fit both measures; see :meth:`Measure.fit`."""
         labels = check_label_matrix(Y)
         self.check_form(labels.shape[1])
-        for part in self.parts():
-            part.fit(labels, outputs=outputs, X=X)
+        self.first.fit(labels, outputs=outputs, X=X)
+        self.second.fit(labels, outputs=outputs, X=X)
         return self.join()
 
     def join(self) -> Self:
-        """Learn from parts that are fitted already, on the same examples."""
-        parts = self.parts()
-        self.n_labels_ = parts[0].n_labels_
-        self.bound_ = sum(part.bound_ for part in parts)
-        self.exponent_ = min(choose_exponent(self.bound_), *(part.exponent_ for part in parts))
+        """Learn from two measures that are fitted already, on the same examples."""
+        self.n_labels_ = self.first.n_labels_
+        self.bound_ = self.first.bound_ + self.second.bound_
+        self.exponent_ = min(choose_exponent(self.bound_), self.first.exponent_, self.second.exponent_)
         return self
 
     def restrict(self, labels: IntArray) -> Self:
