@@ -38,15 +38,13 @@ def _compile(function: Callable[..., Any], *, inline: Literal["never", "always"]
 
     put_off_garbage_collection()
     KERNELS.add(function)
-    uncached = numba.njit(nogil=True, inline=inline)
     try:
         compiled: Any = numba.njit(nogil=True, inline=inline, cache=True)(function)
-    except RuntimeError:  # "cannot cache function: no locator available"
-        return cast(Callable[..., Any], uncached(function))
-    try:
         _mark(compiled._cache._cache_file, _mark_of(function.__module__.partition(".")[0]))
-    except AttributeError:  # another numba, whose cache cannot be marked: nothing is kept rather than something stale;
-        return cast(Callable[..., Any], uncached(function))  # or none, where NUMBA_DISABLE_JIT is set
+    # "cannot cache function: no locator available"; or another numba, whose cache cannot be marked: nothing is kept
+    # rather than something stale; or none, where NUMBA_DISABLE_JIT is set
+    except (RuntimeError, AttributeError):
+        compiled = numba.njit(nogil=True, inline=inline)(function)
     return cast(Callable[..., Any], compiled)
 
 

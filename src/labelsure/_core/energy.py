@@ -1,15 +1,15 @@
 """The one idea: every nonconformity measure is an energy over labelsets."""
 
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import dataclass, fields, replace
+from functools import reduce
+from operator import add
+from typing import Any
 
 import numpy as np
 
 from labelsure._core.energy_parts import Discounts, Maximum, Overrides, Penalty, SquareRoot
 from labelsure._core.listing import check_list_memory, check_listed_labels, list_labelsets
 from labelsure._core.types import IntArray, LabelMatrix
-
-Part = TypeVar("Part", IntArray, Penalty, Discounts, Overrides)
 
 NO_MAXIMUM = (
     "A maximum over labels, as that of MaxNormMeasure(), with other measures, penalties or categories beside it"
@@ -207,34 +207,21 @@ class Energy:
             check_listed_labels(NO_MAXIMUM, self.n_labels)
         if self.maximum is not None and other.maximum is not None:
             return self.listed() + other.listed()
-        link = self.link or other.link
-        if link is not None and self._has_additive_part and other._has_additive_part:
+        if (self.link or other.link) and self._has_additive_part and other._has_additive_part:
             raise ValueError(
                 "A measure with a square root can only be added to penalties, not to another measure of the outputs:"
                 " the sum would not be one energy that can be searched."
             )
-        listed = _add(self.overrides, other.overrides)
+        parts: dict[str, Any] = {}
+        for name in (field.name for field in fields(self)):
+            there = [part for part in (getattr(self, name), getattr(other, name)) if part is not None]
+            parts[name] = reduce(add, there) if there else None
+        listed = parts["overrides"]
         if listed is not None:
             own = [energy.scores(listed.labelsets, objects=listed.owners()) for energy in (self, other)]
-            listed = replace(listed, scores=own[0] + own[1])
-        return Energy(
-            constant=self.constant + other.constant,
-            unary=self.unary + other.unary,
-            pairwise=_add(self.pairwise, other.pairwise),
-            link=link,
-            penalty=_add(self.penalty, other.penalty),
-            overrides=listed,
-            discounts=_add(self.discounts, other.discounts),
-            maximum=self.maximum or other.maximum,
-        )
+            parts["overrides"] = replace(listed, scores=own[0] + own[1])
+        return Energy(**parts)
 
     @property
     def _has_additive_part(self) -> bool:
         return bool(self.link is not None or self.constant.any() or self.unary.any() or self.pairwise is not None)
-
-
-def _add(a: Part | None, b: Part | None) -> Part | None:
-    """Return the sum of two parts of energies, either of which may be missing."""
-    if a is None or b is None:
-        return b if a is None else a
-    return a + b

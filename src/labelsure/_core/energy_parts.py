@@ -1,6 +1,8 @@
 """What an energy may have beside sums over labels and pairs: link, maximum, penalty, discounts, overrides."""
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 
@@ -139,14 +141,12 @@ class Penalty:
 
     def __add__(self, other: "Penalty") -> "Penalty":
         """Return the penalty that costs what both cost together; distances must be to the same labelsets."""
-        by_cardinality = other.by_cardinality
-        if self.by_cardinality is not None:
-            by_cardinality = self.by_cardinality if by_cardinality is None else self.by_cardinality + by_cardinality
-        anchors = self.anchors if self.per_distance > 0 else other.anchors
+        tables = [part.by_cardinality for part in (self, other) if part.by_cardinality is not None]
         lists = [part.anchors for part in (self, other) if part.per_distance > 0 and part.anchors is not None]
         if len({frozenset(labelset_keys(one).tolist()) for one in lists}) > 1:
             raise ValueError("Two penalties by distance can only be added where they measure it to the same labelsets.")
-        return Penalty(by_cardinality, anchors=anchors, per_distance=self.per_distance + other.per_distance)
+        by_cardinality = reduce(add, tables) if tables else None
+        return Penalty(by_cardinality, lists[0] if lists else None, self.per_distance + other.per_distance)
 
 
 def _nearest(on: IntArray, anchors: LabelMatrix) -> IntArray:
