@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import Maximum, Penalty, SquareRoot
+from labelsure._core.energy_parts import Penalty, SquareRoot
 from labelsure.labelsets import decode
 from max_cases import max_energy
 
@@ -47,15 +47,16 @@ def test_bounds_hold_and_are_reached(costs):
 
 @given(COSTS, st.integers(0, 3), st.booleans(), st.integers(0, 9))
 def test_forbidden_labels_cost_more_than_everything(costs, label, on, cost):
-    before, after = Maximum(*costs), Maximum(*costs).forbid(label, on=on, cost=cost)
+    before = max_energy(*costs)
+    after = replace(before, maximum=before.maximum.forbid(label, on=on, cost=cost))
     for i in range(3):
         objects = np.full(16, i)
         forbidden = ALL[:, label] == on
-        scores, changed = before.scores(ALL, objects), after.scores(ALL, objects)
+        scores, changed = (energy.scores(ALL, objects=objects) for energy in (before, after))
         assert (changed[forbidden] >= scores[forbidden] + cost).all()
         assert (changed[~forbidden] == scores[~forbidden]).all()
-    assert before.off.tolist() == costs[0].tolist()
-    assert before.on.tolist() == costs[1].tolist()
+    assert before.maximum.off.tolist() == costs[0].tolist()
+    assert before.maximum.on.tolist() == costs[1].tolist()
 
 
 @given(COSTS, COSTS)

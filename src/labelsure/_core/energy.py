@@ -87,17 +87,15 @@ class Energy:
         """
         objects = np.arange(len(self.constant)) if objects is None else objects
         on = np.asarray(Y, dtype=np.int64)
-        one_object = len(objects) > 1 and bool((objects == objects[0]).all())
-        if one_object:
-            scores: IntArray = self.constant[objects] + on @ self.unary[objects[0]]
-        else:
-            scores = self.constant[objects] + np.einsum("ij,ij->i", self.unary[objects], on)
+        # one row for all where they are of one object: costs need not be copied for each labelset
+        whose = objects[:1] if len(objects) and (objects == objects[0]).all() else objects
+        scores: IntArray = self.constant[objects] + np.einsum("ij,ij->i", self.unary[whose], on)
         if self.pairwise is not None:
-            scores += self._pair_sums(on, objects, one_object=one_object)
+            scores += self._pair_sums(on, whose)
         if self.link is not None:
             scores = self.link(scores)
         if self.maximum is not None:
-            scores = scores + self.maximum.scores(on, objects)
+            scores = scores + np.where(on == 1, self.maximum.on[whose], self.maximum.off[whose]).max(axis=1)
         if self.penalty is not None:
             scores = scores + self.penalty.costs(on)
         if self.discounts is not None:
@@ -106,10 +104,10 @@ class Energy:
             scores = self.overrides.override(scores, on, objects)
         return scores
 
-    def _pair_sums(self, on: IntArray, objects: IntArray, *, one_object: bool) -> IntArray:
-        """Return what the pairs of labels in each row of ``on`` add."""
+    def _pair_sums(self, on: IntArray, objects: IntArray) -> IntArray:
+        """Return what the pairs of labels in each row of ``on`` add, for one object or one for each row."""
         assert self.pairwise is not None
-        if self.pairwise.ndim == 2 or one_object:
+        if self.pairwise.ndim == 2 or len(objects) == 1:
             shared = np.triu(self.pairwise if self.pairwise.ndim == 2 else self.pairwise[objects[0]], 1)
             sums: IntArray = np.einsum("ij,ij->i", on @ shared, on)
             return sums

@@ -56,19 +56,12 @@ class Maximum:
     --------
     >>> import numpy as np
     >>> maximum = Maximum(off=np.array([[1, 5]]), on=np.array([[7, 2]]))
-    >>> maximum.scores(np.array([[0, 0], [0, 1], [1, 1]]), np.array([0, 0, 0])).tolist()
-    [5, 2, 7]
+    >>> maximum.forbid(0, on=True, cost=10).on.tolist()
+    [[17, 2]]
     """
 
     off: IntArray
     on: IntArray
-
-    def scores(self, Y: LabelMatrix | IntArray, objects: IntArray) -> IntArray:
-        """Return the largest cost of the labels of ``Y[r]`` for object ``objects[r]``."""
-        if len(objects) and (objects == objects[0]).all():
-            objects = objects[:1]  # one row for all: the costs need not be copied for each labelset
-        scores: IntArray = np.where(np.asarray(Y, dtype=bool), self.on[objects], self.off[objects]).max(axis=1)
-        return scores
 
     def forbid(self, label: int, *, on: bool, cost: int) -> "Maximum":
         """Return the costs with at least ``cost`` more for every labelset that has one label on, or off."""
@@ -132,12 +125,8 @@ class Penalty:
 
     def flat_cost(self) -> int | None:
         """Return what all labelsets pay alike; None where they pay differently."""
-        if self.per_distance > 0:
-            return None
-        if self.by_cardinality is None:
-            return 0
-        first = int(self.by_cardinality[0])
-        return first if (self.by_cardinality == first).all() else None
+        costs = np.zeros(1, dtype=np.int64) if self.by_cardinality is None else self.by_cardinality
+        return int(costs[0]) if self.per_distance == 0 and (costs == costs[0]).all() else None
 
     def __add__(self, other: "Penalty") -> "Penalty":
         """Return the penalty that costs what both cost together; distances must be to the same labelsets."""
