@@ -141,15 +141,11 @@ class Penalty:
 def _nearest(on: IntArray, anchors: LabelMatrix) -> IntArray:
     """Return the Hamming distance of each row of ``on`` to the nearest row of ``anchors``."""
     points, others = pack(on), pack(anchors)
-    n_rows = max(1, BLOCK_DISTANCES // len(others))
-    nearest = np.empty(len(points), dtype=np.int64)
-    for start in range(0, len(points), n_rows):
-        block = points[start : start + n_rows]
-        distances = np.zeros((len(block), len(others)), dtype=np.int64)
-        for word in range(points.shape[1]):
-            distances += np.bitwise_count(block[:, word, None] ^ others[:, word])
-        nearest[start : start + n_rows] = distances.min(axis=1)
-    return nearest
+    nearest = []
+    for block in np.array_split(points, 1 + len(points) * len(others) // BLOCK_DISTANCES):
+        words = (np.bitwise_count(block[:, [word]] ^ others[:, word]) for word in range(points.shape[1]))
+        nearest.append(sum(words, start=np.zeros(1, dtype=np.int64)).min(axis=1))
+    return np.concatenate(nearest)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from functools import partial
 from multiprocessing import parent_process
 from typing import Any, TypeVar
 
@@ -85,11 +84,10 @@ def map_in_threads(
     if n_threads <= 1:
         yield from progress_bar(map(function, items), description=description, total=len(items))
         return
-    pool = ThreadPoolExecutor(n_threads)
     stop = threading.Event()
-    answers = pool.map(partial(_work, stop, function), items)
+    pool = ThreadPoolExecutor(n_threads, initializer=setattr, initargs=(_this_thread, "stop", stop))
     try:
-        yield from progress_bar(answers, description=description, total=len(items))
+        yield from progress_bar(pool.map(function, items), description=description, total=len(items))
     finally:  # after an interrupt too: what has not begun never does, and what has ends when it looks up next
         stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
@@ -104,8 +102,3 @@ def stop_if_asked() -> None:
     stop: threading.Event | None = getattr(_this_thread, "stop", None)
     if stop is not None and stop.is_set():
         raise CancelledError
-
-
-def _work(stop: threading.Event, function: Callable[[Item], Result], item: Item) -> Result:
-    _this_thread.stop = stop
-    return function(item)
