@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from labelsure.measures._errors import PowerMeasure as PowerMeasure
     from labelsure.measures._forest_measure import ForestMeasure as ForestMeasure
     from labelsure.measures._function_measure import FunctionMeasure as FunctionMeasure
-    from labelsure.measures._label_wise_combination import LabelWiseCombination as LabelWiseCombination
     from labelsure.measures._likelihoods import LabelsetPrior as LabelsetPrior
+    from labelsure.measures._likelihoods import LabelWiseCombination as LabelWiseCombination
     from labelsure.measures._likelihoods import LogLossMeasure as LogLossMeasure
     from labelsure.measures._penalties import CardinalityPenalty as CardinalityPenalty
     from labelsure.measures._penalties import HammingPenalty as HammingPenalty
@@ -39,8 +39,7 @@ _HOME = {
     "measures._errors": ("MahalanobisMeasure", "MaxNormMeasure", "PowerMeasure"),
     "measures._forest_measure": ("ForestMeasure",),
     "measures._function_measure": ("FunctionMeasure",),
-    "measures._label_wise_combination": ("LabelWiseCombination",),
-    "measures._likelihoods": ("LabelsetPrior", "LogLossMeasure"),
+    "measures._likelihoods": ("LabelWiseCombination", "LabelsetPrior", "LogLossMeasure"),
     "measures._penalties": ("CardinalityPenalty", "HammingPenalty", "UnseenPenalty"),
     "measures._registry": ("MANY_LABELS", "MEASURES", "MeasureWord", "make_measure", "spell_measure"),
 }

@@ -22,6 +22,10 @@ class LabelsetPenalty(Measure):
         """Raise ValueError where the weight is negative."""
         check_number(self.weight, name="weight", at_least=0)
 
+    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
+        self.labelsets_: LabelMatrix = np.unique(labels, axis=0)
+        return self.weight
+
 
 @dataclass(eq=False, repr=False)
 class HammingPenalty(LabelsetPenalty):
@@ -63,10 +67,6 @@ class HammingPenalty(LabelsetPenalty):
     """
 
     weight: float = 2.0
-
-    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
-        self.labelsets_: LabelMatrix = np.unique(labels, axis=0)
-        return self.weight
 
     def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
         return Costs(anchors=self.labelsets_, per_distance=float(self.weight) / self.n_labels_)
@@ -158,10 +158,6 @@ class UnseenPenalty(LabelsetPenalty):
     """
 
     weight: float = 3.0
-
-    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
-        self.labelsets_: LabelMatrix = np.unique(labels, axis=0)
-        return self.weight
 
     def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
         seen = OwnScores(self.labelsets_, np.zeros(len(self.labelsets_)))
