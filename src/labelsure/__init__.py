@@ -28,30 +28,26 @@ if TYPE_CHECKING:
     from labelsure.predictions import LabelsetPredictions, LabelsetRegion, LabelWisePredictions, LabelWiseRegion
 
 _HOME = {
-    "AutoMeasure": "measures",
-    "BPMLLClassifier": "estimators",
-    "ByCardinality": "conformal",
-    "ByLabel": "conformal",
-    "ByObject": "conformal",
-    "CrossConformalClassifier": "conformal",
-    "FullConformalClassifier": "conformal",
-    "InductiveConformalClassifier": "conformal",
-    "LabelWiseConformalClassifier": "conformal",
-    "LabelWisePredictions": "predictions",
-    "LabelWiseRegion": "predictions",
-    "LabelsetPredictions": "predictions",
-    "LabelsetRegion": "predictions",
-    "MLNBClassifier": "estimators",
-    "MLRBFClassifier": "estimators",
-    "MLkNNClassifier": "estimators",
-    "PowerMeasure": "measures",
-    "calibrate_labels": "conformal",
-    "calibrate_outputs": "conformal",
-    "control_precision": "decisions",
-    "control_recall": "decisions",
-    "load_dataset": "datasets",
+    "conformal": (
+        "ByCardinality",
+        "ByLabel",
+        "ByObject",
+        "CrossConformalClassifier",
+        "FullConformalClassifier",
+        "InductiveConformalClassifier",
+        "LabelWiseConformalClassifier",
+        "calibrate_labels",
+        "calibrate_outputs",
+    ),
+    "datasets": ("load_dataset",),
+    "decisions": ("control_precision", "control_recall"),
+    "estimators": ("BPMLLClassifier", "MLNBClassifier", "MLRBFClassifier", "MLkNNClassifier"),
+    "labelsets": (),
+    "measures": ("AutoMeasure", "PowerMeasure"),
+    "metrics": (),
+    "predictions": ("LabelWisePredictions", "LabelWiseRegion", "LabelsetPredictions", "LabelsetRegion"),
 }
-_ROOMS = ("conformal", "datasets", "decisions", "estimators", "labelsets", "measures", "metrics", "predictions")
+_ROOM_OF = {name: room for room, names in _HOME.items() for name in names}
 
 __all__ = [
     "AutoMeasure",
@@ -82,12 +78,12 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a room when one of its names is first used: ``import labelsure`` itself stays light."""
-    if name in _ROOMS:
-        return importlib.import_module(f"labelsure.{name}")
     if name in _HOME:
-        return getattr(importlib.import_module(f"labelsure.{_HOME[name]}"), name)
+        return importlib.import_module(f"labelsure.{name}")
+    if name in _ROOM_OF:
+        return getattr(importlib.import_module(f"labelsure.{_ROOM_OF[name]}"), name)
     raise AttributeError(f"module 'labelsure' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_ROOMS])
+    return sorted([*__all__, *_HOME])

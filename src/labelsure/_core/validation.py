@@ -64,7 +64,8 @@ def check_label_matrix(
         raise ValueError(f"{name} must have at least one label (column), got shape {array.shape}.")
     if n_labels is not None and array.shape[1] != n_labels:
         raise ValueError(f"{name} must have {n_labels} columns, one per label, got {array.shape[1]}.")
-    odd = find_no_number(Y, array)
+    plain = array is Y and array.dtype.kind in "biuf"  # the usual array, in which all entries are numbers
+    odd = None if plain else find_no_number(Y, array)
     if odd or not (right := (array == 0) | (array == 1)).all():
         raise ValueError(
             f"{name} must hold only 0 and 1, got {odd or find_entry(~right, array)}."
@@ -245,7 +246,8 @@ def check_outputs(
     """
     outputs = outputs if label_names is None else take_by_name(outputs, label_names, name=name)
     columns = "n_labels" if n_labels is None else n_labels
-    given = as_numbers(outputs, name=name, shape=f"(n_objects, {columns})")
+    plain = type(outputs) is np.ndarray and outputs.dtype.kind in "biuf"  # the usual array, with nothing odd in it
+    given = outputs if plain else as_numbers(outputs, name=name, shape=f"(n_objects, {columns})")
     if given.ndim != 2 or (n_labels is not None and given.shape[1] != n_labels):
         raise ValueError(f"{name} must have shape (n_objects, {columns}), got {given.shape}.")
     array: FloatArray = given.astype(np.float64, order="C", copy=False)
