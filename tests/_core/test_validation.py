@@ -21,6 +21,7 @@ from labelsure._core.validation import (
     check_significance,
     label_names_of,
     n_rows,
+    read_labels,
     row_index_of,
 )
 
@@ -201,12 +202,12 @@ def test_check_label_matrix_refuses_other_names(columns, message):
         check_label_matrix(pandas.DataFrame(0, index=[0], columns=columns), label_names=NAMES)
 
 
-def test_check_label_names_takes_those_given_then_those_of_a_frame():
+def test_read_labels_takes_the_names_given_then_those_of_a_frame():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame([[0, 1]], columns=["sea", 7])
-    assert check_label_names(None, frame, 2) == ("sea", "7")
-    assert check_label_names(np.array(["a", "b"]), frame, 2) == ("a", "b")
-    assert check_label_names(None, [[0, 1]], 2) is None
+    assert read_labels(frame, None)[1] == ("sea", "7")
+    assert read_labels(frame, np.array(["a", "b"]))[1] == ("a", "b")
+    assert read_labels([[0, 1]], None)[1] is None
 
 
 @pytest.mark.parametrize(
@@ -221,13 +222,15 @@ def test_check_label_names_takes_those_given_then_those_of_a_frame():
 )
 def test_check_label_names_refuses(names, message):
     with pytest.raises(ValueError, match=message):
-        check_label_names(names, EXPECTED, 3)
+        check_label_names(names, 3)
+    with pytest.raises(ValueError, match=message):
+        read_labels(EXPECTED, names)
 
 
-def test_check_label_names_refuses_a_frame_with_a_column_twice():
+def test_read_labels_refuses_a_frame_with_a_column_twice():
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match="Label names must differ, got 'sea' for the labels 0 and 1"):
-        check_label_names(None, pandas.DataFrame([[0, 1]], columns=["sea", "sea"]), 2)
+        read_labels(pandas.DataFrame([[0, 1]], columns=["sea", "sea"]), None)
 
 
 def test_row_index_is_that_of_pandas():

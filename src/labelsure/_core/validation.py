@@ -162,21 +162,19 @@ def label_names_of(Y: LabelMatrixLike) -> tuple[str, ...] | None:
     return None if columns is None else tuple(str(column) for column in columns)
 
 
-def check_label_names(label_names: Sequence[str] | None, Y: LabelMatrixLike, n_labels: int) -> tuple[str, ...] | None:
-    """Return the names given, or those of a DataFrame, or None; refuse a wrong number of them and a name twice.
+def check_label_names(label_names: Sequence[str], n_labels: int) -> tuple[str, ...]:
+    """Return the names of all labels as texts; refuse a wrong number of them and a name twice.
 
     Examples
     --------
-    >>> check_label_names(["sea", "sea"], [[0, 1]], 2)
+    >>> check_label_names(["sea", "sea"], 2)
     Traceback (most recent call last):
     ...
     ValueError: Label names must differ, got 'sea' for the labels 0 and 1. Rename one of them.
     """
     if isinstance(label_names, str):
         raise ValueError(f"label_names must be a sequence of {n_labels} names, got the string {label_names!r}.")
-    names = label_names_of(Y) if label_names is None else tuple(str(name) for name in label_names)
-    if names is None:
-        return None
+    names = tuple(str(name) for name in label_names)
     if len(names) != n_labels:
         raise ValueError(f"label_names must name the {n_labels} labels, got {len(names)} names.")
     if len(set(names)) < n_labels:
@@ -318,7 +316,8 @@ def read_labels(
     own = label_names_of(Y)
     by_name = own is not None and label_names is not None and sorted(own) == sorted(map(str, label_names))
     labels = check_label_matrix(Y, name=name, label_names=label_names if by_name else None)
-    return labels, check_label_names(label_names, Y, labels.shape[1])
+    names = own if label_names is None else label_names
+    return labels, None if names is None else check_label_names(names, labels.shape[1])
 
 
 def check_examples(

@@ -58,10 +58,10 @@ class LabelsetPredictions:
         guarantee: Guarantee | NoGuarantee | None = None,
         index: Any = None,
     ) -> None:
-        names = check_label_names(label_names, None, engine.n_labels)
+        named = tuple(f"label_{j}" for j in range(engine.n_labels)) if label_names is None else label_names
         if index is not None:
             check_same_length(range(engine.n_objects), index, names=("the predictions", "index"))
-        self.label_names = names or tuple(f"label_{j}" for j in range(engine.n_labels))
+        self.label_names = check_label_names(named, engine.n_labels)
         self.guarantee = guarantee or NoGuarantee("these p-values: how they were made is not known")
         self.index = index
         self._engine = engine
