@@ -1,6 +1,5 @@
 """BP-MLL: a neural network that learns to rank the labels, and where to cut the ranking."""
 
-import math
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.utils.sparsefuncs import min_max_axis
 from labelsure._core.running import one_thread, progress_bar
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, check_number
-from labelsure.estimators._base import MultiLabelClassifier
+from labelsure.estimators._base import MultiLabelClassifier, count_share
 
 CUT_MARGIN = 0.1
 """How far outside the outputs the lowest and the highest candidate for a cut lie."""
@@ -145,7 +144,7 @@ class BPMLLClassifier(MultiLabelClassifier):
         array of shape (n_objects, n_labels)
             How far each output lies above the cut.
         """
-        outputs = self._outputs(_compressed(self._check_predict(X)))
+        outputs = self._outputs(_compressed(self._check_objects(X)))
         # not a matrix product: an object's cut must not depend, in the last digits, on the objects beside it
         cuts = (outputs * self.cut_coef_).sum(axis=1) + self.cut_intercept_
         return np.asarray(outputs - cuts[:, np.newaxis])
@@ -166,9 +165,7 @@ class BPMLLClassifier(MultiLabelClassifier):
         return (self.decision_function(X) >= 0).astype(np.int64)
 
     def _draw_weights(self, rows: Any, rng: np.random.RandomState) -> Weights:
-        fraction = check_number(self.hidden_fraction, name="hidden_fraction", above=0)
-        # 0.07 * 100 is 7.000000000000001 in floating point: that asks for 7 units, not 8
-        n_hidden = math.ceil(fraction * rows.shape[1] * (1 - 1e-12))
+        n_hidden = count_share(self.hidden_fraction, rows.shape[1], name="hidden_fraction")
         low, high = min_max_axis(rows, axis=0)
         ones = np.ones(n_hidden)
         return (

@@ -1,6 +1,5 @@
 """ML-NB: naive Bayes per label on principal components that a genetic search picks."""
 
-import math
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -11,7 +10,7 @@ from sklearn.utils import check_random_state
 from labelsure._core.running import one_thread
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, check_number
-from labelsure.estimators._base import MultiLabelClassifier, as_dense
+from labelsure.estimators._base import MultiLabelClassifier, as_dense, count_share
 from labelsure.estimators._genetic import search_bit_strings
 
 SMALLEST_VARIANCE = 1e-9
@@ -139,7 +138,7 @@ class MLNBClassifier(MultiLabelClassifier):
         array of shape (n_objects, n_labels)
             Probabilities that the labels are on.
         """
-        X = as_dense(self._check_predict(X)) - self.pca_.mean_
+        X = as_dense(self._check_objects(X)) - self.pca_.mean_
         # einsum, not BLAS: an object's outputs must not depend, in the last digits, on the objects beside it
         components = np.einsum("ik,jk->ij", X, self.pca_.components_[self.selected_])
         return np.asarray(expit(self.log_odds_.of(components)))
@@ -162,14 +161,13 @@ class MLNBClassifier(MultiLabelClassifier):
     def _fit_components(self, X: FloatArray) -> FloatArray:
         from sklearn.decomposition import PCA
 
-        fraction = check_number(self.component_fraction, name="component_fraction", above=0)
-        if fraction > 1:
-            raise ValueError(
-                f"component_fraction must be at most 1, got {self.component_fraction!r}."
-                " It is a fraction of the number of features: 0.3 keeps three components for ten features."
-            )
-        # 0.07 * 100 is 7.000000000000001 in floating point: that asks for 7 components, not 8
-        wanted = math.ceil(fraction * X.shape[1] * (1 - 1e-12))
+        wanted = count_share(
+            self.component_fraction,
+            X.shape[1],
+            name="component_fraction",
+            at_most=1,
+            meaning="It is a fraction of the number of features: 0.3 keeps three components for ten features.",
+        )
         self.pca_ = PCA(n_components=min(wanted, *X.shape), svd_solver="full")
         # its shares of the variance, which we do not use, are 0 / 0 for a single example and for constant features
         with np.errstate(divide="ignore", invalid="ignore"):
