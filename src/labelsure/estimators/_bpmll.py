@@ -124,7 +124,7 @@ class BPMLLClassifier(MultiLabelClassifier):
         """
         X, Y = self._check_fit(X, Y)
         rng = check_random_state(self.random_state)
-        rows = _compressed(X)
+        rows = sparse.csr_array(X)
         weights = self._draw_weights(rows, rng)
         self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_ = weights
         self._train(rows, Y, weights, rng)
@@ -144,7 +144,7 @@ class BPMLLClassifier(MultiLabelClassifier):
         array of shape (n_objects, n_labels)
             How far each output lies above the cut.
         """
-        outputs = self._outputs(_compressed(self._check_objects(X)))
+        outputs = self._outputs(sparse.csr_array(self._check_objects(X)))
         # not a matrix product: an object's cut must not depend, in the last digits, on the objects beside it
         cuts = (outputs * self.cut_coef_).sum(axis=1) + self.cut_intercept_
         return np.asarray(outputs - cuts[:, np.newaxis])
@@ -241,13 +241,6 @@ def _learn_cut(outputs: FloatArray, Y: LabelMatrix) -> tuple[FloatArray, float]:
     with one_thread():
         solution = np.linalg.lstsq(inputs, best_cuts(outputs, Y, CUT_MARGIN), rcond=None)[0]
     return np.asarray(solution[:-1], dtype=np.float64), float(solution[-1])
-
-
-def _compressed(X: Any) -> Any:
-    """Return X, dense or sparse, as a CSR array without duplicates: the kernels know one form."""
-    rows = sparse.csr_array(X, copy=True)
-    rows.sum_duplicates()
-    return rows
 
 
 def _arrays(rows: Any) -> tuple[FloatArray, IntArray, IntArray]:

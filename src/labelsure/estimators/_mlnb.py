@@ -174,16 +174,24 @@ class MLNBClassifier(MultiLabelClassifier):
             return np.asarray(self.pca_.fit_transform(X))
 
     def _select(self, components: FloatArray, Y: LabelMatrix, smoothing: float) -> BoolArray:
+        """Search for the components with the least mean of Hamming loss and ranking loss over the folds."""
+        from labelsure.estimators._kernels import population_losses
+
         n, n_components = components.shape
         n_folds = min(n, check_count(self.n_folds, name="n_folds", at_least=2))
         population_size = check_count(self.population_size, name="population_size", at_least=4)
         n_generations = check_count(self.n_generations, name="n_generations", at_least=0)
         if n_components == 1 or n_folds < 2:
             return np.ones(n_components, dtype=bool)
-        folds = _prepare_folds(components, Y, n_folds, smoothing)
+        folds = []  # contiguous, as equal as possible, each with what the others teach
+        for start, stop in pairwise(np.arange(n_folds + 1) * n // n_folds):
+            others = np.r_[:start, stop:n]
+            log_odds = fit_log_odds(components[others], Y[others], smoothing)
+            folds.append((components[start:stop], Y[start:stop], log_odds))
 
         def cost(strings: BoolArray) -> FloatArray:
-            return np.asarray(np.mean([fold.losses(strings) for fold in folds], axis=0))
+            losses = [population_losses(log_odds.of_subsets(part, strings), labels) for part, labels, log_odds in folds]
+            return np.asarray(np.mean(losses, axis=0))
 
         return search_bit_strings(
             cost,
@@ -259,28 +267,3 @@ def _moments(components: FloatArray, members: FloatArray) -> tuple[FloatArray, F
     variance = np.where(n_members < 2, variance_of_all, squares / np.maximum(n_members - 1, 1))
     largest = variance_of_all.max()
     return mean_of_all + shift, np.maximum(variance, SMALLEST_VARIANCE * largest if largest > 0 else 1.0)
-
-
-class _Fold(NamedTuple):
-    """A fold's examples with the log-odds learned from all other examples."""
-
-    components: FloatArray
-    Y: LabelMatrix
-    log_odds: LogOdds
-
-    def losses(self, strings: BoolArray) -> FloatArray:
-        """Return the mean of Hamming loss and ranking loss in this fold by each subset of the components."""
-        from labelsure.estimators._kernels import population_losses
-
-        losses: FloatArray = population_losses(self.log_odds.of_subsets(self.components, strings), self.Y)
-        return losses
-
-
-def _prepare_folds(components: FloatArray, Y: LabelMatrix, n_folds: int, smoothing: float) -> list[_Fold]:
-    """Cut the examples into contiguous folds as equal as possible; learn for each from the others."""
-    folds = []
-    for start, stop in pairwise(np.arange(n_folds + 1) * len(Y) // n_folds):
-        others = np.r_[:start, stop : len(Y)]
-        log_odds = fit_log_odds(components[others], Y[others], smoothing)
-        folds.append(_Fold(components[start:stop], Y[start:stop], log_odds))
-    return folds
