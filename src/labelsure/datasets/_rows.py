@@ -8,6 +8,7 @@ import math
 import re
 from array import array
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -88,14 +89,11 @@ class RowReader:
     def __init__(self, attributes: Sequence[Attribute], labels: Collection[int]) -> None:
         self._attributes = attributes
         self._labels = frozenset(labels)
-        self._converters = [self._converter(column) for column in range(len(attributes))]
         self._defaults = {column: value.default for column, value in enumerate(attributes) if value.default != 0}
-
-    def _converter(self, column: int) -> Callable[[str], float]:
-        codes = self._attributes[column].codes
-        if codes is None and column not in self._labels:
-            return float
-        return (_LABEL_CODES if codes is None else codes).__getitem__
+        codes = [
+            _LABEL_CODES if a.codes is None and column in labels else a.codes for column, a in enumerate(attributes)
+        ]
+        self._converters: list[Callable[[str], float]] = [float if each is None else each.__getitem__ for each in codes]
 
     def read(self, text: str) -> dict[int, float]:
         """Return the values by column of a row written as ``value,value,...`` or ``{index value,...}``.
@@ -103,26 +101,23 @@ class RowReader:
         Columns not in the result are zero. A row with all of them has them in order.
         """
         is_sparse = text.startswith("{")
-        if not (_PLAIN_SPARSE if is_sparse else _PLAIN_DENSE).fullmatch(text):
-            return self.read_carefully(text)
-        columns: Sequence[int] = range(len(self._attributes))
-        cells = text.strip("{}").split(",")
-        try:
-            if is_sparse:
-                pairs = [cell.split() for cell in cells]
-                columns, cells = [int(index) for index, _ in pairs], [value for _, value in pairs]
-            row = {column: self._converters[column](cell) for column, cell in zip(columns, cells, strict=True)}
-        except (KeyError, ValueError, IndexError):
-            return self.read_carefully(text)
-        if len(row) < len(columns) or not math.isfinite(sum(row.values())):
-            return self.read_carefully(text)
-        return self._completed(row)
+        if (_PLAIN_SPARSE if is_sparse else _PLAIN_DENSE).fullmatch(text):
+            columns: Sequence[int] = range(len(self._attributes))
+            cells = text.strip("{}").split(",")
+            with suppress(KeyError, ValueError, IndexError):
+                if is_sparse:
+                    pairs = [cell.split() for cell in cells]
+                    columns, cells = [int(index) for index, _ in pairs], [value for _, value in pairs]
+                row = {column: self._converters[column](cell) for column, cell in zip(columns, cells, strict=True)}
+                if len(row) == len(columns) and math.isfinite(sum(row.values())):
+                    return self._defaults | row if is_sparse else row
+        return self.read_carefully(text)
 
     def read_carefully(self, text: str) -> dict[int, float]:
         """Return the same, token by token, or raise LineError saying what is wrong with the row."""
         tokens = tokenize(text)
         if text.startswith("{"):
-            return self._completed(self._read_entries(_sparse_entries(tokens)))
+            return self._defaults | self._read_entries(_sparse_entries(tokens))
         cells = separated_values(tokens)
         if len(cells) != len(self._attributes):
             raise LineError(
@@ -130,12 +125,6 @@ class RowReader:
                 " Complete the row; quote values that contain blanks or commas."
             )
         return {column: self._value(column, token) for column, token in enumerate(cells)}
-
-    def _completed(self, row: dict[int, float]) -> dict[int, float]:
-        """Add what a row says by leaving it out."""
-        for column, value in self._defaults.items():
-            row.setdefault(column, value)
-        return row
 
     def _read_entries(self, entries: list[list[Token]]) -> dict[int, float]:
         row: dict[int, float] = {}
