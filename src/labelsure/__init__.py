@@ -10,84 +10,65 @@ from typing import TYPE_CHECKING, Any
 from labelsure._version import __version__
 
 if TYPE_CHECKING:
-    from labelsure.conformal import (
-        ByCardinality,
-        ByLabel,
-        ByObject,
-        CrossConformalClassifier,
-        FullConformalClassifier,
-        InductiveConformalClassifier,
-        LabelWiseConformalClassifier,
-        calibrate_labels,
-        calibrate_outputs,
-    )
-    from labelsure.datasets import load_dataset
-    from labelsure.decisions import control_precision, control_recall
-    from labelsure.estimators import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
-    from labelsure.measures import AutoMeasure, PowerMeasure
-    from labelsure.predictions import LabelsetPredictions, LabelsetRegion, LabelWisePredictions, LabelWiseRegion
+    from labelsure.conformal import ByCardinality as ByCardinality
+    from labelsure.conformal import ByLabel as ByLabel
+    from labelsure.conformal import ByObject as ByObject
+    from labelsure.conformal import CrossConformalClassifier as CrossConformalClassifier
+    from labelsure.conformal import FullConformalClassifier as FullConformalClassifier
+    from labelsure.conformal import InductiveConformalClassifier as InductiveConformalClassifier
+    from labelsure.conformal import LabelWiseConformalClassifier as LabelWiseConformalClassifier
+    from labelsure.conformal import calibrate_labels as calibrate_labels
+    from labelsure.conformal import calibrate_outputs as calibrate_outputs
+    from labelsure.datasets import load_dataset as load_dataset
+    from labelsure.decisions import control_precision as control_precision
+    from labelsure.decisions import control_recall as control_recall
+    from labelsure.estimators import BPMLLClassifier as BPMLLClassifier
+    from labelsure.estimators import MLkNNClassifier as MLkNNClassifier
+    from labelsure.estimators import MLNBClassifier as MLNBClassifier
+    from labelsure.estimators import MLRBFClassifier as MLRBFClassifier
+    from labelsure.measures import AutoMeasure as AutoMeasure
+    from labelsure.measures import PowerMeasure as PowerMeasure
+    from labelsure.predictions import LabelsetPredictions as LabelsetPredictions
+    from labelsure.predictions import LabelsetRegion as LabelsetRegion
+    from labelsure.predictions import LabelWisePredictions as LabelWisePredictions
+    from labelsure.predictions import LabelWiseRegion as LabelWiseRegion
 
-_HOME = {
-    "AutoMeasure": "measures",
-    "BPMLLClassifier": "estimators",
-    "ByCardinality": "conformal",
-    "ByLabel": "conformal",
-    "ByObject": "conformal",
-    "CrossConformalClassifier": "conformal",
-    "FullConformalClassifier": "conformal",
-    "InductiveConformalClassifier": "conformal",
-    "LabelWiseConformalClassifier": "conformal",
-    "LabelWisePredictions": "predictions",
-    "LabelWiseRegion": "predictions",
-    "LabelsetPredictions": "predictions",
-    "LabelsetRegion": "predictions",
-    "MLNBClassifier": "estimators",
-    "MLRBFClassifier": "estimators",
-    "MLkNNClassifier": "estimators",
-    "PowerMeasure": "measures",
-    "calibrate_labels": "conformal",
-    "calibrate_outputs": "conformal",
-    "control_precision": "decisions",
-    "control_recall": "decisions",
-    "load_dataset": "datasets",
+_HOME: dict[str, tuple[str, ...]] = {
+    "conformal": (
+        "ByCardinality",
+        "ByLabel",
+        "ByObject",
+        "CrossConformalClassifier",
+        "FullConformalClassifier",
+        "InductiveConformalClassifier",
+        "LabelWiseConformalClassifier",
+        "calibrate_labels",
+        "calibrate_outputs",
+    ),
+    "datasets": ("load_dataset",),
+    "decisions": ("control_precision", "control_recall"),
+    "estimators": ("BPMLLClassifier", "MLNBClassifier", "MLRBFClassifier", "MLkNNClassifier"),
+    "labelsets": (),
+    "measures": ("AutoMeasure", "PowerMeasure"),
+    "metrics": (),
+    "predictions": ("LabelWisePredictions", "LabelWiseRegion", "LabelsetPredictions", "LabelsetRegion"),
 }
-_ROOMS = ("conformal", "datasets", "decisions", "estimators", "labelsets", "measures", "metrics", "predictions")
+"""The rooms, and which of their names stand here too."""
 
-__all__ = [
-    "AutoMeasure",
-    "BPMLLClassifier",
-    "ByCardinality",
-    "ByLabel",
-    "ByObject",
-    "CrossConformalClassifier",
-    "FullConformalClassifier",
-    "InductiveConformalClassifier",
-    "LabelWiseConformalClassifier",
-    "LabelWisePredictions",
-    "LabelWiseRegion",
-    "LabelsetPredictions",
-    "LabelsetRegion",
-    "MLNBClassifier",
-    "MLRBFClassifier",
-    "MLkNNClassifier",
-    "PowerMeasure",
-    "__version__",
-    "calibrate_labels",
-    "calibrate_outputs",
-    "control_precision",
-    "control_recall",
-    "load_dataset",
-]
+_ROOM_OF = {name: room for room, names in _HOME.items() for name in names}
+
+__all__ = ["__version__"]
+__all__ += list(_ROOM_OF)
 
 
 def __getattr__(name: str) -> Any:
     """Import a room when one of its names is first used: ``import labelsure`` itself stays light."""
-    if name in _ROOMS:
-        return importlib.import_module(f"labelsure.{name}")
     if name in _HOME:
-        return getattr(importlib.import_module(f"labelsure.{_HOME[name]}"), name)
+        return importlib.import_module(f"labelsure.{name}")
+    if name in _ROOM_OF:
+        return getattr(importlib.import_module(f"labelsure.{_ROOM_OF[name]}"), name)
     raise AttributeError(f"module 'labelsure' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_ROOMS])
+    return sorted([*__all__, *_HOME])
