@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from labelsure.cli._compare_learners import make_learner
-from labelsure.cli._compare_words import (
+from labelsure.cli._arguments import (
     GUARANTEES,
     INDUCTIVE,
     LEARNERS,
@@ -18,6 +17,7 @@ from labelsure.cli._compare_words import (
     percentage,
     significance_of,
 )
+from labelsure.cli._compare_learners import make_learner
 from labelsure.conformal import GUARANTEES as MERGED_BY
 from labelsure.estimators import MLkNNClassifier, fit_base, outputs_of
 

@@ -1,28 +1,142 @@
-"""One cell of a comparison: a measure and a guarantee on the outputs of a learner, judged on the test objects."""
+"""The cells of a comparison: measures and guarantees on the outputs of a learner, judged on the test objects.
+
+A learner's models are fitted once on a resplit, and used by all measures and guarantees with the same splits.
+"""
 
 import time
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import log2
 from statistics import fmean, median
 from typing import Any, TypeAlias
 
 import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils import check_random_state
 
-from labelsure._core.types import LabelMatrix
-from labelsure.cli._compare_outputs import LearnerModels
-from labelsure.cli._compare_words import INDUCTIVE, WITHOUT_P_VALUES, significance_of
-from labelsure.conformal import CalibratedFold, Calibrator, Choices, calibrate
-from labelsure.measures import MANY_LABELS, AutoMeasure, Measure
+from labelsure._core.randomness import draw_seeds
+from labelsure._core.types import FloatArray, LabelMatrix
+from labelsure.cli._arguments import INDUCTIVE, WITHOUT_P_VALUES, significance_of
+from labelsure.cli._compare_data import Resplit
+from labelsure.conformal import (
+    GUARANTEES,
+    Calibrator,
+    Choices,
+    FoldExamples,
+    FoldModel,
+    InductiveConformalClassifier,
+    Split,
+    TrainingPart,
+    calibrate,
+    fit_models,
+    hold_out,
+    make_splits,
+    outputs_of_models,
+)
+from labelsure.measures import MANY_LABELS, AutoMeasure, Measure, Need
 from labelsure.metrics import error_rate, mean_region_size, subset_accuracy, sum_criterion
 from labelsure.predictions import LabelsetPredictions, RegionSize
 
 Figures: TypeAlias = dict[str, Any]
 """What a cell measured: numbers by name, some by confidence level."""
 
+Splitting: TypeAlias = tuple[int, bool]
+"""How many folds a predictor has, one if it is inductive; whether they must have one size, the rest only training."""
 
-class MeasureTest:
-    """A measure on the outputs of a learner's models, judged on the test objects under any guarantee.
+
+def splitting_of(guarantee: str, *, n_folds: int, n_examples: int) -> Splitting:
+    """Return how the predictor with a guarantee splits; guarantees with the same splits share models."""
+    if guarantee == INDUCTIVE:
+        return 1, False
+    return n_folds, GUARANTEES[guarantee].prefixes and n_examples % n_folds > 0
+
+
+@dataclass(frozen=True, eq=False)
+class LearnerModels:
+    """The models inside of a conformal predictor, and what they say.
+
+    Attributes
+    ----------
+    resplit : Resplit
+        The data.
+    splits : list of Split
+        The rows of its training part that train and calibrate each model.
+    models : list of FoldModel
+        Fitted, with their outputs for these.
+    new : list of arrays of shape (n_test, q)
+        Their outputs for the test objects.
+    seeds : list of int
+        Of the folds, and one for draws.
+    """
+
+    resplit: Resplit
+    splits: list[Split]
+    models: list[FoldModel]
+    new: list[FloatArray]
+    seeds: list[int]
+
+    def examples(self, *, out_of_fold: bool) -> list[FoldExamples]:
+        """Return what each fold is calibrated with."""
+        X, Y = self.resplit.X_train, self.resplit.Y_train
+        examples = []
+        for (train, rows), model in zip(self.splits, self.models, strict=True):
+            outputs = model.out_of_fold_outputs if out_of_fold else model.training_outputs
+            part = TrainingPart(Y[train], outputs, X[train])
+            examples.append(FoldExamples(model.outputs, Y[rows], part, X[rows]))
+        return examples
+
+
+def learn(
+    learner: Any,
+    resplit: Resplit,
+    splitting: Splitting,
+    *,
+    measures: Sequence[Measure | AutoMeasure],
+    seed: int,
+    n_jobs: int,
+) -> LearnerModels:
+    """Fit all models of a conformal predictor, the same as those inside of it.
+
+    The predictor is ``CrossConformalClassifier(learner, cv=n_folds, guarantee=..., random_state=seed)``, or
+    ``InductiveConformalClassifier(learner, random_state=seed)``.
+
+    Parameters
+    ----------
+    learner : classifier
+        Unfitted.
+    splitting : tuple
+        How it splits the training part.
+    measures : sequence of Measure
+        Those that outputs for training examples are made for.
+    n_jobs : int
+        Processes to work with.
+    """
+    X, Y, X_test, _ = resplit
+    n_folds, equal = splitting
+    random = check_random_state(seed)
+    (split_seed,) = draw_seeds(random, 1)
+    if n_folds == 1:
+        splits = [hold_out(InductiveConformalClassifier().calibration_size, len(Y), split_seed)]
+    else:
+        splits = make_splits(n_folds, X, Y, split_seed, equal=equal)
+    seeds = draw_seeds(random, len(splits) + 1)
+    needs = [measure.needs for measure in measures]
+    n_processes = min(effective_n_jobs(n_jobs), len(splits))
+    models = fit_models(learner, X, Y, splits, seeds=seeds[:-1], needs=needs, n_jobs=n_processes)
+    new = outputs_of_models([model.model for model in models], X_test, Y.shape[1], n_jobs=n_jobs)
+    return LearnerModels(resplit, splits, models, new, seeds)
+
+
+def measure_cells(
+    measure: Measure | AutoMeasure,
+    learned: LearnerModels,
+    guarantees: Sequence[str],
+    *,
+    levels: Sequence[str],
+    n_sized: int,
+    n_jobs: int,
+) -> Iterator[dict[str, Any]]:
+    """Yield the figures under each guarantee, and what folds chose if they did, or why there are none.
 
     Parameters
     ----------
@@ -30,67 +144,35 @@ class MeasureTest:
         Unfitted.
     learned : LearnerModels
         The models, their outputs, and the data that they are about.
-    levels : sequence of str
-        Confidence levels in percent.
-    n_sized : int
-        How many test objects, the first ones, have the sizes of their regions measured.
+    guarantees : sequence of str
+        By name.
+    levels, n_sized
+        As in :func:`judge`.
     n_jobs : int
         Threads to work with.
     """
-
-    def __init__(
-        self,
-        measure: Measure | AutoMeasure,
-        learned: LearnerModels,
-        *,
-        levels: Sequence[str],
-        n_sized: int,
-        n_jobs: int,
-    ) -> None:
-        self.measure = measure
-        self.learned = learned
-        self.levels = levels
-        self.n_sized = n_sized
-        self.n_jobs = n_jobs
-
-    def cell(self, guarantee: str) -> dict[str, Any]:
-        """Return the figures under a guarantee, and what folds chose if they did, or why there are none."""
-        try:
-            folds, fit_seconds = self._calibrated
-        except ValueError as error:  # what a measure says to data that it is not for
-            return {"refused": str(error)}
-        calibrator = Calibrator(
-            folds,
-            Choices("cross" if guarantee == INDUCTIVE else guarantee),  # one fold: nothing is merged
-            self.learned.seeds[-1],
-            complementary=True,
-            n_jobs=self.n_jobs,
-        )
-        p_values = guarantee not in WITHOUT_P_VALUES
-        self._judge(calibrator, slice(1), p_values=p_values)  # whatever has to be compiled is so now
-        start = time.process_time()
-        figures = self._judge(calibrator, slice(None), p_values=p_values)
-        seconds = {
-            "fit": self.learned.seconds(self.measure),
-            "answer": fit_seconds + time.process_time() - start,
-        }
-        choices = calibrator.measure_choices
-        chosen = {} if choices is None else {"chosen": dict(choices.counts)}
-        return {"figures": figures | {"seconds": seconds}, **chosen}
-
-    @cached_property
-    def _calibrated(self) -> tuple[tuple[CalibratedFold, ...], float]:
-        """A copy of the measure for each fold, fitted and calibrated, and the seconds that this took."""
-        start = time.process_time()
-        folds = calibrate(self.measure, self.learned.examples(self.measure), seeds=self.learned.seeds[:-1])
-        return tuple(folds), time.process_time() - start
-
-    def _judge(self, calibrator: Calibrator, objects: slice, *, p_values: bool) -> Figures:
-        """Return the figures of some of the test objects."""
-        resplit = self.learned.resplit
-        outputs = [part[objects] for part in self.learned.new]
-        predictions = calibrator.predict(outputs, resplit.X_test[objects])
-        return judge(predictions, resplit.Y_test[objects], self.levels, n_sized=self.n_sized, p_values=p_values)
+    out_of_fold = Need.OUT_OF_FOLD_OUTPUTS in measure.needs
+    learn_seconds = sum(model.seconds + out_of_fold * model.out_of_fold_seconds for model in learned.models)
+    start = time.process_time()
+    try:
+        folds = tuple(calibrate(measure, learned.examples(out_of_fold=out_of_fold), seeds=learned.seeds[:-1]))
+    except ValueError as error:  # what a measure says to data that it is not for
+        yield from ({"refused": str(error)} for _ in guarantees)
+        return
+    fit_seconds = time.process_time() - start
+    for guarantee in guarantees:
+        # one fold: nothing is merged
+        choices = Choices("cross" if guarantee == INDUCTIVE else guarantee)
+        calibrator = Calibrator(folds, choices, learned.seeds[-1], complementary=True, n_jobs=n_jobs)
+        for objects in (slice(1), slice(None)):  # the first alone: whatever has to be compiled is so then
+            start = time.process_time()
+            predictions = calibrator.predict([part[objects] for part in learned.new], learned.resplit.X_test[objects])
+            p_values = guarantee not in WITHOUT_P_VALUES
+            figures = judge(predictions, learned.resplit.Y_test[objects], levels, n_sized=n_sized, p_values=p_values)
+        seconds = {"fit": learn_seconds, "answer": fit_seconds + time.process_time() - start}
+        chosen = calibrator.measure_choices
+        cell: dict[str, Any] = {"figures": figures | {"seconds": seconds}}
+        yield cell if chosen is None else cell | {"chosen": dict(chosen.counts)}
 
 
 def judge(

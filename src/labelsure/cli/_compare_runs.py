@@ -7,12 +7,11 @@ from itertools import product
 from typing import Any
 
 from labelsure._core.running import progress_bar
-from labelsure.cli._compare_cells import MeasureTest
+from labelsure.cli._arguments import GUARANTEES
+from labelsure.cli._compare_cells import Splitting, learn, measure_cells, splitting_of
 from labelsure.cli._compare_data import PooledData, Resplit
 from labelsure.cli._compare_learners import make_learner
-from labelsure.cli._compare_outputs import Splitting, learn
 from labelsure.cli._compare_results import Results, Row
-from labelsure.cli._compare_words import GUARANTEES
 from labelsure.measures import make_measure
 
 
@@ -76,25 +75,20 @@ def _measure_rows(
     rows: Sequence[Row], plan: Plan, data: PooledData, resplit: Resplit, seed: int, n_jobs: int
 ) -> Iterator[tuple[Row, dict[str, Any]]]:
     """Yield the cells of some rows of one learner, whose models are fitted once for all of them."""
-    groups: dict[Splitting, list[Row]] = {}
+    groups: dict[Splitting, dict[str, list[Row]]] = {}
     for row in rows:
-        splitting = Splitting.of(row.guarantee, n_folds=plan.n_folds, n_examples=data.n_train)
-        groups.setdefault(splitting, []).append(row)
-    for splitting, group in groups.items():
-        measures = {row.measure: make_measure(row.measure) for row in group}
-        learned = learn(
-            make_learner(group[0].learner, data.X),
-            resplit,
-            splitting=splitting,
-            measures=list(measures.values()),
-            seed=seed,
-            n_jobs=n_jobs,
-        )
-        for name, measure in measures.items():
-            test = MeasureTest(measure, learned, levels=plan.levels, n_sized=data.n_sized, n_jobs=n_jobs)
-            for row in group:
-                if row.measure == name:
-                    yield row, test.cell(row.guarantee)
+        splitting = splitting_of(row.guarantee, n_folds=plan.n_folds, n_examples=data.n_train)
+        groups.setdefault(splitting, {}).setdefault(row.measure, []).append(row)
+    for splitting, by_measure in groups.items():
+        measures = {name: make_measure(name) for name in by_measure}
+        learner = make_learner(rows[0].learner, data.X)
+        learned = learn(learner, resplit, splitting, measures=list(measures.values()), seed=seed, n_jobs=n_jobs)
+        for name, of_measure in by_measure.items():
+            guarantees = [row.guarantee for row in of_measure]
+            cells = measure_cells(
+                measures[name], learned, guarantees, levels=plan.levels, n_sized=data.n_sized, n_jobs=n_jobs
+            )
+            yield from zip(of_measure, cells, strict=True)
 
 
 def _in_one_line(estimator: Any) -> str:

@@ -1,10 +1,8 @@
 """``labelsure reproduce``: the paper's four tables beside those measured here and now."""
 
 import json
-import platform
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ from labelsure._version import __version__
 from labelsure.cli._arguments import count, jobs, output_file
 from labelsure.cli._paper import DATASETS, Tables, means, paper_tables, standard_deviations
 from labelsure.cli._tables import region_table, single_prediction_table
-from labelsure.cli._writing import write_whole
+from labelsure.cli._writing import versions, write_whole
 
 NOTES = """\
 ours and sd: mean and standard deviation over the seeds, which draw the folds, the centres of
@@ -85,10 +83,6 @@ def _write(path: Path, tables: Sequence[Tables]) -> None:
         "standard_deviations": standard_deviations(tables),
         "seeds": list(range(len(tables))),
         "by_seed": list(tables),
-        "versions": {
-            "labelsure": __version__,
-            "python": platform.python_version(),
-            **{package: version(package) for package in ("numpy", "scipy", "scikit-learn", "numba")},
-        },
+        "versions": versions(),
     }
     write_whole(path, json.dumps(document, indent=1) + "\n")
