@@ -4,18 +4,7 @@ import warnings
 from argparse import Namespace
 from typing import Any
 
-from labelsure.cli._arguments import (
-    GUARANTEES,
-    LEARNERS,
-    confidence_level,
-    count,
-    guarantee_name,
-    jobs,
-    learner_name,
-    measure_name,
-    output_file,
-    percentage,
-)
+from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
 from labelsure.cli._writing import write_whole
 from labelsure.measures import MEASURES
@@ -24,12 +13,12 @@ FIRST = [name for name, word in MEASURES.items() if word.role in ("measure", "re
 ADDED = [name for name in MEASURES if name not in FIRST]
 
 EPILOG = f"""\
-Learners: {", ".join(LEARNERS)}.
+Learners: {", ".join(words.LEARNERS)}.
 
 Measures: {", ".join(FIRST)}; with + between them, added up: {", ".join(ADDED)}. A colon comes before the power's d,
 the least probability of log-loss and the weight of what is added: power:2+pairs, log-loss:0.01+unseen:3.
 
-Guarantees: {", ".join(GUARANTEES)}."""
+Guarantees: {", ".join(words.GUARANTEES)}."""
 
 
 def add_parser(commands: Any) -> None:
@@ -46,23 +35,27 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("datasets", nargs="+", metavar="dataset", help="a name such as yeast, or an ARFF file")
     for name, read, default, metavar, what in (
-        ("learners", learner_name, ["ml-rbf"], "NAME", ""),
-        ("measures", measure_name, ["log-loss+prior", "log-loss", "power", "power+pairs"], "NAME", ""),
-        ("guarantees", guarantee_name, ["cross"], "NAME", ""),
-        ("confidence", confidence_level, ["80", "90", "95"], "C", "in percent "),
+        ("learners", words.learner_name, ["ml-rbf"], "NAME", ""),
+        ("measures", words.measure_name, ["log-loss+prior", "log-loss", "power", "power+pairs"], "NAME", ""),
+        ("guarantees", words.guarantee_name, ["cross"], "NAME", ""),
+        ("confidence", words.confidence_level, ["80", "90", "95"], "C", "in percent "),
     ):
         shown = f"{what}(default: {' '.join(default)})"
         parser.add_argument(f"--{name}", nargs="+", type=read, default=default, metavar=metavar, help=shown)
     sized = "size the regions of at most N test objects; errors and accuracy come from all"
     share = "objects that train, where a set has no split to take the sizes from (default: 67)"
-    parser.add_argument("--resplits", type=count, default=5, metavar="N", help="random resplits (default: 5)")
-    parser.add_argument("--folds", type=count, default=10, metavar="K", help="folds of the predictors (default: 10)")
-    parser.add_argument("--objects", type=count, metavar="N", help=sized)
-    parser.add_argument("--train", type=count, metavar="N", help="at most N training objects")
-    parser.add_argument("--train-share", type=percentage, default=67.0, metavar="PERCENT", help=share)
-    parser.add_argument("--jobs", type=jobs, default=-1, metavar="N", help="cores to use (default: all)")
-    parser.add_argument("--json", type=output_file, metavar="FILE", help="keep the results in FILE, and go on from it")
-    parser.add_argument("--markdown", type=output_file, metavar="FILE", help="also write the tables to FILE")
+    parser.add_argument("--resplits", type=words.count, default=5, metavar="N", help="random resplits (default: 5)")
+    parser.add_argument(
+        "--folds", type=words.count, default=10, metavar="K", help="folds of the predictors (default: 10)"
+    )
+    parser.add_argument("--objects", type=words.count, metavar="N", help=sized)
+    parser.add_argument("--train", type=words.count, metavar="N", help="at most N training objects")
+    parser.add_argument("--train-share", type=words.percentage, default=67.0, metavar="PERCENT", help=share)
+    parser.add_argument("--jobs", type=words.jobs, default=-1, metavar="N", help="cores to use (default: all)")
+    parser.add_argument(
+        "--json", type=words.output_file, metavar="FILE", help="keep the results in FILE, and go on from it"
+    )
+    parser.add_argument("--markdown", type=words.output_file, metavar="FILE", help="also write the tables to FILE")
     parser.set_defaults(run=run)
 
 

@@ -14,25 +14,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
+from labelsure import conformal
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import FloatArray, LabelMatrix
 from labelsure.cli._arguments import INDUCTIVE, WITHOUT_P_VALUES, significance_of
 from labelsure.cli._compare_data import Resplit
-from labelsure.conformal import (
-    GUARANTEES,
-    Calibrator,
-    Choices,
-    FoldExamples,
-    FoldModel,
-    InductiveConformalClassifier,
-    Split,
-    TrainingPart,
-    calibrate,
-    fit_models,
-    hold_out,
-    make_splits,
-    outputs_of_models,
-)
 from labelsure.measures import MANY_LABELS, AutoMeasure, Measure, Need
 from labelsure.metrics import error_rate, mean_region_size, subset_accuracy, sum_criterion
 from labelsure.predictions import LabelsetPredictions, RegionSize
@@ -48,7 +34,7 @@ def splitting_of(guarantee: str, *, n_folds: int, n_examples: int) -> Splitting:
     """Return how the predictor with a guarantee splits; guarantees with the same splits share models."""
     if guarantee == INDUCTIVE:
         return 1, False
-    return n_folds, GUARANTEES[guarantee].prefixes and n_examples % n_folds > 0
+    return n_folds, conformal.GUARANTEES[guarantee].prefixes and n_examples % n_folds > 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,19 +56,19 @@ class LearnerModels:
     """
 
     resplit: Resplit
-    splits: list[Split]
-    models: list[FoldModel]
+    splits: list[conformal.Split]
+    models: list[conformal.FoldModel]
     new: list[FloatArray]
     seeds: list[int]
 
-    def examples(self, *, out_of_fold: bool) -> list[FoldExamples]:
+    def examples(self, *, out_of_fold: bool) -> list[conformal.FoldExamples]:
         """Return what each fold is calibrated with."""
         X, Y = self.resplit.X_train, self.resplit.Y_train
         examples = []
         for (train, rows), model in zip(self.splits, self.models, strict=True):
             outputs = model.out_of_fold_outputs if out_of_fold else model.training_outputs
-            part = TrainingPart(Y[train], outputs, X[train])
-            examples.append(FoldExamples(model.outputs, Y[rows], part, X[rows]))
+            part = conformal.TrainingPart(Y[train], outputs, X[train])
+            examples.append(conformal.FoldExamples(model.outputs, Y[rows], part, X[rows]))
         return examples
 
 
@@ -91,7 +77,7 @@ def learn(
     resplit: Resplit,
     splitting: Splitting,
     *,
-    measures: Sequence[Measure | AutoMeasure],
+    needs: Sequence[Need],
     seed: int,
     n_jobs: int,
 ) -> LearnerModels:
@@ -106,8 +92,8 @@ def learn(
         Unfitted.
     splitting : tuple
         How it splits the training part.
-    measures : sequence of Measure
-        Those that outputs for training examples are made for.
+    needs : sequence of Need
+        What each measure in question needs to know of training parts.
     n_jobs : int
         Processes to work with.
     """
@@ -116,14 +102,13 @@ def learn(
     random = check_random_state(seed)
     (split_seed,) = draw_seeds(random, 1)
     if n_folds == 1:
-        splits = [hold_out(InductiveConformalClassifier().calibration_size, len(Y), split_seed)]
+        splits = [conformal.hold_out(conformal.InductiveConformalClassifier().calibration_size, len(Y), split_seed)]
     else:
-        splits = make_splits(n_folds, X, Y, split_seed, equal=equal)
+        splits = conformal.make_splits(n_folds, X, Y, split_seed, equal=equal)
     seeds = draw_seeds(random, len(splits) + 1)
-    needs = [measure.needs for measure in measures]
     n_processes = min(effective_n_jobs(n_jobs), len(splits))
-    models = fit_models(learner, X, Y, splits, seeds=seeds[:-1], needs=needs, n_jobs=n_processes)
-    new = outputs_of_models([model.model for model in models], X_test, Y.shape[1], n_jobs=n_jobs)
+    models = conformal.fit_models(learner, X, Y, splits, seeds=seeds[:-1], needs=needs, n_jobs=n_processes)
+    new = conformal.outputs_of_models([model.model for model in models], X_test, Y.shape[1], n_jobs=n_jobs)
     return LearnerModels(resplit, splits, models, new, seeds)
 
 
@@ -155,15 +140,15 @@ def measure_cells(
     learn_seconds = sum(model.seconds + out_of_fold * model.out_of_fold_seconds for model in learned.models)
     start = time.process_time()
     try:
-        folds = tuple(calibrate(measure, learned.examples(out_of_fold=out_of_fold), seeds=learned.seeds[:-1]))
+        folds = tuple(conformal.calibrate(measure, learned.examples(out_of_fold=out_of_fold), seeds=learned.seeds[:-1]))
     except ValueError as error:  # what a measure says to data that it is not for
         yield from ({"refused": str(error)} for _ in guarantees)
         return
     fit_seconds = time.process_time() - start
     for guarantee in guarantees:
         # one fold: nothing is merged
-        choices = Choices("cross" if guarantee == INDUCTIVE else guarantee)
-        calibrator = Calibrator(folds, choices, learned.seeds[-1], complementary=True, n_jobs=n_jobs)
+        choices = conformal.Choices("cross" if guarantee == INDUCTIVE else guarantee)
+        calibrator = conformal.Calibrator(folds, choices, learned.seeds[-1], complementary=True, n_jobs=n_jobs)
         for objects in (slice(1), slice(None)):  # the first alone: whatever has to be compiled is so then
             start = time.process_time()
             predictions = calibrator.predict([part[objects] for part in learned.new], learned.resplit.X_test[objects])

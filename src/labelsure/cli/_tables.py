@@ -1,6 +1,6 @@
 """The paper's tables beside the measured ones, as plain text of at most 100 columns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from labelsure.cli._paper import PENALTIES, SIGNIFICANCES, Tables, paper_tables
@@ -9,7 +9,7 @@ GAP = "   "
 MEASURE_NAMES = ("Hamming loss", "subset accuracy", "F macro", "F micro")
 KINDS = ("paper", "ours", "sd")
 
-Cells: TypeAlias = tuple[str, str, str]
+Cells: TypeAlias = tuple[str, ...]
 """One figure as text: the paper's, the mean of ours, and its standard deviation."""
 
 
@@ -19,7 +19,7 @@ def single_prediction_table(name: str, means: Tables, deviations: Tables) -> str
     rows = []
     for row in ours:
         figures = zip(paper.get(row, [None] * len(MEASURE_NAMES)), ours[row], sds[row], strict=True)
-        rows.append((row, [_cells(_measure, *figure) for figure in figures]))
+        rows.append((row, [tuple(map(_measure, figure)) for figure in figures]))
     return f"{name}: single predictions\n{_grid(MEASURE_NAMES, rows)}"
 
 
@@ -31,7 +31,7 @@ def region_table(name: str, means: Tables, deviations: Tables) -> str:
     for penalty in PENALTIES:
         paper, ours, sds = (tables["regions"][name][penalty] for tables in (paper_tables(), means, deviations))
         rows = [
-            (key, [_cells(_percentage, paper[level].get(key), ours[level][key], sds[level][key]) for level in paper])
+            (key, [tuple(_percentage(part[level].get(key)) for part in (paper, ours, sds)) for level in paper])
             for key in _keys_shown(paper, ours)
         ]
         blocks.append(_grid(groups, rows, corner=penalty))
@@ -46,12 +46,6 @@ def _keys_shown(paper: Tables, ours: Tables) -> list[str]:
         for key in ours[some_level]
         if key == "empty" or key in paper[some_level] or any(figures[key] > 0 for figures in ours.values())
     ]
-
-
-def _cells(
-    write: Callable[[float | None], str], paper: float | None, mean: float | None, deviation: float | None
-) -> Cells:
-    return write(paper), write(mean), write(deviation)
 
 
 def _measure(value: float | None) -> str:

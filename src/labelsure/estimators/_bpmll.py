@@ -1,6 +1,6 @@
 """BP-MLL: a neural network that learns to rank the labels, and where to cut the ranking."""
 
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -14,9 +14,6 @@ from labelsure.estimators._base import MultiLabelClassifier, count_share
 
 CUT_MARGIN = 0.1
 """How far outside the outputs the lowest and the highest candidate for a cut lie."""
-
-Weights: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
-"""Hidden weights (n_features, n_hidden), hidden bias, output weights (n_hidden, q), output bias."""
 
 
 class BPMLLClassifier(MultiLabelClassifier):
@@ -125,9 +122,12 @@ class BPMLLClassifier(MultiLabelClassifier):
         X, Y = self._check_fit(X, Y)
         rng = check_random_state(self.random_state)
         rows = sparse.csr_array(X)
-        weights = self._draw_weights(rows, rng)
-        self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_ = weights
-        self._train(rows, Y, weights, rng)
+        n_hidden = count_share(self.hidden_fraction, rows.shape[1], name="hidden_fraction")
+        low, high = min_max_axis(rows, axis=0)
+        self.hidden_weights_, self.hidden_bias_ = draw_nguyen_widrow(low, high, n_hidden, rng)
+        ones = np.ones(n_hidden)
+        self.output_weights_, self.output_bias_ = draw_nguyen_widrow(-ones, ones, self.n_labels_, rng)
+        self._train(rows, Y, rng)
         self.cut_coef_, self.cut_intercept_ = _learn_cut(self._outputs(rows), Y)
         return self
 
@@ -164,38 +164,30 @@ class BPMLLClassifier(MultiLabelClassifier):
         """
         return (self.decision_function(X) >= 0).astype(np.int64)
 
-    def _draw_weights(self, rows: Any, rng: np.random.RandomState) -> Weights:
-        n_hidden = count_share(self.hidden_fraction, rows.shape[1], name="hidden_fraction")
-        low, high = min_max_axis(rows, axis=0)
-        ones = np.ones(n_hidden)
-        return (
-            *draw_nguyen_widrow(low, high, n_hidden, rng),
-            *draw_nguyen_widrow(-ones, ones, self.n_labels_, rng),
-        )
-
-    def _train(self, rows: Any, Y: LabelMatrix, weights: Weights, rng: np.random.RandomState) -> None:
+    def _train(self, rows: Any, Y: LabelMatrix, rng: np.random.RandomState) -> None:
         """Show the network every example that has something to rank, epoch after epoch; change the weights."""
         from labelsure.estimators._kernels import Network, Rows, train_epoch
 
         rate = check_number(self.learning_rate, name="learning_rate", above=0)
         decay = check_number(self.weight_decay, name="weight_decay", at_least=0)
         n_epochs = check_count(self.n_epochs, name="n_epochs")
+        network = Network(self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_)
         order = np.flatnonzero(np.ptp(Y, axis=1) > 0)
         if order.size == 0:
-            for array in weights:
+            for array in network:
                 array[...] = 0.0
             return
         arrays = Rows(*_arrays(rows))
         for _ in progress_bar(range(n_epochs), description="BP-MLL epochs"):
             if self.shuffle:
                 rng.shuffle(order)
-            train_epoch(arrays, Y, order, Network(*weights), rate, 2 * decay / order.size)
+            train_epoch(arrays, Y, order, network, rate, 2 * decay / order.size)
 
     def _outputs(self, rows: Any) -> FloatArray:
         from labelsure.estimators._kernels import Network, Rows, network_outputs
 
-        weights = self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_
-        outputs: FloatArray = network_outputs(Rows(*_arrays(rows)), Network(*weights))
+        network = Network(self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_)
+        outputs: FloatArray = network_outputs(Rows(*_arrays(rows)), network)
         return outputs
 
     def __sklearn_tags__(self) -> Any:

@@ -121,10 +121,7 @@ def train_epoch(rows: Rows, Y: LabelMatrix, order: IntArray, network: Network, r
     data, indices, indptr = rows
     hidden_weights, hidden_bias, output_weights, output_bias = network
     keep = 1.0 - decay
-    powers = np.empty(order.size + 1)
-    powers[0] = 1.0
-    for t in range(order.size):
-        powers[t + 1] = powers[t] * keep
+    powers = np.cumprod(np.append(1.0, np.full(order.size, keep)))
     ages = np.zeros(hidden_weights.shape[0], dtype=np.int64)
     hidden, hidden_errors = np.empty(hidden_bias.size), np.empty(hidden_bias.size)
     outputs, errors = np.empty(output_bias.size), np.empty(output_bias.size)
