@@ -90,10 +90,10 @@ class RowReader:
         self._attributes = attributes
         self._labels = frozenset(labels)
         self._defaults = {column: value.default for column, value in enumerate(attributes) if value.default != 0}
-        codes = [
-            _LABEL_CODES if a.codes is None and column in labels else a.codes for column, a in enumerate(attributes)
-        ]
-        self._converters: list[Callable[[str], float]] = [float if each is None else each.__getitem__ for each in codes]
+        self._converters: list[Callable[[str], float]] = []
+        for column, attribute in enumerate(attributes):
+            codes = _LABEL_CODES if attribute.codes is None and column in self._labels else attribute.codes
+            self._converters.append(float if codes is None else codes.__getitem__)
 
     def read(self, text: str) -> dict[int, float]:
         """Return the values by column of a row written as ``value,value,...`` or ``{index value,...}``.
@@ -134,19 +134,17 @@ class RowReader:
                     "every entry of a sparse row must be an index, a blank and a value, got"
                     f" {shown(' '.join(token.text for token in entry))}. Correct it; quote values that contain blanks."
                 )
-            column = self._column(entry[0].text)
+            index = entry[0].text
+            if _INDEX.fullmatch(index) is None or int(index) >= len(self._attributes):
+                raise LineError(
+                    f"the index of a sparse entry must be a whole number from 0 to {len(self._attributes) - 1}, since"
+                    f" the file declares {len(self._attributes)} attributes, got {shown(index)}. Correct the row."
+                )
+            column = int(index)
             if column in row:
                 raise LineError(f"index {column} appears twice in this sparse row. Remove one of the two entries.")
             row[column] = self._value(column, entry[1])
         return row
-
-    def _column(self, text: str) -> int:
-        if _INDEX.fullmatch(text) is None or int(text) >= len(self._attributes):
-            raise LineError(
-                f"the index of a sparse entry must be a whole number from 0 to {len(self._attributes) - 1}, since the"
-                f" file declares {len(self._attributes)} attributes, got {shown(text)}. Correct the row."
-            )
-        return int(text)
 
     def _value(self, column: int, token: Token) -> float:
         attribute, text = self._attributes[column], token.text
