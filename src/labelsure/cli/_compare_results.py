@@ -24,17 +24,7 @@ class Row(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """The figures of a row over the resplits.
-
-    Attributes
-    ----------
-    resplits : list of int
-        Those that were measured.
-    means, sds : dict
-        Mean and standard deviation of each figure; without any resplit, empty.
-    refused : str or None
-        Why the measure could not be used, where it could not.
-    """
+    """The figures of a row over the resplits that were measured, or why the measure could not be used."""
 
     resplits: list[int]
     means: dict[str, Any]

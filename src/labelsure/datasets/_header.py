@@ -40,14 +40,7 @@ class Header(NamedTuple):
 
 
 def read_header(path: Path, lines: Sequence[str]) -> Header:
-    """Read the declarations up to ``@data``.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    lines : sequence of str
-        All its lines.
+    """Read the declarations up to ``@data`` from all lines of the file ``path``, which is named in messages.
 
     Raises
     ------
