@@ -19,7 +19,7 @@ from unittest.mock import patch
 import pytest
 
 import labelsure
-from labelsure.cli._tables import region_table, single_prediction_table
+from labelsure.cli._paper import region_table, single_prediction_table
 from labelsure.conformal import GUARANTEES
 from labelsure.measures import MEASURES
 

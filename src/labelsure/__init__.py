@@ -10,24 +10,30 @@ from typing import TYPE_CHECKING, Any
 from labelsure._version import __version__
 
 if TYPE_CHECKING:
-    from labelsure.conformal import (
-        ByCardinality,
-        ByLabel,
-        ByObject,
-        CrossConformalClassifier,
-        FullConformalClassifier,
-        InductiveConformalClassifier,
-        LabelWiseConformalClassifier,
-        calibrate_labels,
-        calibrate_outputs,
-    )
-    from labelsure.datasets import load_dataset
-    from labelsure.decisions import control_precision, control_recall
-    from labelsure.estimators import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
-    from labelsure.measures import AutoMeasure, PowerMeasure
-    from labelsure.predictions import LabelsetPredictions, LabelsetRegion, LabelWisePredictions, LabelWiseRegion
+    from labelsure.conformal import ByCardinality as ByCardinality
+    from labelsure.conformal import ByLabel as ByLabel
+    from labelsure.conformal import ByObject as ByObject
+    from labelsure.conformal import CrossConformalClassifier as CrossConformalClassifier
+    from labelsure.conformal import FullConformalClassifier as FullConformalClassifier
+    from labelsure.conformal import InductiveConformalClassifier as InductiveConformalClassifier
+    from labelsure.conformal import LabelWiseConformalClassifier as LabelWiseConformalClassifier
+    from labelsure.conformal import calibrate_labels as calibrate_labels
+    from labelsure.conformal import calibrate_outputs as calibrate_outputs
+    from labelsure.datasets import load_dataset as load_dataset
+    from labelsure.decisions import control_precision as control_precision
+    from labelsure.decisions import control_recall as control_recall
+    from labelsure.estimators import BPMLLClassifier as BPMLLClassifier
+    from labelsure.estimators import MLkNNClassifier as MLkNNClassifier
+    from labelsure.estimators import MLNBClassifier as MLNBClassifier
+    from labelsure.estimators import MLRBFClassifier as MLRBFClassifier
+    from labelsure.measures import AutoMeasure as AutoMeasure
+    from labelsure.measures import PowerMeasure as PowerMeasure
+    from labelsure.predictions import LabelsetPredictions as LabelsetPredictions
+    from labelsure.predictions import LabelsetRegion as LabelsetRegion
+    from labelsure.predictions import LabelWisePredictions as LabelWisePredictions
+    from labelsure.predictions import LabelWiseRegion as LabelWiseRegion
 
-_HOME = {
+_HOME: dict[str, tuple[str, ...]] = {
     "conformal": (
         "ByCardinality",
         "ByLabel",
@@ -47,33 +53,12 @@ _HOME = {
     "metrics": (),
     "predictions": ("LabelWisePredictions", "LabelWiseRegion", "LabelsetPredictions", "LabelsetRegion"),
 }
+"""The rooms, and which of their names stand here too."""
+
 _ROOM_OF = {name: room for room, names in _HOME.items() for name in names}
 
-__all__ = [
-    "AutoMeasure",
-    "BPMLLClassifier",
-    "ByCardinality",
-    "ByLabel",
-    "ByObject",
-    "CrossConformalClassifier",
-    "FullConformalClassifier",
-    "InductiveConformalClassifier",
-    "LabelWiseConformalClassifier",
-    "LabelWisePredictions",
-    "LabelWiseRegion",
-    "LabelsetPredictions",
-    "LabelsetRegion",
-    "MLNBClassifier",
-    "MLRBFClassifier",
-    "MLkNNClassifier",
-    "PowerMeasure",
-    "__version__",
-    "calibrate_labels",
-    "calibrate_outputs",
-    "control_precision",
-    "control_recall",
-    "load_dataset",
-]
+__all__ = ["__version__"]
+__all__ += list(_ROOM_OF)
 
 
 def __getattr__(name: str) -> Any:

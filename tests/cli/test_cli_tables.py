@@ -4,9 +4,8 @@ import copy
 
 import pytest
 
-from labelsure.cli._paper import paper_tables, standard_deviations
+from labelsure.cli._paper import paper_tables, region_table, single_prediction_table, standard_deviations
 from labelsure.cli._paper_runs import ROWS
-from labelsure.cli._tables import region_table, single_prediction_table
 from labelsure.metrics import size_histogram
 
 

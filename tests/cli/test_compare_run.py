@@ -8,14 +8,14 @@ import pytest
 from scipy import sparse
 from tiny_data import write_tiny
 
-from labelsure import CrossConformalClassifier, InductiveConformalClassifier, calibrate_outputs
-from labelsure.cli import _compare_outputs, _compare_runs, main
+from labelsure import CrossConformalClassifier, InductiveConformalClassifier, calibrate_outputs, conformal
+from labelsure.cli import _compare_runs, main
+from labelsure.cli._arguments import GUARANTEES, LEARNERS
 from labelsure.cli._compare import ADDED, FIRST
 from labelsure.cli._compare_cells import _logarithms, judge
 from labelsure.cli._compare_data import PooledData
 from labelsure.cli._compare_learners import make_learner
 from labelsure.cli._compare_results import Results, Row, read_results
-from labelsure.cli._compare_words import GUARANTEES, LEARNERS
 from labelsure.datasets import load_dataset
 from labelsure.labelsets import RegionSize
 from labelsure.measures import default_candidates, make_measure
@@ -244,13 +244,13 @@ def test_more_of_everything_is_added_to_what_there_is(tiny):
 
 def test_models_are_fitted_once_for_all_measures_and_guarantees(tiny, monkeypatch):
     fits = []
-    fit = _compare_outputs.fit_models
+    fit = conformal.fit_models
 
     def record(learner, X, Y, splits, **options):
         fits.extend(len(split.train) for split in splits)
         return fit(learner, X, Y, splits, **options)
 
-    monkeypatch.setattr(_compare_outputs, "fit_models", record)
+    monkeypatch.setattr(conformal, "fit_models", record)
     words = ["--learners", "ml-knn", "--measures", "power", "log-loss", "signed", "--folds", "4", "--resplits", "1"]
     compare(tiny, "tiny", *words, "--guarantees", "cross", "exact", "twice-mean", "e-mod", "eu-mod", "inductive")
     # 4 folds of 53 examples, 4 equal folds of 13, which leaves one over, and 70 % for the inductive predictor

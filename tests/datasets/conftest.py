@@ -1,14 +1,13 @@
 import pytest
 
-from labelsure.datasets import Dataset, _load, _sources, read_mulan
+from labelsure.datasets import Dataset, _load, read_mulan
 
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     """A cache of one's own, no data anywhere else, no river, and a server that does not answer."""
     folder = tmp_path / "cache"
-    for module in (_sources, _load):
-        monkeypatch.setattr(module, "cache_folder", lambda: folder)
+    monkeypatch.setattr(_load, "cache_folder", lambda: folder)
     monkeypatch.setattr(_load, "yeast_from_river", lambda: None)
     monkeypatch.delenv("LABELSURE_DATA", raising=False)
     monkeypatch.setenv("LABELSURE_MIRROR", "http://127.0.0.1:9")

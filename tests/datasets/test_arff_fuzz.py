@@ -249,7 +249,7 @@ CELLS = st.sampled_from(
 
 @given(st.lists(CELLS, min_size=3, max_size=5).map(",".join) | st.text("012eE+-., \t", max_size=12))
 def test_plain_dense_row_is_read_as_carefully(text):
-    assert outcome(READER.dense, text) == outcome(READER._careful_dense, text)
+    assert outcome(READER.read, text) == outcome(READER.read_carefully, text)
 
 
 ENTRIES = st.builds(
@@ -262,4 +262,4 @@ ENTRIES = st.builds(
 
 @given(st.lists(ENTRIES, max_size=4).map(",".join) | st.text("012eE+-., \t", max_size=12))
 def test_plain_sparse_row_is_read_as_carefully(text):
-    assert outcome(READER.sparse, "{" + text + "}") == outcome(READER._careful_sparse, "{" + text + "}")
+    assert outcome(READER.read, "{" + text + "}") == outcome(READER.read_carefully, "{" + text + "}")

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelsure.datasets import DatasetError
-from labelsure.datasets._label_names import read_label_names
+from labelsure.datasets._mulan import read_label_names
 
 
 @pytest.fixture(scope="module")

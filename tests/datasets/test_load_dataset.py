@@ -11,7 +11,7 @@ from threading import Thread
 import platformdirs
 import pytest
 
-from labelsure.datasets import DatasetError, _river, _sources, load_dataset
+from labelsure.datasets import DatasetError, _load, _river, load_dataset
 from labelsure.datasets._registry import KNOWN_NAMES, SHA256, files_of, url_of
 
 HEAD = "@relation toy\n@attribute x numeric\n@attribute a {0,1}\n@data\n"
@@ -236,14 +236,12 @@ def test_addresses_are_those_of_the_mulan_repository():
 
 
 def test_cache_is_the_users_cache_folder():
-    assert _sources.cache_folder() == Path(platformdirs.user_cache_dir("labelsure", appauthor=False))
+    assert _load.cache_folder() == Path(platformdirs.user_cache_dir("labelsure", appauthor=False))
 
 
 def test_yeast_comes_from_river_without_importing_it(cache, monkeypatch):
     if importlib.util.find_spec("river") is None:
         pytest.skip("river is not installed")
-    from labelsure.datasets import _load
-
     monkeypatch.setattr(_load, "yeast_from_river", _river.yeast_from_river)
     was_imported = "river" in sys.modules
     data = load_dataset("yeast", download=False)

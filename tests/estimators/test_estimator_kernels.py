@@ -1,5 +1,6 @@
 """The estimators' kernels against their slow twins, and the twins against the formulas they transcribe."""
 
+import estimator_reference as reference
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from sklearn.metrics import hamming_loss, label_ranking_loss
 
-from labelsure.estimators import _kernels, _reference
+from labelsure.estimators import _kernels
 
 TIED = st.sampled_from([-1.0, -0.5, 0.0, np.nextafter(0.0, 1.0), 0.5, np.nextafter(0.5, 1.0), 1.0])
 VALUES = TIED | st.floats(-1, 1)
@@ -50,7 +51,7 @@ def as_csr(X):
 @given(trainings())
 def test_train_epoch_equals_reference(training):
     X, Y, order, network, rate, decay = training
-    expected = _reference.train_epoch(X, Y, order, *network, rate, decay)
+    expected = reference.train_epoch(X, Y, order, *network, rate, decay)
     trained = [array.copy() for array in network]
     _kernels.train_epoch(_kernels.Rows(*as_csr(X)), Y, order, _kernels.Network(*trained), rate, decay)
     for got, wanted in zip(trained, expected, strict=True):
@@ -62,7 +63,7 @@ def test_train_epoch_equals_reference(training):
 def test_network_outputs_equal_reference(training):
     X, _, _, network, _, _ = training
     outputs = _kernels.network_outputs(_kernels.Rows(*as_csr(X)), _kernels.Network(*network))
-    np.testing.assert_allclose(outputs, _reference.network_outputs(X, *network), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(outputs, reference.network_outputs(X, *network), rtol=1e-12, atol=1e-13)
 
 
 @settings(max_examples=100, deadline=None)
@@ -73,7 +74,7 @@ def test_ranking_errors_equal_reference(data):
     labels = data.draw(label_rows(1, q, rankable=True))[0]
     errors = np.empty(q)
     _kernels.ranking_errors(outputs, labels, errors)
-    np.testing.assert_allclose(errors, _reference.ranking_errors(outputs, labels), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(errors, reference.ranking_errors(outputs, labels), rtol=1e-12, atol=1e-14)
 
 
 @settings(max_examples=200, deadline=None)
@@ -82,7 +83,7 @@ def test_best_cuts_equal_reference(data):
     n, q = data.draw(st.integers(0, 4)), data.draw(st.integers(1, 7))
     outputs = data.draw(hnp.arrays(np.float64, (n, q), elements=VALUES))
     Y = data.draw(label_rows(n, q))
-    assert np.array_equal(_kernels.best_cuts(outputs, Y, 0.1), _reference.best_cuts(outputs, Y, 0.1))
+    assert np.array_equal(_kernels.best_cuts(outputs, Y, 0.1), reference.best_cuts(outputs, Y, 0.1))
 
 
 @settings(max_examples=200, deadline=None)
@@ -93,7 +94,7 @@ def test_population_losses_equal_reference(data):
     log_odds = data.draw(hnp.arrays(np.float64, (n, k, q), elements=VALUES | extreme))
     Y = data.draw(label_rows(n, q))
     losses = _kernels.population_losses(log_odds, Y)
-    np.testing.assert_allclose(losses, _reference.population_losses(log_odds, Y), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(losses, reference.population_losses(log_odds, Y), rtol=1e-12, atol=1e-15)
 
 
 def test_population_losses_are_the_usual_losses():
@@ -102,7 +103,7 @@ def test_population_losses_are_the_usual_losses():
     Y = rng.integers(0, 2, size=(50, 5)).astype(np.int8)
     Y[:2] = [[0] * 5, [1] * 5]
     usual = [(hamming_loss(Y, log_odds[:, k] > 0) + label_ranking_loss(Y, log_odds[:, k])) / 2 for k in range(3)]
-    np.testing.assert_allclose(_reference.population_losses(log_odds, Y), usual)
+    np.testing.assert_allclose(reference.population_losses(log_odds, Y), usual)
 
 
 def test_best_cuts_take_the_lowest_of_equals_and_put_ties_on():
@@ -110,12 +111,12 @@ def test_best_cuts_take_the_lowest_of_equals_and_put_ties_on():
     Y = np.array([[0, 1, 0], [1, 0, 0], [1, 1, 1], [0, 0, 0], [0, 1, 0]], dtype=np.int8)
     # second row: none on is one error, all on (also by the midpoints, which equal the outputs) are two
     # last row: the only wanted label is lowest; cutting above all is one error, every other cut two or more
-    np.testing.assert_allclose(_reference.best_cuts(outputs, Y, 0.1), [0.5, 0.6, 0.0, 0.4, 0.4])
+    np.testing.assert_allclose(reference.best_cuts(outputs, Y, 0.1), [0.5, 0.6, 0.0, 0.4, 0.4])
 
 
 def pairwise_loss(X, Y, network):
     """Sum over the examples of the mean of exp(-(c_k - c_l)) over pairs of a label k on and a label l off."""
-    outputs = _reference.network_outputs(X, *network)
+    outputs = reference.network_outputs(X, *network)
     return sum(
         np.mean(np.exp(-(row[labels == 1][:, None] - row[labels == 0][None, :])))
         for row, labels in zip(outputs, Y, strict=True)
@@ -127,7 +128,7 @@ def test_reference_step_descends_the_gradient_of_the_pairwise_loss(decay):
     rng = np.random.default_rng(1)
     X, Y = rng.normal(size=(1, 3)), np.array([[1, 0, 1, 0, 0]], dtype=np.int8)
     network = [rng.normal(size=shape) for shape in [(3, 4), (4,), (4, 5), (5,)]]
-    trained = _reference.train_epoch(X, Y, np.array([0]), *network, 0.3, decay)
+    trained = reference.train_epoch(X, Y, np.array([0]), *network, 0.3, decay)
     for part, (before, after) in enumerate(zip(network, trained, strict=True)):
         for index in np.ndindex(before.shape):
             losses = []

@@ -177,7 +177,7 @@ def test_mlrbf_ignores_constant_features(clusters):
     ("parameters", "message"),
     [
         ({"centre_fraction": 0}, "centre_fraction must be a finite number above 0, got 0"),
-        ({"centre_fraction": 1.5}, "centre_fraction must lie above 0 and at most at 1, got 1.5"),
+        ({"centre_fraction": 1.5}, "centre_fraction must be at most 1, got 1.5. It is the number of k-means"),
         ({"centre_fraction": "auto"}, "centre_fraction must be a finite number"),
         ({"scaling": -1.0}, "scaling must be a finite number above 0, got -1.0"),
         ({"scaling": np.nan}, "scaling must be a finite number"),

@@ -1,8 +1,43 @@
-"""Words of the command line that are more than text; each function is an argparse ``type``."""
+"""Words of the command line that are more than text, read without numpy; each function is an argparse ``type``."""
 
 import os
 from argparse import ArgumentTypeError
+from collections.abc import Iterable
+from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
 from pathlib import Path
+
+from labelsure.measures import make_measure, spell_measure
+
+LEARNERS = {
+    "ml-rbf": "MLRBFClassifier",
+    "ml-knn": "MLkNNClassifier",
+    "bp-mll": "BPMLLClassifier",
+    "ml-nb": "MLNBClassifier",
+    "logistic": "logistic regression per label",
+    "random-forest": "random forest, 200 trees",
+    "extra-trees": "extremely randomised trees, 200 trees",
+    "gradient-boosting": "gradient boosting on histograms per label",
+    "svm": "support vector machine with a Gaussian kernel per label",
+}
+"""What can follow --learners, and what it is."""
+
+INDUCTIVE = "inductive"
+
+GUARANTEES = {
+    "cross": "the paper's p-value, proven for twice the error and a little more",
+    "exact": "mean of e-values, randomised",
+    "exact-deterministic": "mean of e-values",
+    "exact-prefix": "running mean of e-values",
+    "twice-mean": "twice the mean p-value",
+    "e-mod": "twice the smallest running mean of p-values",
+    "eu-mod": "the same, randomised",
+    INDUCTIVE: "one model, 30 % of the training objects calibrate",
+}
+"""What can follow --guarantees, and what it is."""
+
+WITHOUT_P_VALUES = ("exact", "exact-deterministic", "exact-prefix")
+"""Guarantees of regions at a chosen level, which come without p-values."""
 
 
 def count(text: str) -> int:
@@ -43,6 +78,89 @@ def output_file(text: str) -> Path:
     if not os.access(path.parent, os.W_OK):
         raise ArgumentTypeError(f"the folder {path.parent} may not be written to. Choose another one")
     return path
+
+
+def confidence_level(text: str) -> str:
+    """Return a confidence level in percent in its shortest spelling.
+
+    Examples
+    --------
+    >>> confidence_level("80"), confidence_level("99.50")
+    ('80', '99.5')
+    """
+    level = _percent(text, "confidence")
+    if level < 1:
+        raise ArgumentTypeError(f"expected a confidence in percent, got {text}: write {100 * level:f} for {text}")
+    return f"{level.normalize():f}"
+
+
+def significance_of(level: str) -> float:
+    """Return the significance of a confidence level in percent.
+
+    Examples
+    --------
+    >>> significance_of("90"), significance_of("99.5")
+    (0.1, 0.005)
+    """
+    return float((100 - Decimal(level)) / 100)
+
+
+def percentage(text: str) -> float:
+    """Return a share in percent, between 0 and 100.
+
+    Examples
+    --------
+    >>> percentage("67")
+    67.0
+    """
+    return float(_percent(text, "share"))
+
+
+def learner_name(text: str) -> str:
+    """Return the name of a learner."""
+    return _known(text, LEARNERS, "learners")
+
+
+def guarantee_name(text: str) -> str:
+    """Return the name of a guarantee."""
+    return _known(text, GUARANTEES, "guarantees")
+
+
+def measure_name(text: str) -> str:
+    """Return the name of a measure in its shortest spelling.
+
+    Examples
+    --------
+    >>> measure_name("log-loss+unseen:3.0")
+    'log-loss+unseen:3'
+    """
+    try:
+        name = spell_measure(text)
+        make_measure(name).check_parameters()
+    except ValueError as error:
+        raise ArgumentTypeError(f"{error} The measure was {text!r}") from None
+    return name
+
+
+def _known(name: str, names: Iterable[str], kind: str) -> str:
+    """Return the name if it is among those there are, else say which there are."""
+    names = list(names)
+    if name in names:
+        return name
+    near = get_close_matches(name, names, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise ArgumentTypeError(f"the {kind} are {', '.join(names)}, got {name!r}{hint}")
+
+
+def _percent(text: str, what: str) -> Decimal:
+    try:
+        number = Decimal(text.removesuffix("%").strip())
+        valid = 0 < number < 100
+    except InvalidOperation:
+        valid = False
+    if not valid:
+        raise ArgumentTypeError(f"expected a {what} in percent between 0 and 100, such as 95, got {text!r}")
+    return number
 
 
 def _whole_number(text: str) -> int:

@@ -2,19 +2,9 @@
 
 import warnings
 from argparse import Namespace
-from collections.abc import Iterable
 from typing import Any
 
-from labelsure.cli._arguments import count, jobs, output_file
-from labelsure.cli._compare_words import (
-    GUARANTEES,
-    LEARNERS,
-    confidence_level,
-    guarantee_name,
-    learner_name,
-    measure_name,
-    percentage,
-)
+from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
 from labelsure.cli._writing import write_whole
 from labelsure.measures import MEASURES
@@ -23,12 +13,12 @@ FIRST = [name for name, word in MEASURES.items() if word.role in ("measure", "re
 ADDED = [name for name in MEASURES if name not in FIRST]
 
 EPILOG = f"""\
-Learners: {", ".join(LEARNERS)}.
+Learners: {", ".join(words.LEARNERS)}.
 
 Measures: {", ".join(FIRST)}; with + between them, added up: {", ".join(ADDED)}. A colon comes before the power's d,
 the least probability of log-loss and the weight of what is added: power:2+pairs, log-loss:0.01+unseen:3.
 
-Guarantees: {", ".join(GUARANTEES)}."""
+Guarantees: {", ".join(words.GUARANTEES)}."""
 
 
 def add_parser(commands: Any) -> None:
@@ -44,41 +34,28 @@ def add_parser(commands: Any) -> None:
         epilog=EPILOG,
     )
     parser.add_argument("datasets", nargs="+", metavar="dataset", help="a name such as yeast, or an ARFF file")
-    lists = {
-        "learners": (learner_name, ["ml-rbf"]),
-        "measures": (measure_name, ["log-loss+prior", "log-loss", "power", "power+pairs"]),
-        "guarantees": (guarantee_name, ["cross"]),
-        "confidence": (confidence_level, ["80", "90", "95"]),
-    }
-    for name, (read, default) in lists.items():
-        what = "in percent " if name == "confidence" else ""
-        parser.add_argument(
-            f"--{name}",
-            nargs="+",
-            type=read,
-            default=default,
-            metavar="C" if what else "NAME",
-            help=f"{what}(default: {' '.join(default)})",
-        )
-    parser.add_argument("--resplits", type=count, default=5, metavar="N", help="random resplits (default: 5)")
-    parser.add_argument("--folds", type=count, default=10, metavar="K", help="folds of the predictors (default: 10)")
+    for name, read, default, metavar, what in (
+        ("learners", words.learner_name, ["ml-rbf"], "NAME", ""),
+        ("measures", words.measure_name, ["log-loss+prior", "log-loss", "power", "power+pairs"], "NAME", ""),
+        ("guarantees", words.guarantee_name, ["cross"], "NAME", ""),
+        ("confidence", words.confidence_level, ["80", "90", "95"], "C", "in percent "),
+    ):
+        shown = f"{what}(default: {' '.join(default)})"
+        parser.add_argument(f"--{name}", nargs="+", type=read, default=default, metavar=metavar, help=shown)
+    sized = "size the regions of at most N test objects; errors and accuracy come from all"
+    share = "objects that train, where a set has no split to take the sizes from (default: 67)"
+    parser.add_argument("--resplits", type=words.count, default=5, metavar="N", help="random resplits (default: 5)")
     parser.add_argument(
-        "--objects",
-        type=count,
-        metavar="N",
-        help="size the regions of at most N test objects; errors and accuracy come from all",
+        "--folds", type=words.count, default=10, metavar="K", help="folds of the predictors (default: 10)"
     )
-    parser.add_argument("--train", type=count, metavar="N", help="at most N training objects")
+    parser.add_argument("--objects", type=words.count, metavar="N", help=sized)
+    parser.add_argument("--train", type=words.count, metavar="N", help="at most N training objects")
+    parser.add_argument("--train-share", type=words.percentage, default=67.0, metavar="PERCENT", help=share)
+    parser.add_argument("--jobs", type=words.jobs, default=-1, metavar="N", help="cores to use (default: all)")
     parser.add_argument(
-        "--train-share",
-        type=percentage,
-        default=67.0,
-        metavar="PERCENT",
-        help="objects that train, where a set has no split to take the sizes from (default: 67)",
+        "--json", type=words.output_file, metavar="FILE", help="keep the results in FILE, and go on from it"
     )
-    parser.add_argument("--jobs", type=jobs, default=-1, metavar="N", help="cores to use (default: all)")
-    parser.add_argument("--json", type=output_file, metavar="FILE", help="keep the results in FILE, and go on from it")
-    parser.add_argument("--markdown", type=output_file, metavar="FILE", help="also write the tables to FILE")
+    parser.add_argument("--markdown", type=words.output_file, metavar="FILE", help="also write the tables to FILE")
     parser.set_defaults(run=run)
 
 
@@ -111,18 +88,13 @@ def _load_all(options: Namespace) -> list[Any]:
 
     sizes = {"train_share": options.train_share, "max_train": options.train, "max_sized": options.objects}
     datasets = [load_pooled(word, **sizes) for word in dict.fromkeys(options.datasets)]
-    _check_different(data.name for data in datasets)
+    names = [data.name for data in datasets]
     for data in datasets:
+        if names.count(data.name) > 1:
+            raise CommandError(f"the data sets must have different names, got {data.name} twice. Rename a file.")
         if not 2 <= options.folds <= data.n_train:
             raise CommandError(
                 f"--folds must lie between 2 and the number of training objects, {data.n_train} of {data.name},"
                 f" got {options.folds}."
             )
     return datasets
-
-
-def _check_different(names: Iterable[str]) -> None:
-    names = list(names)
-    for name in names:
-        if names.count(name) > 1:
-            raise CommandError(f"the data sets must have different names, got {name} twice. Rename a file.")

@@ -1,19 +1,18 @@
-"""One cell of a comparison: a measure and a guarantee on the outputs of a learner, judged on the test objects."""
+"""The cells of a comparison: a measure and guarantees on the outputs of a learner, judged on the test objects."""
 
 import time
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 from math import log2
 from statistics import fmean, median
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from labelsure import conformal
 from labelsure._core.types import LabelMatrix
-from labelsure.cli._compare_outputs import LearnerModels
-from labelsure.cli._compare_words import INDUCTIVE, WITHOUT_P_VALUES, significance_of
-from labelsure.conformal import CalibratedFold, Calibrator, Choices, calibrate
-from labelsure.measures import MANY_LABELS, AutoMeasure, Measure
+from labelsure.cli._arguments import INDUCTIVE, WITHOUT_P_VALUES, significance_of
+from labelsure.cli._compare_models import LearnerModels
+from labelsure.measures import MANY_LABELS, AutoMeasure, Measure, Need
 from labelsure.metrics import error_rate, mean_region_size, subset_accuracy, sum_criterion
 from labelsure.predictions import LabelsetPredictions, RegionSize
 
@@ -21,8 +20,16 @@ Figures: TypeAlias = dict[str, Any]
 """What a cell measured: numbers by name, some by confidence level."""
 
 
-class MeasureTest:
-    """A measure on the outputs of a learner's models, judged on the test objects under any guarantee.
+def measure_cells(
+    measure: Measure | AutoMeasure,
+    learned: LearnerModels,
+    guarantees: Sequence[str],
+    *,
+    levels: Sequence[str],
+    n_sized: int,
+    n_jobs: int,
+) -> Iterator[dict[str, Any]]:
+    """Yield the figures under each guarantee, and what folds chose if they did, or why there are none.
 
     Parameters
     ----------
@@ -30,67 +37,35 @@ class MeasureTest:
         Unfitted.
     learned : LearnerModels
         The models, their outputs, and the data that they are about.
-    levels : sequence of str
-        Confidence levels in percent.
-    n_sized : int
-        How many test objects, the first ones, have the sizes of their regions measured.
+    guarantees : sequence of str
+        By name.
+    levels, n_sized
+        As in :func:`judge`.
     n_jobs : int
         Threads to work with.
     """
-
-    def __init__(
-        self,
-        measure: Measure | AutoMeasure,
-        learned: LearnerModels,
-        *,
-        levels: Sequence[str],
-        n_sized: int,
-        n_jobs: int,
-    ) -> None:
-        self.measure = measure
-        self.learned = learned
-        self.levels = levels
-        self.n_sized = n_sized
-        self.n_jobs = n_jobs
-
-    def cell(self, guarantee: str) -> dict[str, Any]:
-        """Return the figures under a guarantee, and what folds chose if they did, or why there are none."""
-        try:
-            folds, fit_seconds = self._calibrated
-        except ValueError as error:  # what a measure says to data that it is not for
-            return {"refused": str(error)}
-        calibrator = Calibrator(
-            folds,
-            Choices("cross" if guarantee == INDUCTIVE else guarantee),  # one fold: nothing is merged
-            self.learned.seeds[-1],
-            complementary=True,
-            n_jobs=self.n_jobs,
-        )
-        p_values = guarantee not in WITHOUT_P_VALUES
-        self._judge(calibrator, slice(1), p_values=p_values)  # whatever has to be compiled is so now
-        start = time.process_time()
-        figures = self._judge(calibrator, slice(None), p_values=p_values)
-        seconds = {
-            "fit": self.learned.seconds(self.measure),
-            "answer": fit_seconds + time.process_time() - start,
-        }
-        choices = calibrator.measure_choices
-        chosen = {} if choices is None else {"chosen": dict(choices.counts)}
-        return {"figures": figures | {"seconds": seconds}, **chosen}
-
-    @cached_property
-    def _calibrated(self) -> tuple[tuple[CalibratedFold, ...], float]:
-        """A copy of the measure for each fold, fitted and calibrated, and the seconds that this took."""
-        start = time.process_time()
-        folds = calibrate(self.measure, self.learned.examples(self.measure), seeds=self.learned.seeds[:-1])
-        return tuple(folds), time.process_time() - start
-
-    def _judge(self, calibrator: Calibrator, objects: slice, *, p_values: bool) -> Figures:
-        """Return the figures of some of the test objects."""
-        resplit = self.learned.resplit
-        outputs = [part[objects] for part in self.learned.new]
-        predictions = calibrator.predict(outputs, resplit.X_test[objects])
-        return judge(predictions, resplit.Y_test[objects], self.levels, n_sized=self.n_sized, p_values=p_values)
+    out_of_fold = Need.OUT_OF_FOLD_OUTPUTS in measure.needs
+    learn_seconds = sum(model.seconds + out_of_fold * model.out_of_fold_seconds for model in learned.models)
+    start = time.process_time()
+    try:
+        folds = tuple(conformal.calibrate(measure, learned.examples(out_of_fold=out_of_fold), seeds=learned.seeds[:-1]))
+    except ValueError as error:  # what a measure says to data that it is not for
+        yield from ({"refused": str(error)} for _ in guarantees)
+        return
+    fit_seconds = time.process_time() - start
+    for guarantee in guarantees:
+        # one fold: nothing is merged
+        choices = conformal.Choices("cross" if guarantee == INDUCTIVE else guarantee)
+        calibrator = conformal.Calibrator(folds, choices, learned.seeds[-1], complementary=True, n_jobs=n_jobs)
+        for objects in (slice(1), slice(None)):  # the first alone: whatever has to be compiled is so then
+            start = time.process_time()
+            predictions = calibrator.predict([part[objects] for part in learned.new], learned.resplit.X_test[objects])
+            p_values = guarantee not in WITHOUT_P_VALUES
+            figures = judge(predictions, learned.resplit.Y_test[objects], levels, n_sized=n_sized, p_values=p_values)
+        seconds = {"fit": learn_seconds, "answer": fit_seconds + time.process_time() - start}
+        chosen = calibrator.measure_choices
+        cell: dict[str, Any] = {"figures": figures | {"seconds": seconds}}
+        yield cell if chosen is None else cell | {"chosen": dict(chosen.counts)}
 
 
 def judge(

@@ -42,35 +42,21 @@ def make_learner(name: str, X: MatrixLike) -> Pipeline:
     is_sparse = sparse.issparse(X)
     has_gaps = bool(np.isnan(X.data if is_sparse else X).any())
     imputer = [SimpleImputer(strategy="median", keep_empty_features=True)] if has_gaps else []
-    return make_pipeline(*imputer, *_preparation(name, is_sparse=is_sparse), _classifier(name))
-
-
-def _preparation(name: str, *, is_sparse: bool) -> list[Any]:
-    """Return the scaler that a learner needs; moving the zeros of a sparse matrix would fill it."""
-    match name:
-        case "random-forest" | "extra-trees":
-            return []
-        case "gradient-boosting":
-            return [FunctionTransformer(_to_dense, accept_sparse=True)] if is_sparse else []
-        case "logistic" | "svm":
-            return [MaxAbsScaler() if is_sparse else StandardScaler()]
-        case _:
-            return [MaxAbsScaler() if is_sparse else MinMaxScaler()]
-
-
-def _classifier(name: str) -> Any:
-    classifiers = {
-        "ml-rbf": MLRBFClassifier(),
-        "ml-knn": MLkNNClassifier(),
-        "bp-mll": BPMLLClassifier(),
-        "ml-nb": MLNBClassifier(),
-        "logistic": OneVsRestClassifier(LogisticRegression(solver="liblinear", max_iter=1000)),
-        "random-forest": RandomForestClassifier(N_TREES),
-        "extra-trees": ExtraTreesClassifier(N_TREES),
-        "gradient-boosting": OneVsRestClassifier(HistGradientBoostingClassifier(**BOOSTING)),
-        "svm": OneVsRestClassifier(SVC()),
+    dense = [FunctionTransformer(_to_dense, accept_sparse=True)] if is_sparse else []
+    # moving the zeros of a sparse matrix would fill it
+    unit, standard = (MaxAbsScaler() if is_sparse else scaler for scaler in (MinMaxScaler(), StandardScaler()))
+    steps = {
+        "ml-rbf": [unit, MLRBFClassifier()],
+        "ml-knn": [unit, MLkNNClassifier()],
+        "bp-mll": [unit, BPMLLClassifier()],
+        "ml-nb": [unit, MLNBClassifier()],
+        "logistic": [standard, OneVsRestClassifier(LogisticRegression(solver="liblinear", max_iter=1000))],
+        "random-forest": [RandomForestClassifier(N_TREES)],
+        "extra-trees": [ExtraTreesClassifier(N_TREES)],
+        "gradient-boosting": [*dense, OneVsRestClassifier(HistGradientBoostingClassifier(**BOOSTING))],
+        "svm": [standard, OneVsRestClassifier(SVC())],
     }
-    return classifiers[name]
+    return make_pipeline(*imputer, *steps[name])
 
 
 def _to_dense(X: Any) -> Any:

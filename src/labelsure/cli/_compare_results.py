@@ -1,16 +1,14 @@
 """The results of ``labelsure compare``: one JSON file, whole at all times, that a later run goes on from."""
 
 import json
-import platform
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from labelsure._version import __version__
 from labelsure.cli._errors import CommandError
 from labelsure.cli._paper import means, standard_deviations
-from labelsure.cli._writing import write_whole
+from labelsure.cli._writing import versions, write_whole
 
 LAYOUT = 1
 """Of the file; a later layout gets another number."""
@@ -26,17 +24,7 @@ class Row(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """The figures of a row over the resplits.
-
-    Attributes
-    ----------
-    resplits : list of int
-        Those that were measured.
-    means, sds : dict
-        Mean and standard deviation of each figure; without any resplit, empty.
-    refused : str or None
-        Why the measure could not be used, where it could not.
-    """
+    """The figures of a row over the resplits that were measured, or why the measure could not be used."""
 
     resplits: list[int]
     means: dict[str, Any]
@@ -82,7 +70,7 @@ class Results:
 
     def to_json(self) -> str:
         """Return what is written to the file: terms and versions, then every row and every cell on a line."""
-        head = {"source": f"labelsure {__version__} compare", "layout": LAYOUT, **self.terms, "versions": _versions()}
+        head = {"source": f"labelsure {__version__} compare", "layout": LAYOUT, **self.terms, "versions": versions()}
         rows = [row._asdict() | summary._asdict() for row, summary in self.summaries().items()]
         cells = [row._asdict() | {"resplit": number} | cell for (row, number), cell in self.cells.items()]
         parts = [json.dumps(head, indent=1).removesuffix("\n}")]
@@ -144,11 +132,6 @@ def _summary(cells: dict[int, dict[str, Any]]) -> Summary:
     if not figures:
         return Summary([], {}, {}, refused)
     return Summary(list(measured), means(figures), standard_deviations(figures), refused)
-
-
-def _versions() -> dict[str, str]:
-    packages = {package: version(package) for package in ("numpy", "scipy", "scikit-learn", "numba")}
-    return {"labelsure": __version__, "python": platform.python_version(), **packages}
 
 
 def _merge(theirs: Any, ours: Any, path: Path, place: str = "") -> Any:

@@ -1,18 +1,18 @@
 """The runs of ``labelsure compare``: whatever cells are missing, each kept as soon as it is finished."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 from labelsure._core.running import progress_bar
-from labelsure.cli._compare_cells import MeasureTest
-from labelsure.cli._compare_data import PooledData, Resplit
+from labelsure.cli._arguments import GUARANTEES
+from labelsure.cli._compare_cells import measure_cells
+from labelsure.cli._compare_data import PooledData
 from labelsure.cli._compare_learners import make_learner
-from labelsure.cli._compare_outputs import Splitting, learn
+from labelsure.cli._compare_models import Splitting, learn, splitting_of
 from labelsure.cli._compare_results import Results, Row
-from labelsure.cli._compare_words import GUARANTEES
 from labelsure.measures import make_measure
 
 
@@ -52,49 +52,35 @@ class Plan:
             "guarantees": {name: GUARANTEES[name] for name in self.guarantees},
         }
 
-    def missing(self, results: Results) -> int:
-        """Return how many cells are still to be measured."""
-        rows = product([data.name for data in self.datasets], self.learners, self.measures, self.guarantees)
-        cells = product((Row(*row) for row in rows), range(self.n_resplits))
-        return sum(cell not in results.cells for cell in cells)
-
 
 def measure_missing(plan: Plan, results: Results, *, n_jobs: int) -> None:
-    """Measure the cells that the results do not have yet, and add each to them as soon as it is finished."""
-    with progress_bar(description="cells", total=plan.missing(results)) as bar:
-        for data, number in product(plan.datasets, range(plan.n_resplits)):
-            resplit = data.resplit(number)
-            for learner in plan.learners:
-                rows = (Row(data.name, learner, *names) for names in product(plan.measures, plan.guarantees))
-                missing = [row for row in rows if (row, number) not in results.cells]
-                for row, cell in _measure_rows(missing, plan, data, resplit, number, n_jobs):
+    """Measure the cells that the results do not have yet, and add each to them as soon as it is finished.
+
+    Cells of a learner on a resplit whose predictors split alike share its models, which are fitted once for all.
+    """
+    cells = product(plan.datasets, range(plan.n_resplits), plan.learners, plan.measures, plan.guarantees)
+    groups: dict[tuple[PooledData, int, str, Splitting], dict[str, list[Row]]] = {}
+    for data, number, learner, measure, guarantee in cells:
+        row = Row(data.name, learner, measure, guarantee)
+        if (row, number) not in results.cells:
+            splitting = splitting_of(guarantee, n_folds=plan.n_folds, n_examples=data.n_train)
+            groups.setdefault((data, number, learner, splitting), {}).setdefault(measure, []).append(row)
+    n_missing = sum(len(rows) for by_measure in groups.values() for rows in by_measure.values())
+    with progress_bar(description="cells", total=n_missing) as bar:
+        for (data, number, learner, splitting), by_measure in groups.items():
+            measures = [make_measure(name) for name in by_measure]
+            needs = [each.needs for each in measures]
+            models = learn(
+                make_learner(learner, data.X), data.resplit(number), splitting, needs=needs, seed=number, n_jobs=n_jobs
+            )
+            for each, rows in zip(measures, by_measure.values(), strict=True):
+                guarantees = [row.guarantee for row in rows]
+                measured = measure_cells(
+                    each, models, guarantees, levels=plan.levels, n_sized=data.n_sized, n_jobs=n_jobs
+                )
+                for row, cell in zip(rows, measured, strict=True):
                     results.add(row, number, cell)
                     bar.update()
-
-
-def _measure_rows(
-    rows: Sequence[Row], plan: Plan, data: PooledData, resplit: Resplit, seed: int, n_jobs: int
-) -> Iterator[tuple[Row, dict[str, Any]]]:
-    """Yield the cells of some rows of one learner, whose models are fitted once for all of them."""
-    groups: dict[Splitting, list[Row]] = {}
-    for row in rows:
-        splitting = Splitting.of(row.guarantee, n_folds=plan.n_folds, n_examples=data.n_train)
-        groups.setdefault(splitting, []).append(row)
-    for splitting, group in groups.items():
-        measures = {row.measure: make_measure(row.measure) for row in group}
-        learned = learn(
-            make_learner(group[0].learner, data.X),
-            resplit,
-            splitting=splitting,
-            measures=list(measures.values()),
-            seed=seed,
-            n_jobs=n_jobs,
-        )
-        for name, measure in measures.items():
-            test = MeasureTest(measure, learned, levels=plan.levels, n_sized=data.n_sized, n_jobs=n_jobs)
-            for row in group:
-                if row.measure == name:
-                    yield row, test.cell(row.guarantee)
 
 
 def _in_one_line(estimator: Any) -> str:

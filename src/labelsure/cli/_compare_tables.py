@@ -1,6 +1,6 @@
 """The results of ``labelsure compare`` as tables in Markdown, aligned so that they can be read as they are."""
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from labelsure.cli._compare_results import Results, Row, Summary
@@ -32,42 +32,38 @@ class Column(NamedTuple):
 def comparison(results: Results) -> str:
     """Return everything that was measured: a section for each data set, and how to read it."""
     summaries = results.summaries()
-    sections = [
-        "\n\n".join([f"## {name}", describe(results, name), rows_table(results, _of(summaries, name))])
-        for name in dict.fromkeys(row.dataset for row in summaries)
-    ]
+    sections = []
+    for name in dict.fromkeys(row.dataset for row in summaries):
+        rows = {row: summary for row, summary in summaries.items() if row.dataset == name}
+        sections += [f"## {name}", describe(results, name), *rows_table(results, rows)]
     return "\n\n".join([*sections, NOTES]) + "\n"
 
 
 def describe(results: Results, name: str) -> str:
     """Return a paragraph about a data set and how it was split."""
     data, settings = results.terms["datasets"][name], results.terms["settings"]
-    numbers = {number for (row, number) in results.cells if row.dataset == name}
+    n_resplits = len({number for (row, number) in results.cells if row.dataset == name})
     used = data["n_train"] + data["n_test"]
     sized = f", regions sized for {data['n_sized']} of these" if data["n_sized"] < data["n_test"] else ""
     left_out = f" ({data['n_objects'] - used} left out)" if used < data["n_objects"] else ""
     return (
         f"{data['n_objects']} objects, {data['n_features']} features, {data['n_labels']} labels,"
-        f" {data['labels_per_object']:.2f} labels per object; {len(numbers)} random resplit{_s(numbers)} into"
+        f" {data['labels_per_object']:.2f} labels per object; {n_resplits} random resplit{'s' * (n_resplits != 1)} into"
         f" {data['n_train']} training and {data['n_test']} test objects{left_out}{sized}; {settings['folds']} folds."
     )
 
 
-def rows_table(results: Results, rows: dict[Row, Summary]) -> str:
-    """Return the table of some rows of one data set, and why others could not be measured."""
+def rows_table(results: Results, rows: dict[Row, Summary]) -> Iterator[str]:
+    """Yield the table of some rows of one data set, and why others could not be measured."""
     measured = {row: summary for row, summary in rows.items() if summary.resplits}
-    parts = []
     if measured:
         columns = _columns(results.terms["settings"]["confidence"], {k for s in measured.values() for k in s.means})
         cells = [["learner", "measure", "guarantee", *(column.heading for column in columns)]]
         cells += [[*row[1:], *(figure(column, s) for column in columns)] for row, s in measured.items()]
-        parts.append(markdown_table(cells, n_names=3))
-    refusals = [
-        f"- {row.learner}, {row.measure}, {row.guarantee}: not measured. {summary.refused}"
-        for row, summary in rows.items()
-        if summary.refused is not None
-    ]
-    return "\n\n".join([*parts, *(["\n".join(refusals)] if refusals else [])])
+        yield markdown_table(cells, n_names=3)
+    refused = {row: summary.refused for row, summary in rows.items() if summary.refused is not None}
+    if refused:
+        yield "\n".join(f"- {', '.join(row[1:])}: not measured. {reason}" for row, reason in refused.items())
 
 
 def markdown_table(cells: Sequence[Sequence[str]], *, n_names: int) -> str:
@@ -81,16 +77,11 @@ def markdown_table(cells: Sequence[Sequence[str]], *, n_names: int) -> str:
     | scene | 3.8 |
     """
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    rule = [f":{'-' * (width + 1)}" if j < n_names else f"{'-' * (width + 1)}:" for j, width in enumerate(widths)]
-    padded = [
-        [
-            cell.ljust(width) if j < n_names else cell.rjust(width)
-            for j, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        for row in cells
-    ]
-    head, *body = (f"| {' | '.join(row)} |" for row in padded)
-    return "\n".join([head, f"|{'|'.join(rule)}|", *body])
+    formats = [f"{'<' if j < n_names else '>'}{width}" for j, width in enumerate(widths)]
+    lines = [" | ".join(map(format, row, formats)) for row in cells]
+    dashes = ["-" * (width + 1) for width in widths]
+    rule = "|".join([*(f":{dash}" for dash in dashes[:n_names]), *(f"{dash}:" for dash in dashes[n_names:])])
+    return "\n".join([f"| {lines[0]} |", f"|{rule}|", *(f"| {line} |" for line in lines[1:])])
 
 
 def figure(column: Column, summary: Summary) -> str:
@@ -134,11 +125,3 @@ def _columns(levels: Sequence[str], names: Container[str]) -> list[Column]:
         Column("subset acc.", ("subset_accuracy",), lambda _: 3),
         *(Column(f"{what} s", ("seconds", what), three_digits) for what in ("fit", "answer")),
     ]
-
-
-def _of(summaries: dict[Row, Summary], dataset: str) -> dict[Row, Summary]:
-    return {row: summary for row, summary in summaries.items() if row.dataset == dataset}
-
-
-def _s(items: Iterable[Any]) -> str:
-    return "" if len(list(items)) == 1 else "s"

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from sklearn.preprocessing import MinMaxScaler
 
 from labelsure._core.running import map_in_threads, one_thread
-from labelsure._core.types import LabelMatrix
 from labelsure.cli._errors import CommandError
 from labelsure.cli._paper import DATASETS, PENALTIES, SIGNIFICANCES, PaperDataset, Tables
 from labelsure.conformal import CrossConformalClassifier
@@ -15,7 +14,6 @@ from labelsure.datasets import Dataset, DatasetError, load_dataset
 from labelsure.estimators import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
 from labelsure.measures import PowerMeasure
 from labelsure.metrics import error_rate, f1_macro, f1_micro, hamming_loss, size_histogram, subset_accuracy
-from labelsure.predictions import LabelsetPredictions
 
 MEASURES = (hamming_loss, subset_accuracy, f1_macro, f1_micro)
 CONFORMAL_ROWS = {f"ML-RBF CCP {name}": name for name in PENALTIES}
@@ -28,13 +26,6 @@ class Run(NamedTuple):
     dataset: Dataset
     row: str
     seed: int
-
-
-class RunFigures(NamedTuple):
-    """What a run measured: the four measures and, of a conformal predictor, percentages by significance and bin."""
-
-    measures: list[float]
-    regions: dict[str, dict[str, float]]
 
 
 def load_paper_dataset(name: str) -> Dataset:
@@ -92,18 +83,31 @@ def measure_tables(datasets: Sequence[Dataset], *, n_seeds: int, n_jobs: int) ->
     return tables
 
 
-def measure_run(run: Run) -> RunFigures:
-    """Fit the run's learner on the training part and compare what it says about the test part with the truth."""
+def measure_run(run: Run) -> tuple[list[float], dict[str, dict[str, float]]]:
+    """Fit the run's learner on the training part and compare what it says about the test part with the truth.
+
+    Returns
+    -------
+    tuple
+        The four measures and, of a conformal predictor, percentages by significance and bin.
+    """
     data = run.dataset
+    regions = {}
     # again in this thread: OpenMP counts per thread, and the last digits of sums depend on its number of threads
     with one_thread():
         model = make_learner(run.row, n_folds=DATASETS[data.name].n_folds, seed=run.seed)
         model.fit(data.X_train, data.Y_train)
-        if run.row not in CONFORMAL_ROWS:
-            return RunFigures(_measures(data.Y_test, model.predict(data.X_test)), {})
-        predictions = model.predict_labelsets(data.X_test)
-        measures = _measures(data.Y_test, predictions.labelsets)
-        return RunFigures(measures, _regions(data.Y_test, predictions))
+        if run.row in CONFORMAL_ROWS:
+            predictions = model.predict_labelsets(data.X_test)
+            predicted = predictions.labelsets
+            for name, significance in SIGNIFICANCES.items():
+                region = predictions.region(significance)
+                sizes = size_histogram(region.sizes, max_size=2 ** data.Y.shape[1])
+                shares = {**sizes.to_dict(), "errors": error_rate(region.contains(data.Y_test))}
+                regions[name] = {what: 100 * share for what, share in shares.items()}
+        else:
+            predicted = model.predict(data.X_test)
+        return [measure(data.Y_test, predicted) for measure in MEASURES], regions
 
 
 def make_learner(row: str, *, n_folds: int, seed: int) -> Any:
@@ -121,17 +125,3 @@ def make_learner(row: str, *, n_folds: int, seed: int) -> Any:
         "ML-NB": MLNBClassifier(random_state=seed),
     }
     return learners[row]
-
-
-def _measures(Y_true: LabelMatrix, Y_pred: LabelMatrix) -> list[float]:
-    return [measure(Y_true, Y_pred) for measure in MEASURES]
-
-
-def _regions(Y_true: LabelMatrix, predictions: LabelsetPredictions) -> dict[str, dict[str, float]]:
-    figures = {}
-    for name, significance in SIGNIFICANCES.items():
-        region = predictions.region(significance)
-        sizes = size_histogram(region.sizes, max_size=2 ** Y_true.shape[1])
-        shares = {**sizes.to_dict(), "errors": error_rate(region.contains(Y_true))}
-        figures[name] = {what: 100 * share for what, share in shares.items()}
-    return figures

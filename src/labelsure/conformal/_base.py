@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -24,7 +24,7 @@ from labelsure.conformal._choices import (
 from labelsure.conformal._guarantees import check_fold_sizes
 from labelsure.conformal._models import FoldModel, ask_model, check_estimator, outputs_of_models, tags_of
 from labelsure.conformal._splits import Split
-from labelsure.estimators import mark_multi_label
+from labelsure.estimators import MultiLabelMixin
 from labelsure.measures import AutoMeasure, Measure, MeasureChoices, Need, default_measure
 from labelsure.predictions import LabelsetPredictions
 
@@ -32,7 +32,7 @@ CHOICES = ("guarantee", "smoothed", "empty", "mondrian", "weight")
 """Parameters that say how calibration examples are counted; not every classifier has all of them."""
 
 
-class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class WrappingClassifier(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
     """Base of all classifiers here: another classifier inside.
 
     X is handed to the classifier inside as it is, so whatever that accepts (DataFrames for a ColumnTransformer,
@@ -69,11 +69,10 @@ class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return X
 
     def __sklearn_tags__(self) -> Any:
-        tags = mark_multi_label(super().__sklearn_tags__())
+        tags = super().__sklearn_tags__()
         inside = tags_of(self.estimator)
-        if inside is not None:
-            tags.input_tags.sparse = inside.input_tags.sparse
-            tags.input_tags.allow_nan = inside.input_tags.allow_nan
+        tags.input_tags.sparse = inside is not None and inside.input_tags.sparse
+        tags.input_tags.allow_nan = inside is not None and inside.input_tags.allow_nan
         return tags
 
 

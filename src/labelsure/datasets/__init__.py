@@ -2,8 +2,7 @@
 
 from labelsure.datasets._dataset import Dataset
 from labelsure.datasets._errors import DatasetError
-from labelsure.datasets._formats import READERS, read_file
-from labelsure.datasets._load import available_datasets, load_dataset
+from labelsure.datasets._load import READERS, available_datasets, load_dataset, read_file
 from labelsure.datasets._mulan import read_mulan
 
 __all__ = ["READERS", "Dataset", "DatasetError", "available_datasets", "load_dataset", "read_file", "read_mulan"]

@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -154,8 +155,17 @@ def join_split(name: str, train: Dataset, test: Dataset) -> Dataset:
     DatasetError
         If the two do not have the same columns.
     """
-    for kind in ("feature_names", "label_names"):
-        _check_same_names(train, test, kind)
+    for what, ours, theirs in (
+        ("feature", train.feature_names, test.feature_names),
+        ("label", train.label_names, test.label_names),
+    ):
+        for place, pair in enumerate(zip_longest(ours, theirs), start=1):
+            if pair[0] != pair[1]:
+                a, b = ("no more" if name is None else shown(name) for name in pair)
+                raise DatasetError(
+                    f"{train.source} and {test.source} must declare the same attributes in the same order, but {what}"
+                    f" {place} is {a} in the first and {b} in the second. Bring the two files from the same source."
+                )
     if sparse.issparse(train.X) or sparse.issparse(test.X):
         X = sparse.vstack([sparse.csr_matrix(train.X), sparse.csr_matrix(test.X)], format="csr")
     else:
@@ -169,19 +179,6 @@ def join_split(name: str, train: Dataset, test: Dataset) -> Dataset:
         n_train=train.Y.shape[0],
         categories=_join_categories(train, test),
         source=f"{train.source}, {test.source}",
-    )
-
-
-def _check_same_names(train: Dataset, test: Dataset, kind: str) -> None:
-    ours, theirs = getattr(train, kind), getattr(test, kind)
-    if ours == theirs:
-        return
-    what = kind.removesuffix("_names")
-    place = next((i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), min(len(ours), len(theirs)))
-    a, b = (shown(names[place]) if place < len(names) else "no more" for names in (ours, theirs))
-    raise DatasetError(
-        f"{train.source} and {test.source} must declare the same attributes in the same order, but {what} {place + 1}"
-        f" is {a} in the first and {b} in the second. Bring the two files from the same source."
     )
 
 

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from labelsure.datasets._errors import DatasetError, LineError, shown
 from labelsure.datasets._tokens import BLANKS, Token, parse_number, separated_values, tokenize
@@ -13,8 +13,7 @@ NUMERIC_TYPES = ("numeric", "real", "integer")
 _KEYWORD = re.compile(r"@([A-Za-z]+)(?=[\x00-\x20'\"%]|\Z)")
 
 
-@dataclass(frozen=True)
-class Attribute:
+class Attribute(NamedTuple):
     """A column of an ARFF file: numeric, or nominal with the number that stands for each declared value."""
 
     name: str
@@ -33,8 +32,7 @@ class Attribute:
         return bool(codes) and all(code in {0.0, 1.0} and parse_number(value) == code for value, code in codes.items())
 
 
-@dataclass(frozen=True)
-class Header:
+class Header(NamedTuple):
     """The attributes in column order, and the number of the line that says ``@data``."""
 
     attributes: tuple[Attribute, ...]
@@ -42,14 +40,7 @@ class Header:
 
 
 def read_header(path: Path, lines: Sequence[str]) -> Header:
-    """Read the declarations up to ``@data``.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    lines : sequence of str
-        All its lines.
+    """Read the declarations up to ``@data`` from all lines of the file ``path``, which is named in messages.
 
     Raises
     ------
@@ -77,13 +68,13 @@ def _read_declaration(text: str, number: int, attributes: dict[str, Attribute]) 
     keyword = match[1].lower() if match else ""
     rest = text[match.end() :] if match else text
     if keyword == "attribute":
-        attribute = parse_attribute(tokenize(rest))
+        attribute = parse_attribute(tokenize(rest), line=number)
         if attribute.name in attributes:
             first = attributes[attribute.name].line
             raise LineError(
                 f"attribute {shown(attribute.name)} was declared on line {first} before. Rename one of them."
             )
-        attributes[attribute.name] = replace(attribute, line=number)
+        attributes[attribute.name] = attribute
     elif keyword == "data":
         if tokenize(rest):
             raise LineError(
@@ -100,7 +91,7 @@ def _read_declaration(text: str, number: int, attributes: dict[str, Attribute]) 
     return False
 
 
-def parse_attribute(tokens: list[Token]) -> Attribute:
+def parse_attribute(tokens: list[Token], *, line: int = 0) -> Attribute:
     """Return the attribute that the words after ``@attribute`` declare.
 
     Examples
@@ -115,7 +106,7 @@ def parse_attribute(tokens: list[Token]) -> Attribute:
         )
     name, kind = tokens[0].text, tokens[1]
     if kind.kind == "{":
-        return Attribute(name, nominal_codes(_declared_values(name, tokens[2:])))
+        return Attribute(name, nominal_codes(_declared_values(name, tokens[2:])), line)
     if kind.text.lower() not in NUMERIC_TYPES:
         raise LineError(
             f"attribute {shown(name)} has the type {shown(kind.text)}; numeric, real, integer and {{values}} can be"
@@ -125,7 +116,7 @@ def parse_attribute(tokens: list[Token]) -> Attribute:
         raise LineError(
             f"attribute {shown(name)}: nothing may follow the type {kind.text}, got {shown(tokens[2].text)}. Remove it."
         )
-    return Attribute(name)
+    return Attribute(name, line=line)
 
 
 def _declared_values(name: str, tokens: list[Token]) -> list[str]:

@@ -1,22 +1,26 @@
-"""Data sets by name."""
+"""Data sets by name: in the user's folders, in the cache, in river, or on the Mulan project's server."""
 
+import os
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from os import PathLike
+from hashlib import sha256
+from itertools import product
+from os import PathLike, fspath
 from pathlib import Path
+from typing import Any
 
+from labelsure._core.running import progress_bar
 from labelsure.datasets._dataset import Dataset, join_split
 from labelsure.datasets._errors import DatasetError
-from labelsure.datasets._formats import read_file
-from labelsure.datasets._registry import KNOWN_NAMES, files_of
+from labelsure.datasets._files import read_bytes
+from labelsure.datasets._mulan import read_mulan
+from labelsure.datasets._registry import KNOWN_NAMES, SHA256, files_of, url_of
 from labelsure.datasets._river import yeast_from_river
-from labelsure.datasets._sources import (
-    DatasetFiles,
-    cache_folder,
-    download_files,
-    find_cached,
-    find_files,
-    user_folders,
-)
+
+TIMEOUT_SECONDS = 30
+
+READERS: dict[str, Callable[[Path, Any], Dataset]] = {".arff": read_mulan}
+"""From a file's ending to what reads it, given the labels' names or the file that holds them."""
 
 
 def available_datasets() -> tuple[str, ...]:
@@ -71,32 +75,111 @@ def load_dataset(name: str, *, data_home: str | PathLike[str] | None = None, dow
     >>> data.X_train.shape, data.Y_test.shape, data.label_names[:2]
     ((1500, 103), (917, 14), ('Class1', 'Class2'))
     """
-    _check_name(name)
-    folders = user_folders(data_home)
-    files = find_files(name, folders)
-    if files is None and name not in KNOWN_NAMES:
-        raise DatasetError(_unknown(name, folders))
-    files = files or find_cached(name)
-    if files is not None:
-        return _read(name, files)
-    if name == "yeast" and (dataset := yeast_from_river()) is not None:
-        return dataset
-    if not download:
-        raise DatasetError(_not_found(name, folders))
-    return _read(name, download_files(name))
-
-
-def _read(name: str, files: DatasetFiles) -> Dataset:
-    train = read_file(files.train, files.labels)
-    return train if files.test is None else join_split(name, train, read_file(files.test, files.labels))
-
-
-def _check_name(name: str) -> None:
     if not isinstance(name, str) or not name or Path(name).name != name:
         raise DatasetError(
             f"name must be the name of a data set, got {name!r}. Known names: {', '.join(KNOWN_NAMES)}."
             " To read a file by its path use labelsure.datasets.read_mulan."
         )
+    folders = _user_folders(data_home)
+    found = _find_files(name, folders)
+    if found is None and name not in KNOWN_NAMES:
+        raise DatasetError(_unknown(name, folders))
+    found = found or _find_cached(name)
+    if found is None and name == "yeast" and (dataset := yeast_from_river()) is not None:
+        return dataset
+    if found is None and not download:
+        raise DatasetError(_not_found(name, folders))
+    *parts, labels = found or _download_files(name)
+    datasets = [read_file(part, labels) for part in parts]
+    return datasets[0] if len(datasets) == 1 else join_split(name, *datasets)
+
+
+def read_file(path: Path, labels: str | PathLike[str] | Iterable[str]) -> Dataset:
+    """Read one file by the reader for its ending, given the labels' names or the file that holds them.
+
+    Raises
+    ------
+    DatasetError
+        If there is no such reader, or the file cannot be read.
+    """
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise DatasetError(f"{path} must end in {', '.join(READERS)}, got {path.suffix or 'no ending'!r}.")
+    return reader(path, labels)
+
+
+def cache_folder() -> Path:
+    """Return the folder that downloads go to."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("labelsure", appauthor=False)
+
+
+def _user_folders(data_home: str | PathLike[str] | None) -> list[Path]:
+    """Return the folders the user named: ``data_home``, then the environment variable LABELSURE_DATA."""
+    named = [data_home, os.environ.get("LABELSURE_DATA") or None]
+    folders = [Path(fspath(folder)).expanduser() for folder in named if folder is not None]
+    if data_home is not None and not folders[0].is_dir():
+        raise DatasetError(f"data_home must be an existing folder, got {fspath(data_home)!r}. Create it or correct it.")
+    return folders
+
+
+def _find_files(name: str, folders: Iterable[Path]) -> list[Path] | None:
+    """Return the files of a data set, the labels last, from the first folder that has them.
+
+    They may be in a folder of the set's name in there. A folder that holds some of them but not all is an error: the
+    user meant that folder, and would get other data silently.
+    """
+    places = [place for parent in folders for place in (parent, parent / name)]
+    for folder, ending in product(places, READERS):
+        train, test, labels = (folder / file for file in files_of(name, ending))
+        whole = folder / f"{name}{ending}"
+        for files in ([train, test, labels], [whole, labels]):
+            if all(file.is_file() for file in files):
+                return files
+        if present := [path.name for path in (train, test, labels, whole) if path.is_file()]:
+            raise DatasetError(
+                f"{folder} holds {' and '.join(present)}, but not all files of the data set {name!r}: put"
+                f" {train.name} and {test.name}, or {whole.name}, and {labels.name} there."
+            )
+    return None
+
+
+def _find_cached(name: str) -> list[Path] | None:
+    """Return the files of a known data set from the cache, if all are there and unharmed."""
+    paths = [cache_folder() / file for file in files_of(name)]
+    whole = all(path.is_file() and sha256(read_bytes(path)).hexdigest() == SHA256[path.name] for path in paths)
+    return paths if whole else None
+
+
+def _download_files(name: str) -> list[Path]:
+    """Fetch what the cache lacks of a known data set.
+
+    Pooch writes to a temporary file in the cache and renames it only once its checksum is right, so that a failed or
+    interrupted download leaves nothing behind.
+    """
+    import pooch
+
+    paths = [cache_folder() / file for file in files_of(name)]
+    for path in paths:
+        file, url = path.name, url_of(path.name, mirror=os.environ.get("LABELSURE_MIRROR", ""))
+        by_hand = (
+            f" Try again later, or put {file} into a folder of yours and pass data_home= (or set LABELSURE_DATA) to"
+            " that folder; LABELSURE_MIRROR names another server."
+        )
+        with progress_bar(description=file, total=1) as bar:  # the total is set once the server has told it
+            bar.unit, bar.unit_scale = "B", True
+            downloader = pooch.HTTPDownloader(progressbar=bar, timeout=TIMEOUT_SECONDS)
+            try:
+                pooch.retrieve(url, f"sha256:{SHA256[file]}", fname=file, path=path.parent, downloader=downloader)
+            except OSError as error:  # requests' exceptions are OSErrors too
+                raise DatasetError(f"{url} could not be fetched to {path.parent}: {error}.{by_hand}") from error
+            except ValueError as error:
+                raise DatasetError(
+                    f"{url} is not the file we know: its SHA-256 checksum must be {SHA256[file]} ({error}). Nothing was"
+                    f" kept.{by_hand}"
+                ) from error
+    return paths
 
 
 def _unknown(name: str, folders: list[Path]) -> str:

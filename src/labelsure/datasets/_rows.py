@@ -7,19 +7,17 @@ anything wrong with it, is read token by token, which costs ten times as much an
 import math
 import re
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from labelsure._core.types import FloatArray
 from labelsure.datasets._errors import DatasetError, LineError, shown
 from labelsure.datasets._header import Attribute, Header
 from labelsure.datasets._tokens import BLANKS, Token, parse_number, separated_values, tokenize
-
-Row = TypeVar("Row", list[float], dict[int, float])
 
 # What these match holds no quote, comment, missing value, "inf", "nan", underscore or foreign digit.
 _PLAIN_DENSE = re.compile(r"[0-9eE+\-., \t]+")
@@ -58,37 +56,20 @@ def read_rows(path: Path, lines: Sequence[str], header: Header, labels: Collecti
     if not rows:
         raise DatasetError(f"{path}, line {len(lines)}: no rows follow @data. The file is truncated; get it again.")
     reader = RowReader(header.attributes, labels)
-    if any(text.startswith("{") for _, text in rows):
-        return _sparse_matrix(_read_each(path, rows, reader.sparse), len(header.attributes))
-    return _dense_matrix(_read_each(path, rows, reader.dense), len(header.attributes))
-
-
-def _read_each(path: Path, rows: list[tuple[int, str]], read: Callable[[str], Row]) -> Iterator[Row]:
-    """Yield every row as ``read`` returns it; what is wrong with one is told together with where it stands."""
+    values, columns, ends = array("d"), array("q"), array("q", [0])
     for place, (number, text) in enumerate(rows, start=1):
         try:
-            row = read(text)
+            row = reader.read(text)
         except LineError as error:
             ending = " The file ends with this row: it may be truncated; get it again." if place == len(rows) else ""
             raise DatasetError(f"{path}, line {number} (data row {place}): {error}{ending}") from None
-        yield row
-
-
-def _dense_matrix(rows: Iterable[list[float]], n_columns: int) -> FloatArray:
-    values = array("d")
-    for row in rows:
-        values.extend(row)
-    return np.array(values).reshape(-1, n_columns)
-
-
-def _sparse_matrix(rows: Iterable[dict[int, float]], n_columns: int) -> Any:
-    values, columns, ends = array("d"), array("q"), array("q", [0])
-    for row in rows:
         columns.extend(row)
         values.extend(row.values())
         ends.append(len(values))
-    parts = (np.array(values), np.array(columns), np.array(ends))
-    matrix = sparse.csr_matrix(parts, shape=(len(ends) - 1, n_columns))
+    shape = (len(rows), len(header.attributes))
+    if not any(text.startswith("{") for _, text in rows):
+        return np.array(values).reshape(shape)
+    matrix = sparse.csr_matrix((np.array(values), np.array(columns), np.array(ends)), shape=shape)
     matrix.eliminate_zeros()
     matrix.sort_indices()
     return matrix
@@ -108,75 +89,62 @@ class RowReader:
     def __init__(self, attributes: Sequence[Attribute], labels: Collection[int]) -> None:
         self._attributes = attributes
         self._labels = frozenset(labels)
-        self._converters = [self._converter(column) for column in range(len(attributes))]
         self._defaults = {column: value.default for column, value in enumerate(attributes) if value.default != 0}
+        self._converters: list[Callable[[str], float]] = []
+        for column, attribute in enumerate(attributes):
+            codes = _LABEL_CODES if attribute.codes is None and column in self._labels else attribute.codes
+            self._converters.append(float if codes is None else codes.__getitem__)
 
-    def _converter(self, column: int) -> Callable[[str], float]:
-        codes = self._attributes[column].codes
-        if codes is None and column not in self._labels:
-            return float
-        return (_LABEL_CODES if codes is None else codes).__getitem__
+    def read(self, text: str) -> dict[int, float]:
+        """Return the values by column of a row written as ``value,value,...`` or ``{index value,...}``.
 
-    def dense(self, text: str) -> list[float]:
-        """Return the values of a row written as ``value,value,...``."""
-        if _PLAIN_DENSE.fullmatch(text):
-            cells = text.split(",")
-            if len(cells) == len(self._converters):
-                try:
-                    row = [convert(cell) for convert, cell in zip(self._converters, cells, strict=True)]
-                except (KeyError, ValueError):
-                    return self._careful_dense(text)
-                if math.isfinite(sum(row)):
-                    return row
-        return self._careful_dense(text)
-
-    def sparse(self, text: str) -> dict[int, float]:
-        """Return the values by column of a row written as ``{index value,...}``, or of a dense one among sparse rows.
-
-        Columns not in the result are zero.
+        Columns not in the result are zero. A row with all of them has them in order.
         """
-        if not text.startswith("{"):
-            return dict(enumerate(self.dense(text)))
-        if _PLAIN_SPARSE.fullmatch(text):
-            pairs = [cell.split() for cell in text[1:-1].split(",")]
-            try:
-                row = {int(index): self._converters[int(index)](value) for index, value in pairs}
-            except (KeyError, ValueError, IndexError):
-                return self._careful_sparse(text)
-            if len(row) == len(pairs) and math.isfinite(sum(row.values())):
-                return self._defaults | row
-        return self._careful_sparse(text)
+        is_sparse = text.startswith("{")
+        if (_PLAIN_SPARSE if is_sparse else _PLAIN_DENSE).fullmatch(text):
+            columns: Sequence[int] = range(len(self._attributes))
+            cells = text.strip("{}").split(",")
+            with suppress(KeyError, ValueError, IndexError):
+                if is_sparse:
+                    pairs = [cell.split() for cell in cells]
+                    columns, cells = [int(index) for index, _ in pairs], [value for _, value in pairs]
+                row = {column: self._converters[column](cell) for column, cell in zip(columns, cells, strict=True)}
+                if len(row) == len(columns) and math.isfinite(sum(row.values())):
+                    return self._defaults | row if is_sparse else row
+        return self.read_carefully(text)
 
-    def _careful_dense(self, text: str) -> list[float]:
-        tokens = separated_values(tokenize(text))
-        if len(tokens) != len(self._attributes):
+    def read_carefully(self, text: str) -> dict[int, float]:
+        """Return the same, token by token, or raise LineError saying what is wrong with the row."""
+        tokens = tokenize(text)
+        if text.startswith("{"):
+            return self._defaults | self._read_entries(_sparse_entries(tokens))
+        cells = separated_values(tokens)
+        if len(cells) != len(self._attributes):
             raise LineError(
-                f"expected {len(self._attributes)} values, one per attribute, got {len(tokens)}."
+                f"expected {len(self._attributes)} values, one per attribute, got {len(cells)}."
                 " Complete the row; quote values that contain blanks or commas."
             )
-        return [self._value(column, token) for column, token in enumerate(tokens)]
+        return {column: self._value(column, token) for column, token in enumerate(cells)}
 
-    def _careful_sparse(self, text: str) -> dict[int, float]:
+    def _read_entries(self, entries: list[list[Token]]) -> dict[int, float]:
         row: dict[int, float] = {}
-        for entry in _sparse_entries(tokenize(text)):
+        for entry in entries:
             if len(entry) != 2 or not all(token.is_value for token in entry):
                 raise LineError(
                     "every entry of a sparse row must be an index, a blank and a value, got"
                     f" {shown(' '.join(token.text for token in entry))}. Correct it; quote values that contain blanks."
                 )
-            column = self._column(entry[0].text)
+            index = entry[0].text
+            if _INDEX.fullmatch(index) is None or int(index) >= len(self._attributes):
+                raise LineError(
+                    f"the index of a sparse entry must be a whole number from 0 to {len(self._attributes) - 1}, since"
+                    f" the file declares {len(self._attributes)} attributes, got {shown(index)}. Correct the row."
+                )
+            column = int(index)
             if column in row:
                 raise LineError(f"index {column} appears twice in this sparse row. Remove one of the two entries.")
             row[column] = self._value(column, entry[1])
-        return self._defaults | row
-
-    def _column(self, text: str) -> int:
-        if _INDEX.fullmatch(text) is None or int(text) >= len(self._attributes):
-            raise LineError(
-                f"the index of a sparse entry must be a whole number from 0 to {len(self._attributes) - 1}, since the"
-                f" file declares {len(self._attributes)} attributes, got {shown(text)}. Correct the row."
-            )
-        return int(text)
+        return row
 
     def _value(self, column: int, token: Token) -> float:
         attribute, text = self._attributes[column], token.text

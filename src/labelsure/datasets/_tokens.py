@@ -58,19 +58,12 @@ def tokenize(line: str) -> list[Token]:
                 " Close it, or write \\' for a quote inside a name."
             )
         position = match.end()
-        text = match.group()
-        match match.lastgroup:
-            case "quoted":
-                tokens.append(Token("quoted", _ESCAPE.sub(_unescape, text[1:-1])))
-            case "word":
-                tokens.append(Token("word", text))
-            case "punctuation":
-                tokens.append(Token(text, text))
+        kind, text = match.lastgroup or "", match.group()
+        if kind == "quoted":
+            text = _ESCAPE.sub(lambda escape: _ESCAPED.get(escape[1], escape[1]), text[1:-1])
+        if kind not in {"blank", "comment"}:
+            tokens.append(Token(text if kind == "punctuation" else kind, text))
     return tokens
-
-
-def _unescape(match: re.Match[str]) -> str:
-    return _ESCAPED.get(match[1], match[1])
 
 
 def separated_values(tokens: list[Token]) -> list[Token]:
@@ -83,7 +76,7 @@ def separated_values(tokens: list[Token]) -> list[Token]:
     """
     values: list[Token] = []
     after_comma = True
-    for token in tokens:
+    for token in [*tokens, Token(",", ",")] if tokens else []:
         if token.is_value:
             values.append(token)
         elif token.kind != ",":
@@ -92,15 +85,9 @@ def separated_values(tokens: list[Token]) -> list[Token]:
                 " weights in braces at the end of a row are not supported, remove them."
             )
         elif after_comma:
-            raise _empty_value(len(values) + 1)
+            raise LineError(f"value {len(values) + 1} is empty. Write ? for a missing value, '' for an empty name.")
         after_comma = token.kind == ","
-    if after_comma and tokens:
-        raise _empty_value(len(values) + 1)
     return values
-
-
-def _empty_value(place: int) -> LineError:
-    return LineError(f"value {place} is empty. Write ? for a missing value, '' for an empty name.")
 
 
 def parse_number(text: str) -> float | None:

@@ -1,7 +1,7 @@
 """Multi-label classifiers of the paper, and the adapter through which any classifier gives outputs."""
 
 from labelsure.estimators._adapter import FittedBase, fit_base, outputs_of
-from labelsure.estimators._base import mark_multi_label
+from labelsure.estimators._base import MultiLabelMixin
 from labelsure.estimators._bpmll import BPMLLClassifier
 from labelsure.estimators._mlknn import MLkNNClassifier
 from labelsure.estimators._mlnb import MLNBClassifier
@@ -13,7 +13,7 @@ __all__ = [
     "MLNBClassifier",
     "MLRBFClassifier",
     "MLkNNClassifier",
+    "MultiLabelMixin",
     "fit_base",
-    "mark_multi_label",
     "outputs_of",
 ]

@@ -7,7 +7,7 @@ returned, or of a classifier that was fitted elsewhere.
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,8 @@ from sklearn.utils import _safe_indexing
 
 from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_outputs, check_same_length, n_rows
-from labelsure.estimators._reading import read_decisions, read_probabilities
+
+Answer = NDArray[np.floating[Any]]
 
 ROUNDING = 1e-9
 """How far a probability may lie outside [0, 1] and still count as 0 or 1; more for single precision."""
@@ -77,14 +78,25 @@ def fit_base(estimator: Any, X: MatrixLike, Y: LabelMatrixLike) -> FittedBase:
     Y = check_label_matrix(Y)
     check_same_length(X, Y)
     constant: BoolArray = np.ptp(Y, axis=0) == 0
-    if not constant.any():
-        return FittedBase(_fit(estimator, X, Y), learned=~constant, fixed=np.full(Y.shape[1], np.nan))
     values = np.where(constant, Y[0].astype(np.float64), np.nan)
     try:
-        return _fit_whole(estimator, X, Y, values)
+        fitted = _fit(estimator, X, Y)
+        if constant.any():
+            outputs_of(fitted, _safe_indexing(X, [0]), Y.shape[1])  # some classifiers fail only when asked
     except (ValueError, IndexError, AttributeError):  # LogisticRegression, predict_proba(X)[:, 1], one-vs-rest of SVMs
+        if not constant.any():
+            raise
         fitted = None if constant.all() else _fit(estimator, X, Y[:, ~constant])
         return FittedBase(fitted, learned=~constant, fixed=values)
+    fixed = np.full_like(values, np.nan) if hasattr(fitted, "predict_proba") else values
+    return FittedBase(fitted, learned=np.ones_like(constant), fixed=fixed)
+
+
+def _fit(estimator: Any, X: MatrixLike, Y: LabelMatrix) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataConversionWarning)  # one label is a matrix with one column, on purpose
+        # int64: products of int8 matrices overflow inside classifiers that count with them
+        return clone(estimator).fit(X, Y.astype(np.int64))
 
 
 def outputs_of(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
@@ -120,53 +132,107 @@ def outputs_of(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
     >>> outputs_of(model, [[1.0]], 2).round(2).tolist()
     [[0.63, 0.86]]
     """
-    if not isinstance(model, FittedBase):
-        return _read_outputs(model, X, n_labels)
-    if len(model.fixed) != n_labels:
-        raise ValueError(
-            f"n_labels must be the {len(model.fixed)} labels that the model was fitted on, got {n_labels}."
-        )
-    outputs = np.empty((n_rows(X), n_labels))
-    if model.estimator is not None:
-        outputs[:, model.learned] = _read_outputs(model.estimator, X, int(model.learned.sum()))
-    fixed = ~np.isnan(model.fixed)
-    outputs[:, fixed] = model.fixed[fixed]
-    return outputs
-
-
-def _fit_whole(estimator: Any, X: MatrixLike, Y: LabelMatrix, values: FloatArray) -> FittedBase:
-    """Fit on constant labels too, and make sure that outputs come out: some classifiers fail only then."""
-    fitted = _fit(estimator, X, Y)
-    _read_outputs(fitted, _safe_indexing(X, [0]), Y.shape[1])
-    fixed = np.full_like(values, np.nan) if hasattr(fitted, "predict_proba") else values
-    return FittedBase(fitted, learned=np.ones(Y.shape[1], dtype=bool), fixed=fixed)
-
-
-def _fit(estimator: Any, X: MatrixLike, Y: LabelMatrix) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataConversionWarning)  # one label is a matrix with one column, on purpose
-        # int64: products of int8 matrices overflow inside classifiers that count with them
-        return clone(estimator).fit(X, Y.astype(np.int64))
-
-
-def _read_outputs(estimator: Any, X: MatrixLike, n_labels: int) -> FloatArray:
-    """Return the outputs of a fitted classifier for the labels it was fitted on."""
-    if hasattr(estimator, "predict_proba"):
-        outputs = _round_into_range(read_probabilities(estimator, X, n_labels))
-    elif hasattr(estimator, "decision_function"):
-        outputs = expit(read_decisions(estimator, X, n_labels))
+    if isinstance(model, FittedBase):
+        if len(model.fixed) != n_labels:
+            raise ValueError(
+                f"n_labels must be the {len(model.fixed)} labels that the model was fitted on, got {n_labels}."
+            )
+        outputs = np.empty((n_rows(X), n_labels))
+        if model.estimator is not None:
+            outputs[:, model.learned] = outputs_of(model.estimator, X, int(model.learned.sum()))
+        return np.where(np.isnan(model.fixed), outputs, model.fixed)
+    if hasattr(model, "predict_proba"):
+        answer = _read_answer(model, "predict_proba", X, n_labels)
+        nearest = np.clip(answer, 0.0, 1.0)
+        # outside of [0, 1] by rounding alone is on its ends; the others stay, to be refused
+        rounding = max(ROUNDING, 8 * float(np.finfo(answer.dtype).eps))
+        outputs = np.where(np.abs(answer - nearest) <= rounding, nearest, answer).astype(np.float64)
+    elif hasattr(model, "decision_function"):
+        outputs = expit(_read_answer(model, "decision_function", X, n_labels))
     else:
         raise ValueError(
-            f"The classifier must have predict_proba or decision_function, but {type(estimator).__name__} has neither."
+            f"The classifier must have predict_proba or decision_function, but {type(model).__name__} has neither."
             " Choose one that says how sure it is of each label, or wrap a binary classifier that does in"
             " sklearn.multiclass.OneVsRestClassifier."
         )
-    return check_outputs(outputs, name=f"Outputs of {type(estimator).__name__}", n_labels=n_labels)
+    return check_outputs(outputs, name=f"Outputs of {type(model).__name__}", n_labels=n_labels)
 
 
-def _round_into_range(probabilities: NDArray[np.floating[Any]]) -> FloatArray:
-    """Move values that lie outside [0, 1] by rounding alone onto its ends; the others stay, to be refused."""
-    rounding = max(ROUNDING, 8 * float(np.finfo(probabilities.dtype).eps))
-    nearest = np.clip(probabilities, 0.0, 1.0)
-    within = np.abs(probabilities - nearest) <= rounding
-    return np.where(within, nearest, probabilities).astype(np.float64)
+def _read_answer(estimator: Any, method: str, X: MatrixLike, n_labels: int) -> Answer:
+    """Return what ``predict_proba`` or ``decision_function`` says of each label, of shape (n_objects, n_labels).
+
+    Understood are an array of that shape (OneVsRestClassifier, ClassifierChain, MLPClassifier, the classifiers of
+    this package), a list with an array per label (forests, neighbours, MultiOutputClassifier), and, for a single
+    label, what a binary classifier gives.
+    """
+    answer = getattr(estimator, method)(X)
+    shape = n_rows(X), n_labels
+    listed = isinstance(answer, list | tuple)
+    blocks = [
+        np.asarray(block.toarray() if hasattr(block, "toarray") else block)
+        for block in (answer if listed else [answer])
+    ]
+    if listed and len(blocks) != n_labels:
+        _refuse(estimator, method, f"a list of {len(blocks)} arrays", shape)
+    if listed or n_labels == 1:
+        columns = [_read_label(estimator, method, block, j, shape) for j, block in enumerate(blocks)]
+        array: Answer = np.column_stack(columns)
+    else:
+        array = blocks[0]
+        if array.shape != shape:
+            _refuse(estimator, method, f"an array of shape {array.shape}", shape)
+    return array if np.issubdtype(array.dtype, np.floating) else array.astype(np.float64)
+
+
+def _read_label(estimator: Any, method: str, block: Answer, label: int, shape: tuple[int, int]) -> Answer:
+    """Return what is said of one label: a decision, or the probability that it is on.
+
+    Probabilities may come with a column for each class. Which of them means "on", and that a label was constant in
+    training, is read from ``classes_``.
+    """
+    block = block[:, np.newaxis] if block.ndim == 1 else block
+    is_decision = method == "decision_function"
+    if block.ndim != 2 or len(block) != shape[0] or block.shape[1] not in ((1,) if is_decision else (1, 2)):
+        _refuse(estimator, method, f"a list with an array of shape {block.shape} for label {label}", shape)
+    if is_decision:
+        return block[:, 0]
+    name, classes = type(estimator).__name__, _classes_of_label(estimator, label, shape[1])
+    if classes is not None and len(classes) == 1:  # two columns may say anything then: some classifiers mix them up
+        if block.shape[1] == 1 and not np.allclose(block, 1.0):
+            raise ValueError(
+                f"{name} knows a single class, {classes[0]}, of label {label}: its predict_proba must be 1 everywhere,"
+                f" got {block[np.argmin(block), 0]}."
+            )
+        return np.full(len(block), float(classes[0] == 1))
+    if block.shape[1] == 1:
+        if classes is None and shape[1] > 1:
+            raise ValueError(
+                f"predict_proba of {name} gives a single column for label {label}, and there is no classes_[{label}] to"
+                " tell what it means. Give the classifier a classes_ attribute."
+            )
+        return block[:, 0]
+    on = np.array([1]) if classes is None else np.flatnonzero(classes == 1)
+    if len(on) != 1 or on[0] > 1:
+        raise ValueError(
+            f"{name} must have been fitted on labels 0 and 1, but its classes_ for label {label} are"
+            f" {np.asarray(classes).tolist()}."
+        )
+    return block[:, on[0]]
+
+
+def _classes_of_label(estimator: Any, label: int, n_labels: int) -> NDArray[Any] | None:
+    """Return the classes of one label, or None where ``classes_`` is missing or speaks of something else."""
+    classes = getattr(estimator, "classes_", None)
+    if classes is None or len(classes) == 0:
+        return None
+    if np.ndim(classes[0]) == 0:  # one flat array: the classes of the only label, or the numbers of the labels
+        return np.asarray(classes) if n_labels == 1 else None
+    return np.asarray(classes[label]) if len(classes) == n_labels else None
+
+
+def _refuse(estimator: Any, method: str, got: str, shape: tuple[int, int]) -> NoReturn:
+    raise ValueError(
+        f"{method} of {type(estimator).__name__} must give one output per object and label, an array of shape"
+        f" {shape} or a list of {shape[1]} arrays, got {got}."
+        " Use a classifier that handles multi-label targets, or wrap it in sklearn.multiclass.OneVsRestClassifier."
+    )

@@ -1,5 +1,7 @@
 """What the multi-label classifiers of this room share: tags, checks at the door, learned attributes."""
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,13 +9,26 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_label_matrix, check_same_length
+from labelsure._core.validation import check_label_matrix, check_number, check_same_length
 
 
-class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
+class MultiLabelMixin(ClassifierMixin):
+    """Tags that say: Y is always a matrix, one 0/1 column per label, and a 1-D y is refused; X may be sparse."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags = replace(
+            tags.target_tags, one_d_labels=False, two_d_labels=True, single_output=False, multi_output=True
+        )
+        tags.classifier_tags = replace(tags.classifier_tags, multi_class=False, multi_label=True)
+        tags.input_tags.sparse = True
+        return tags
+
+
+class MultiLabelClassifier(MultiLabelMixin, BaseEstimator):
     """Base of the classifiers that learn a label matrix: tags and checks, no learning.
 
-    A subclass calls ``X, Y = self._check_fit(X, Y)`` first in ``fit`` and ``X = self._check_predict(X)`` first in
+    A subclass calls ``X, Y = self._check_fit(X, Y)`` first in ``fit`` and ``X = self._check_objects(X)`` first in
     whatever it predicts with. ``fit`` then finds these set:
 
     Attributes
@@ -29,11 +44,9 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         Names of the features, where X was a DataFrame with string column names.
     """
 
-    _accepts_sparse = True
-
     def _check_fit(self, X: MatrixLike, Y: LabelMatrixLike) -> tuple[Any, LabelMatrix]:
-        """Return X as float64 (dense, or canonical CSR where sparse arrived and is accepted), Y as zeros and ones."""
-        X = self._check_objects(X, reset=True)
+        """Return X as ``_check_objects`` does, Y as zeros and ones."""
+        X = self._check_objects(X, fitting=True)
         if Y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -45,38 +58,36 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = [np.array([0, 1]) for _ in range(self.n_labels_)]
         return X, Y
 
-    def _check_predict(self, X: MatrixLike) -> Any:
-        """Return X as ``_check_fit`` does; raise unless this estimator is fitted and X has the features it learned."""
-        check_is_fitted(self)
-        return self._check_objects(X, reset=False)
+    def _check_objects(self, X: MatrixLike, *, fitting: bool = False) -> Any:
+        """Return X as float64, an array row by row or, where sparse arrived, canonical CSR.
 
-    def _check_objects(self, X: MatrixLike, *, reset: bool) -> Any:
-        accepted = "csr" if self._accepts_sparse else False
-        X = validate_data(self, X, dtype=np.float64, accept_sparse=accepted, reset=reset)
+        Unless ``fitting``, raise where this estimator is not fitted or X has other features than it learned.
+        """
+        if not fitting:
+            check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=fitting)
         if not isinstance(X, np.ndarray) and not X.has_canonical_format:
             X = X.copy()  # the user's matrix stays as it is
             X.sum_duplicates()  # scikit-learn's sums of squares are wrong for cells stored in parts
         return X
 
-    def __sklearn_tags__(self) -> Any:
-        tags = mark_multi_label(super().__sklearn_tags__())
-        tags.input_tags.sparse = self._accepts_sparse
-        return tags
 
+def count_share(share: Any, total: int, *, name: str, at_most: float = math.inf, meaning: str = "") -> int:
+    """Return a share of ``total`` as a whole number, rounded up, or raise ValueError naming the parameter.
 
-def mark_multi_label(tags: Any) -> Any:
-    """Return scikit-learn tags that say: Y is always a matrix, one 0/1 column per label; a 1-D y is refused."""
-    tags.target_tags.one_d_labels = False
-    tags.target_tags.two_d_labels = True
-    tags.target_tags.single_output = False
-    tags.target_tags.multi_output = True
-    tags.classifier_tags.multi_class = False
-    tags.classifier_tags.multi_label = True
-    return tags
+    Examples
+    --------
+    >>> count_share(0.07, 100, name="hidden_fraction")
+    7
+    """
+    fraction = check_number(share, name=name, above=0)
+    if fraction > at_most:
+        raise ValueError(f"{name} must be at most {at_most:g}, got {share!r}. {meaning}")
+    return math.ceil(fraction * total * (1 - 1e-12))  # 0.07 * 100 is 7.000000000000001 in floating point: not 8
 
 
 def as_dense(X: Any) -> FloatArray:
-    """Return a checked X as a C-contiguous dense array.
+    """Return a checked X as an array.
 
     Examples
     --------
@@ -84,4 +95,5 @@ def as_dense(X: Any) -> FloatArray:
     >>> as_dense(sparse.csr_array([[0.0, 2.0]])).tolist()
     [[0.0, 2.0]]
     """
-    return np.ascontiguousarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=np.float64)
+    dense: FloatArray = X if isinstance(X, np.ndarray) else X.toarray()
+    return dense

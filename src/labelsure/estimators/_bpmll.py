@@ -1,7 +1,6 @@
 """BP-MLL: a neural network that learns to rank the labels, and where to cut the ranking."""
 
-import math
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -11,13 +10,10 @@ from sklearn.utils.sparsefuncs import min_max_axis
 from labelsure._core.running import one_thread, progress_bar
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, check_number
-from labelsure.estimators._base import MultiLabelClassifier
+from labelsure.estimators._base import MultiLabelClassifier, count_share
 
 CUT_MARGIN = 0.1
 """How far outside the outputs the lowest and the highest candidate for a cut lie."""
-
-Weights: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
-"""Hidden weights (n_features, n_hidden), hidden bias, output weights (n_hidden, q), output bias."""
 
 
 class BPMLLClassifier(MultiLabelClassifier):
@@ -125,10 +121,13 @@ class BPMLLClassifier(MultiLabelClassifier):
         """
         X, Y = self._check_fit(X, Y)
         rng = check_random_state(self.random_state)
-        rows = _compressed(X)
-        weights = self._draw_weights(rows, rng)
-        self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_ = weights
-        self._train(rows, Y, weights, rng)
+        rows = sparse.csr_array(X)
+        n_hidden = count_share(self.hidden_fraction, rows.shape[1], name="hidden_fraction")
+        low, high = min_max_axis(rows, axis=0)
+        self.hidden_weights_, self.hidden_bias_ = draw_nguyen_widrow(low, high, n_hidden, rng)
+        ones = np.ones(n_hidden)
+        self.output_weights_, self.output_bias_ = draw_nguyen_widrow(-ones, ones, self.n_labels_, rng)
+        self._train(rows, Y, rng)
         self.cut_coef_, self.cut_intercept_ = _learn_cut(self._outputs(rows), Y)
         return self
 
@@ -145,7 +144,7 @@ class BPMLLClassifier(MultiLabelClassifier):
         array of shape (n_objects, n_labels)
             How far each output lies above the cut.
         """
-        outputs = self._outputs(_compressed(self._check_predict(X)))
+        outputs = self._outputs(sparse.csr_array(self._check_objects(X)))
         # not a matrix product: an object's cut must not depend, in the last digits, on the objects beside it
         cuts = (outputs * self.cut_coef_).sum(axis=1) + self.cut_intercept_
         return np.asarray(outputs - cuts[:, np.newaxis])
@@ -165,40 +164,30 @@ class BPMLLClassifier(MultiLabelClassifier):
         """
         return (self.decision_function(X) >= 0).astype(np.int64)
 
-    def _draw_weights(self, rows: Any, rng: np.random.RandomState) -> Weights:
-        fraction = check_number(self.hidden_fraction, name="hidden_fraction", above=0)
-        # 0.07 * 100 is 7.000000000000001 in floating point: that asks for 7 units, not 8
-        n_hidden = math.ceil(fraction * rows.shape[1] * (1 - 1e-12))
-        low, high = min_max_axis(rows, axis=0)
-        ones = np.ones(n_hidden)
-        return (
-            *draw_nguyen_widrow(low, high, n_hidden, rng),
-            *draw_nguyen_widrow(-ones, ones, self.n_labels_, rng),
-        )
-
-    def _train(self, rows: Any, Y: LabelMatrix, weights: Weights, rng: np.random.RandomState) -> None:
+    def _train(self, rows: Any, Y: LabelMatrix, rng: np.random.RandomState) -> None:
         """Show the network every example that has something to rank, epoch after epoch; change the weights."""
         from labelsure.estimators._kernels import Network, Rows, train_epoch
 
         rate = check_number(self.learning_rate, name="learning_rate", above=0)
         decay = check_number(self.weight_decay, name="weight_decay", at_least=0)
         n_epochs = check_count(self.n_epochs, name="n_epochs")
+        network = Network(self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_)
         order = np.flatnonzero(np.ptp(Y, axis=1) > 0)
         if order.size == 0:
-            for array in weights:
+            for array in network:
                 array[...] = 0.0
             return
         arrays = Rows(*_arrays(rows))
         for _ in progress_bar(range(n_epochs), description="BP-MLL epochs"):
             if self.shuffle:
                 rng.shuffle(order)
-            train_epoch(arrays, Y, order, Network(*weights), rate, 2 * decay / order.size)
+            train_epoch(arrays, Y, order, network, rate, 2 * decay / order.size)
 
     def _outputs(self, rows: Any) -> FloatArray:
         from labelsure.estimators._kernels import Network, Rows, network_outputs
 
-        weights = self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_
-        outputs: FloatArray = network_outputs(Rows(*_arrays(rows)), Network(*weights))
+        network = Network(self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_)
+        outputs: FloatArray = network_outputs(Rows(*_arrays(rows)), network)
         return outputs
 
     def __sklearn_tags__(self) -> Any:
@@ -244,13 +233,6 @@ def _learn_cut(outputs: FloatArray, Y: LabelMatrix) -> tuple[FloatArray, float]:
     with one_thread():
         solution = np.linalg.lstsq(inputs, best_cuts(outputs, Y, CUT_MARGIN), rcond=None)[0]
     return np.asarray(solution[:-1], dtype=np.float64), float(solution[-1])
-
-
-def _compressed(X: Any) -> Any:
-    """Return X, dense or sparse, as a CSR array without duplicates: the kernels know one form."""
-    rows = sparse.csr_array(X, copy=True)
-    rows.sum_duplicates()
-    return rows
 
 
 def _arrays(rows: Any) -> tuple[FloatArray, IntArray, IntArray]:

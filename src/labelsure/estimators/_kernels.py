@@ -1,6 +1,7 @@
 """The estimators' inner loops, compiled. Import this module inside functions, on first use.
 
-Each kernel names its slow twin in ``_reference``; none uses threads, so results do not depend on their number.
+Each kernel names its slow twin in tests/estimators/estimator_reference.py; none uses threads, so results do not depend
+on their number.
 """
 
 import math
@@ -33,7 +34,7 @@ class Network(NamedTuple):
 def ranking_errors(outputs: FloatArray, labels: LabelMatrix, errors: FloatArray) -> None:
     """Write into ``errors`` what BP-MLL propagates back from each output, for one example.
 
-    Reference : _reference.ranking_errors
+    Reference : estimator_reference.ranking_errors
     Requires : outputs within [-1, 1], at least one label on and one off, errors of q entries
     Cost : O(q) time, since exp(-(c_k - c_l)) = exp(-c_k) exp(c_l)
     """
@@ -56,24 +57,23 @@ def ranking_errors(outputs: FloatArray, labels: LabelMatrix, errors: FloatArray)
 
 
 @kernel
-def _hidden_units(values: FloatArray, features: IntArray, weights: FloatArray, hidden: FloatArray) -> None:
-    """Compute one example's hidden units, ``hidden`` holding their biases; part of network_outputs and train_epoch."""
-    for p in range(features.size):
-        row = weights[features[p]]
-        for s in range(hidden.size):
-            hidden[s] += values[p] * row[s]
-    for s in range(hidden.size):
-        hidden[s] = math.tanh(hidden[s])
+def _activate(values: FloatArray, inputs: IntArray, weights: FloatArray, units: FloatArray) -> None:
+    """Compute a layer's units, which hold their biases, from the values of some inputs, the others being zero."""
+    for p in range(inputs.size):
+        row, value = weights[inputs[p]], values[p]
+        for s in range(units.size):
+            units[s] += value * row[s]
+    for s in range(units.size):
+        units[s] = math.tanh(units[s])
 
 
 @kernel
-def _output_units(hidden: FloatArray, weights: FloatArray, outputs: FloatArray) -> None:
-    """Compute one example's outputs, ``outputs`` holding their biases; part of network_outputs and train_epoch."""
-    for s in range(hidden.size):
-        for j in range(outputs.size):
-            outputs[j] += hidden[s] * weights[s, j]
-    for j in range(outputs.size):
-        outputs[j] = math.tanh(outputs[j])
+def _correct(values: FloatArray, inputs: IntArray, weights: FloatArray, steps: FloatArray, keep: float) -> None:
+    """Decay a layer's weights from some inputs, and move them by the inputs' values times the units' steps."""
+    for p in range(inputs.size):
+        row, value = weights[inputs[p]], values[p]
+        for s in range(steps.size):
+            row[s] = keep * row[s] + value * steps[s]
 
 
 @kernel
@@ -86,38 +86,24 @@ def _catch_up(features: IntArray, weights: FloatArray, powers: FloatArray, ages:
 
 
 @kernel
-def _update(
-    weights: FloatArray, bias: FloatArray, hidden: FloatArray, errors: FloatArray, rate: float, keep: float
-) -> None:
-    """Decay and correct the output layer; leave in ``hidden`` the errors of the hidden units; part of train_epoch."""
-    for s in range(hidden.size):
-        back = 0.0
-        for j in range(errors.size):
-            back += errors[j] * weights[s, j]
-            weights[s, j] = keep * weights[s, j] + rate * errors[j] * hidden[s]
-        hidden[s] = back * (1.0 - hidden[s] * hidden[s])
-    for j in range(errors.size):
-        bias[j] = keep * bias[j] + rate * errors[j]
-
-
-@kernel
 def network_outputs(rows: Rows, network: Network) -> FloatArray:
     """Return the outputs, shape (n, q), of BP-MLL's network for the rows of a CSR matrix.
 
     Not by matrix products: an object's outputs must not depend, in the last digits, on the objects beside it.
 
-    Reference : _reference.network_outputs
+    Reference : estimator_reference.network_outputs
     Requires : column numbers below the number of rows of hidden_weights
     Cost : O(nonzeros * hidden units + n * hidden units * q) time, O(hidden units) memory beyond the result
     """
     outputs = np.empty((rows.indptr.size - 1, network.output_bias.size))
     hidden = np.empty(network.hidden_bias.size)
+    every_unit = np.arange(hidden.size)
     for i in range(outputs.shape[0]):
         row = slice(rows.indptr[i], rows.indptr[i + 1])
         hidden[:] = network.hidden_bias
-        _hidden_units(rows.data[row], rows.indices[row], network.hidden_weights, hidden)
+        _activate(rows.data[row], rows.indices[row], network.hidden_weights, hidden)
         outputs[i] = network.output_bias
-        _output_units(hidden, network.output_weights, outputs[i])
+        _activate(hidden, every_unit, network.output_weights, outputs[i])
     return outputs
 
 
@@ -128,39 +114,37 @@ def train_epoch(rows: Rows, Y: LabelMatrix, order: IntArray, network: Network, r
     Examples are rows of a CSR matrix. The weights of a feature that is zero in an example only decay, and that is
     put off until the feature is needed again, so that an example costs as much as it has features.
 
-    Reference : _reference.train_epoch
+    Reference : estimator_reference.train_epoch
     Requires : no duplicate entries in the CSR matrix; at least one label on and one off in each example of order
     Cost : O(nonzeros * hidden units + examples * hidden units * q) time, O(examples + features) memory
     """
     data, indices, indptr = rows
     hidden_weights, hidden_bias, output_weights, output_bias = network
     keep = 1.0 - decay
-    powers = np.empty(order.size + 1)
-    powers[0] = 1.0
-    for t in range(order.size):
-        powers[t + 1] = powers[t] * keep
+    powers = np.cumprod(np.append(1.0, np.full(order.size, keep)))
     ages = np.zeros(hidden_weights.shape[0], dtype=np.int64)
-    hidden = np.empty(hidden_bias.size)
-    outputs = np.empty(output_bias.size)
-    errors = np.empty(output_bias.size)
+    hidden, hidden_errors = np.empty(hidden_bias.size), np.empty(hidden_bias.size)
+    outputs, errors = np.empty(output_bias.size), np.empty(output_bias.size)
+    every_unit = np.arange(hidden.size)
     for t in range(order.size):
         example = slice(indptr[order[t]], indptr[order[t] + 1])
         values, features = data[example], indices[example]
         _catch_up(features, hidden_weights, powers, ages, t)
         hidden[:] = hidden_bias
-        _hidden_units(values, features, hidden_weights, hidden)
+        _activate(values, features, hidden_weights, hidden)
         outputs[:] = output_bias
-        _output_units(hidden, output_weights, outputs)
+        _activate(hidden, every_unit, output_weights, outputs)
         ranking_errors(outputs, Y[order[t]], errors)
-        _update(output_weights, output_bias, hidden, errors, rate, keep)
         for s in range(hidden.size):
-            hidden_bias[s] = keep * hidden_bias[s] + rate * hidden[s]
-        for p in range(features.size):
-            row = hidden_weights[features[p]]
-            step = rate * values[p]
-            for s in range(hidden.size):
-                row[s] = keep * row[s] + step * hidden[s]
-            ages[features[p]] = t + 1
+            back = 0.0
+            for j in range(errors.size):
+                back += errors[j] * output_weights[s, j]
+            hidden_errors[s] = back * (1.0 - hidden[s] * hidden[s])
+        _correct(hidden, every_unit, output_weights, rate * errors, keep)
+        _correct(rate * values, features, hidden_weights, hidden_errors, keep)
+        output_bias[:] = keep * output_bias + rate * errors
+        hidden_bias[:] = keep * hidden_bias + rate * hidden_errors
+        ages[features] = t + 1
     _catch_up(np.arange(ages.size), hidden_weights, powers, ages, order.size)
 
 
@@ -171,7 +155,7 @@ def best_cuts(outputs: FloatArray, Y: LabelMatrix, margin: float) -> FloatArray:
     Candidates are the lowest output less ``margin``, the midpoints of neighbours, the highest plus ``margin``; a
     label is on iff its output is at least the cut.
 
-    Reference : _reference.best_cuts
+    Reference : estimator_reference.best_cuts
     Requires : finite outputs
     Cost : O(n q^2) time, O(n + q) memory
     """
@@ -179,17 +163,11 @@ def best_cuts(outputs: FloatArray, Y: LabelMatrix, margin: float) -> FloatArray:
     cuts = np.empty(n)
     for i in range(n):
         ordered = np.sort(outputs[i])
+        candidates = np.append(ordered[0] - margin, ordered + margin)
+        candidates[1:q] = (ordered[:-1] + ordered[1:]) / 2.0
         fewest = q + 1
-        for k in range(q + 1):
-            if k == 0:
-                cut = ordered[0] - margin
-            elif k == q:
-                cut = ordered[q - 1] + margin
-            else:
-                cut = (ordered[k - 1] + ordered[k]) / 2.0
-            wrong = 0
-            for j in range(q):
-                wrong += (outputs[i, j] >= cut) != (Y[i, j] == 1)
+        for cut in candidates:
+            wrong = np.count_nonzero((outputs[i] >= cut) != (Y[i] == 1))
             if wrong < fewest:
                 fewest = wrong
                 cuts[i] = cut
@@ -203,7 +181,7 @@ def population_losses(log_odds: FloatArray, Y: LabelMatrix) -> FloatArray:
     A label is predicted iff its log-odds are above zero. The ranking loss of an example is the share of pairs (label
     on, label off) in which the first does not have the higher log-odds, and zero where there is no such pair.
 
-    Reference : _reference.population_losses
+    Reference : estimator_reference.population_losses
     Requires : log_odds of shape (n, n_predictions, q), finite; n > 0
     Cost : O(n n_predictions q^2) time, O(n_predictions + q) memory
     """

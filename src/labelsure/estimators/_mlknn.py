@@ -1,13 +1,18 @@
 """ML-kNN: the labels of the nearest neighbours, counted and read with Bayes' rule."""
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
+from sklearn.utils import gen_batches
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, check_number
 from labelsure.estimators._base import MultiLabelClassifier
-from labelsure.estimators._neighbours import find_neighbours
+
+MAX_BATCH_VALUES = 2**23
+"""Numbers held at once in a table of distances or of coordinate differences: 64 MiB."""
 
 
 class MLkNNClassifier(MultiLabelClassifier):
@@ -99,8 +104,11 @@ class MLkNNClassifier(MultiLabelClassifier):
         smoothing = check_number(self.smoothing, name="smoothing", above=0)
         self.X_, self.Y_ = X, Y
         self.n_neighbors_: int = min(n_neighbors, len(Y) - 1)
-        counts = _label_counts(find_neighbours(X, X, self.n_neighbors_, exclude_self=True), Y)
-        cases = np.stack([_count_cases(counts, members, self.n_neighbors_ + 1) for members in (Y == 0, Y == 1)])
+        neighbours = find_neighbours(X, X, self.n_neighbors_, exclude_self=True)
+        # one cell for each label j, value b of the label and count r: how many examples have them together
+        shape = (2, self.n_labels_, self.n_neighbors_ + 1)
+        cells = np.ravel_multi_index((Y, np.arange(self.n_labels_), Y[neighbours].sum(axis=1)), shape)
+        cases = np.bincount(cells.ravel(), minlength=np.prod(shape)).reshape(shape)
         totals = cases.sum(axis=2, keepdims=True)
         self.likelihoods_: FloatArray = (smoothing + cases) / (smoothing * (self.n_neighbors_ + 1) + totals)
         self.priors_: FloatArray = (smoothing + totals[:, :, 0]) / (2 * smoothing + len(Y))
@@ -141,23 +149,81 @@ class MLkNNClassifier(MultiLabelClassifier):
 
     def _joint_probabilities(self, X: MatrixLike) -> tuple[FloatArray, FloatArray]:
         """Return P(H_b) P(C_j(x) | H_b) for b = 0 and b = 1, each of shape (n_objects, n_labels)."""
-        X = self._check_predict(X)
-        counts = _label_counts(find_neighbours(X, self.X_, self.n_neighbors_), self.Y_)
+        X = self._check_objects(X)
+        counts = self.Y_[find_neighbours(X, self.X_, self.n_neighbors_)].sum(axis=1)
         labels = np.arange(self.n_labels_)
         off, on = (self.priors_[value] * self.likelihoods_[value][labels, counts] for value in (0, 1))
         return off, on
 
 
-def _label_counts(neighbours: IntArray, Y: LabelMatrix) -> IntArray:
-    """Return how many of each object's neighbours have each label, of shape (n_objects, n_labels)."""
-    counts = np.zeros((len(neighbours), Y.shape[1]), dtype=np.int64)
-    for nth_neighbours in neighbours.T:
-        counts += Y[nth_neighbours]
-    return counts
+def find_neighbours(X: Any, references: Any, n_neighbours: int, *, exclude_self: bool = False) -> IntArray:
+    r"""Return the rows of ``references`` nearest to each row of ``X`` in Euclidean distance, nearest first.
+
+    A matrix product gives all distances fast but with rounding errors that tell duplicates apart at random. So it is
+    used only to rule out what cannot be among the nearest, whatever the rounding; the squared distances of the few
+    rows left are summed coordinate by coordinate, where duplicates agree to the last bit, and ties go to the lower row.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_objects, n_features)
+        The objects. Sparse ones hold one entry per cell, in order (scipy's canonical format).
+    references : array or CSR matrix of shape (n_references, n_features)
+        Where to look for neighbours.
+    n_neighbours : int
+        How many, at most n_references (one fewer where an object may not be its own neighbour).
+    exclude_self : bool, default=False
+        Whether row i of ``X`` *is* row i of ``references`` and must not count as its own neighbour.
+
+    Returns
+    -------
+    array of shape (n_objects, n_neighbours)
+        Row numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [1.0], [3.0]])
+    >>> find_neighbours(X, X, 2, exclude_self=True).tolist()
+    [[1, 2], [2, 0], [1, 0], [1, 2]]
+    """
+    neighbours = np.empty((X.shape[0], n_neighbours), dtype=np.int64)
+    if n_neighbours == 0:
+        return neighbours
+    if sparse.issparse(references):
+        X, references = sparse.csr_array(X), sparse.csr_array(references)
+    elif sparse.issparse(X):
+        X = X.toarray()
+    norms = row_norms(references, squared=True)
+    for batch in gen_batches(X.shape[0], max(1, MAX_BATCH_VALUES // references.shape[0])):
+        own_norms = row_norms(X[batch], squared=True)[:, np.newaxis]
+        with np.errstate(over="ignore", invalid="ignore"):  # squares of huge values: NaN rules nothing out
+            distances = safe_sparse_dot(X[batch], references.T, dense_output=True)
+            distances *= -2.0
+            distances += own_norms
+            distances += norms
+            if exclude_self:
+                own = np.arange(len(distances)), np.arange(X.shape[0])[batch]
+                distances[own] = np.inf
+            farthest = np.partition(distances, n_neighbours - 1, axis=1)[:, [n_neighbours - 1]]
+            # a sum of d products is off by at most d eps times the sum of their sizes, fast or slow; 8 leaves slack
+            rounding = 8 * (X.shape[1] + 4) * np.finfo(np.float64).eps * (own_norms + norms.max())
+            near = ~(distances > farthest + rounding)
+        if exclude_self:
+            near[own] = False
+        neighbours[batch] = _nearest_of(near, X[batch], references, n_neighbours)
+    return neighbours
 
 
-def _count_cases(counts: IntArray, member: BoolArray, n_values: int) -> IntArray:
-    """Return, for each label and value r, how many member objects have the count r: of shape (n_labels, n_values)."""
-    n_labels = counts.shape[1]
-    cells = np.arange(n_labels) * n_values + counts
-    return np.bincount(cells[member], minlength=n_labels * n_values).reshape(n_labels, n_values)
+def _nearest_of(near: BoolArray, X: Any, references: Any, n_neighbours: int) -> IntArray:
+    """Return, for each row of X, the nearest of the marked references; equal rows are equally far to the last bit."""
+    rows, columns = np.nonzero(near)
+    distances = np.empty(len(rows))
+    for batch in gen_batches(len(rows), max(1, MAX_BATCH_VALUES // X.shape[1])):
+        differences = X[rows[batch]] - references[columns[batch]]
+        with np.errstate(over="ignore"):
+            squares = differences.power(2) if sparse.issparse(differences) else differences**2
+            distances[batch] = np.asarray(squares.sum(axis=1)).ravel()
+    by_distance = np.lexsort((columns, distances, rows))
+    first = np.searchsorted(rows, np.arange(X.shape[0]))[:, np.newaxis]
+    nearest: IntArray = columns[by_distance][first + np.arange(n_neighbours)]
+    return nearest

@@ -1,6 +1,5 @@
 """ML-NB: naive Bayes per label on principal components that a genetic search picks."""
 
-import math
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -11,7 +10,7 @@ from sklearn.utils import check_random_state
 from labelsure._core.running import one_thread
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, check_number
-from labelsure.estimators._base import MultiLabelClassifier, as_dense
+from labelsure.estimators._base import MultiLabelClassifier, as_dense, count_share
 from labelsure.estimators._genetic import search_bit_strings
 
 SMALLEST_VARIANCE = 1e-9
@@ -139,7 +138,7 @@ class MLNBClassifier(MultiLabelClassifier):
         array of shape (n_objects, n_labels)
             Probabilities that the labels are on.
         """
-        X = as_dense(self._check_predict(X)) - self.pca_.mean_
+        X = as_dense(self._check_objects(X)) - self.pca_.mean_
         # einsum, not BLAS: an object's outputs must not depend, in the last digits, on the objects beside it
         components = np.einsum("ik,jk->ij", X, self.pca_.components_[self.selected_])
         return np.asarray(expit(self.log_odds_.of(components)))
@@ -162,30 +161,37 @@ class MLNBClassifier(MultiLabelClassifier):
     def _fit_components(self, X: FloatArray) -> FloatArray:
         from sklearn.decomposition import PCA
 
-        fraction = check_number(self.component_fraction, name="component_fraction", above=0)
-        if fraction > 1:
-            raise ValueError(
-                f"component_fraction must be at most 1, got {self.component_fraction!r}."
-                " It is a fraction of the number of features: 0.3 keeps three components for ten features."
-            )
-        # 0.07 * 100 is 7.000000000000001 in floating point: that asks for 7 components, not 8
-        wanted = math.ceil(fraction * X.shape[1] * (1 - 1e-12))
+        wanted = count_share(
+            self.component_fraction,
+            X.shape[1],
+            name="component_fraction",
+            at_most=1,
+            meaning="It is a fraction of the number of features: 0.3 keeps three components for ten features.",
+        )
         self.pca_ = PCA(n_components=min(wanted, *X.shape), svd_solver="full")
         # its shares of the variance, which we do not use, are 0 / 0 for a single example and for constant features
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(self.pca_.fit_transform(X))
 
     def _select(self, components: FloatArray, Y: LabelMatrix, smoothing: float) -> BoolArray:
+        """Search for the components with the least mean of Hamming loss and ranking loss over the folds."""
+        from labelsure.estimators._kernels import population_losses
+
         n, n_components = components.shape
         n_folds = min(n, check_count(self.n_folds, name="n_folds", at_least=2))
         population_size = check_count(self.population_size, name="population_size", at_least=4)
         n_generations = check_count(self.n_generations, name="n_generations", at_least=0)
         if n_components == 1 or n_folds < 2:
             return np.ones(n_components, dtype=bool)
-        folds = _prepare_folds(components, Y, n_folds, smoothing)
+        folds = []  # contiguous, as equal as possible, each with what the others teach
+        for start, stop in pairwise(np.arange(n_folds + 1) * n // n_folds):
+            others = np.r_[:start, stop:n]
+            log_odds = fit_log_odds(components[others], Y[others], smoothing)
+            folds.append((components[start:stop], Y[start:stop], log_odds))
 
         def cost(strings: BoolArray) -> FloatArray:
-            return np.asarray(np.mean([fold.losses(strings) for fold in folds], axis=0))
+            losses = [population_losses(log_odds.of_subsets(part, strings), labels) for part, labels, log_odds in folds]
+            return np.asarray(np.mean(losses, axis=0))
 
         return search_bit_strings(
             cost,
@@ -261,28 +267,3 @@ def _moments(components: FloatArray, members: FloatArray) -> tuple[FloatArray, F
     variance = np.where(n_members < 2, variance_of_all, squares / np.maximum(n_members - 1, 1))
     largest = variance_of_all.max()
     return mean_of_all + shift, np.maximum(variance, SMALLEST_VARIANCE * largest if largest > 0 else 1.0)
-
-
-class _Fold(NamedTuple):
-    """A fold's examples with the log-odds learned from all other examples."""
-
-    components: FloatArray
-    Y: LabelMatrix
-    log_odds: LogOdds
-
-    def losses(self, strings: BoolArray) -> FloatArray:
-        """Return the mean of Hamming loss and ranking loss in this fold by each subset of the components."""
-        from labelsure.estimators._kernels import population_losses
-
-        losses: FloatArray = population_losses(self.log_odds.of_subsets(self.components, strings), self.Y)
-        return losses
-
-
-def _prepare_folds(components: FloatArray, Y: LabelMatrix, n_folds: int, smoothing: float) -> list[_Fold]:
-    """Cut the examples into contiguous folds as equal as possible; learn for each from the others."""
-    folds = []
-    for start, stop in pairwise(np.arange(n_folds + 1) * len(Y) // n_folds):
-        others = np.r_[:start, stop : len(Y)]
-        log_odds = fit_log_odds(components[others], Y[others], smoothing)
-        folds.append(_Fold(components[start:stop], Y[start:stop], log_odds))
-    return folds

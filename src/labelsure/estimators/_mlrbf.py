@@ -1,6 +1,5 @@
 """ML-RBF: radial basis functions centred on clusters of each label's examples, weights by least squares."""
 
-import math
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +9,7 @@ from labelsure._core.randomness import draw_seeds
 from labelsure._core.running import one_thread
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, check_number
-from labelsure.estimators._base import MultiLabelClassifier, as_dense
+from labelsure.estimators._base import MultiLabelClassifier, as_dense, count_share
 
 MAX_BATCH_VALUES = 2**23
 """Values of X held dense at once: 64 MiB."""
@@ -133,7 +132,7 @@ class MLRBFClassifier(MultiLabelClassifier):
         array of shape (n_objects, n_labels)
             The outputs :math:`f_j(x)`.
         """
-        X = self._check_predict(X)
+        X = self._check_objects(X)
         # einsum, not BLAS: an object's outputs must not depend, in the last digits, on the objects beside it
         outputs: FloatArray = np.einsum("ik,kj->ij", self._hidden_layer(X), self.weights_)
         return outputs
@@ -161,21 +160,18 @@ class MLRBFClassifier(MultiLabelClassifier):
         centres = [np.empty((0, X.shape[1]))]
         for labelled, seed in zip(Y.T, draw_seeds(self.random_state, Y.shape[1]), strict=True):
             positives = X[np.flatnonzero(labelled)]
-            n_clusters = _count_distinct_rows(positives, at_most=self._n_clusters(positives.shape[0]))
+            wanted = count_share(
+                self.centre_fraction,
+                positives.shape[0],
+                name="centre_fraction",
+                at_most=1,
+                meaning="It is the number of k-means centres per positive example of a label, as a rule 0.01.",
+            )
+            n_clusters = _count_distinct_rows(positives, at_most=wanted)
             if n_clusters > 0:
                 clusters = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(positives)
                 centres.append(clusters.cluster_centers_)
         return np.vstack(centres)
-
-    def _n_clusters(self, n_positives: int) -> int:
-        fraction = check_number(self.centre_fraction, name="centre_fraction", above=0)
-        if fraction > 1:
-            raise ValueError(
-                f"centre_fraction must lie above 0 and at most at 1, got {self.centre_fraction!r}."
-                " It is the number of k-means centres per positive example of a label; the usual value is 0.01."
-            )
-        # 0.07 * 100 is 7.000000000000001 in floating point: that asks for 7 centres, not 8
-        return math.ceil(fraction * n_positives * (1 - 1e-12))
 
     def _hidden_layer(self, X: Any) -> FloatArray:
         """Return the activations of the Gaussian units and, in the last column, the bias unit."""

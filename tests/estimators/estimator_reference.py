@@ -1,4 +1,4 @@
-"""Slow, readable twins of the kernels: what the formulas say, an example and a pair of labels at a time."""
+"""Slow, readable twins of the estimators' kernels: what the formulas say, an example and a pair of labels at a time."""
 
 import numpy as np
 

@@ -1,0 +1,100 @@
+"""The models of a learner on a resplit: fitted once, used by all measures and guarantees with the same splits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from joblib import effective_n_jobs
+from sklearn.utils import check_random_state
+
+from labelsure import conformal
+from labelsure._core.randomness import draw_seeds
+from labelsure._core.types import FloatArray
+from labelsure.cli._arguments import INDUCTIVE
+from labelsure.cli._compare_data import Resplit
+from labelsure.measures import Need
+
+Splitting: TypeAlias = tuple[int, bool]
+"""How many folds a predictor has, one if it is inductive; whether they must have one size, the rest only training."""
+
+
+def splitting_of(guarantee: str, *, n_folds: int, n_examples: int) -> Splitting:
+    """Return how the predictor with a guarantee splits; guarantees with the same splits share models."""
+    if guarantee == INDUCTIVE:
+        return 1, False
+    return n_folds, conformal.GUARANTEES[guarantee].prefixes and n_examples % n_folds > 0
+
+
+@dataclass(frozen=True, eq=False)
+class LearnerModels:
+    """The models inside of a conformal predictor, and what they say.
+
+    Attributes
+    ----------
+    resplit : Resplit
+        The data.
+    splits : list of Split
+        The rows of its training part that train and calibrate each model.
+    models : list of FoldModel
+        Fitted, with their outputs for these.
+    new : list of arrays of shape (n_test, q)
+        Their outputs for the test objects.
+    seeds : list of int
+        Of the folds, and one for draws.
+    """
+
+    resplit: Resplit
+    splits: list[conformal.Split]
+    models: list[conformal.FoldModel]
+    new: list[FloatArray]
+    seeds: list[int]
+
+    def examples(self, *, out_of_fold: bool) -> list[conformal.FoldExamples]:
+        """Return what each fold is calibrated with."""
+        X, Y = self.resplit.X_train, self.resplit.Y_train
+        examples = []
+        for (train, rows), model in zip(self.splits, self.models, strict=True):
+            outputs = model.out_of_fold_outputs if out_of_fold else model.training_outputs
+            part = conformal.TrainingPart(Y[train], outputs, X[train])
+            examples.append(conformal.FoldExamples(model.outputs, Y[rows], part, X[rows]))
+        return examples
+
+
+def learn(
+    learner: Any,
+    resplit: Resplit,
+    splitting: Splitting,
+    *,
+    needs: Sequence[Need],
+    seed: int,
+    n_jobs: int,
+) -> LearnerModels:
+    """Fit all models of a conformal predictor, the same as those inside of it.
+
+    The predictor is ``CrossConformalClassifier(learner, cv=n_folds, guarantee=..., random_state=seed)``, or
+    ``InductiveConformalClassifier(learner, random_state=seed)``.
+
+    Parameters
+    ----------
+    learner : classifier
+        Unfitted.
+    splitting : tuple
+        How it splits the training part.
+    needs : sequence of Need
+        What each measure in question needs to know of training parts.
+    n_jobs : int
+        Processes to work with.
+    """
+    X, Y, X_test, _ = resplit
+    n_folds, equal = splitting
+    random = check_random_state(seed)
+    (split_seed,) = draw_seeds(random, 1)
+    if n_folds == 1:
+        splits = [conformal.hold_out(conformal.InductiveConformalClassifier().calibration_size, len(Y), split_seed)]
+    else:
+        splits = conformal.make_splits(n_folds, X, Y, split_seed, equal=equal)
+    seeds = draw_seeds(random, len(splits) + 1)
+    n_processes = min(effective_n_jobs(n_jobs), len(splits))
+    models = conformal.fit_models(learner, X, Y, splits, seeds=seeds[:-1], needs=needs, n_jobs=n_processes)
+    new = conformal.outputs_of_models([model.model for model in models], X_test, Y.shape[1], n_jobs=n_jobs)
+    return LearnerModels(resplit, splits, models, new, seeds)
