@@ -25,6 +25,14 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return _compile(function, inline="never")
 
 
+def lean_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile ``function`` like a kernel, but without numba's counting of references, so that it cannot make arrays.
+
+    For the steps of searches: counting would take longer than they do, wherever arrays travel together in tuples.
+    """
+    return _compile(function, inline="never", counted=False)
+
+
 def kernel_part(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` as if it were written out where kernels call it.
 
@@ -33,14 +41,17 @@ def kernel_part(function: Callable[..., Any]) -> Callable[..., Any]:
     return _compile(function, inline="always")
 
 
-def _compile(function: Callable[..., Any], *, inline: Literal["never", "always"]) -> Callable[..., Any]:
+def _compile(
+    function: Callable[..., Any], *, inline: Literal["never", "always"], counted: bool = True
+) -> Callable[..., Any]:
     import numba
 
     put_off_garbage_collection()
     KERNELS.add(function)
-    uncached = numba.njit(nogil=True, inline=inline)
+    options: dict[str, Any] = {"nogil": True, "inline": inline} | ({} if counted else {"_nrt": False})
+    uncached = numba.njit(**options)
     try:
-        compiled: Any = numba.njit(nogil=True, inline=inline, cache=True)(function)
+        compiled: Any = numba.njit(**options, cache=True)(function)
     except RuntimeError:  # "cannot cache function: no locator available"
         return cast(Callable[..., Any], uncached(function))
     try:

@@ -142,7 +142,7 @@ class CompactEngine(LabelsetEngine):
         together = BestLabelsets.nothing(self.n_objects, n_best, self.n_labels)
         for i, (labelsets, best) in enumerate(self._map(answer)):
             missed = None if best.certain[0] else int(best.upper[0].max())
-            together.write(i, labelsets, best.numerators[0], missed)
+            together.write(i, best.numerators[0], missed, labelsets)
         return together
 
     def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:

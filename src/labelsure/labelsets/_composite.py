@@ -76,7 +76,8 @@ class CategoryEngine(LabelsetEngine):
         for i in range(self.n_objects):
             members = [(one.labelsets[i], one.numerators[i]) for one in found]
             missed = [int(one.upper[i].max()) for one in found if not one.certain[i]]
-            best.write(i, *self._in_order(i, members, n_best), max(missed, default=None))
+            labelsets, numerators = self._in_order(i, members, n_best)
+            best.write(i, numerators, max(missed, default=None), labelsets)
         return best
 
     def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:

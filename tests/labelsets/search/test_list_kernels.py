@@ -80,7 +80,8 @@ def test_a_better_labelset_is_possible_if_the_lowest_code_is_lower(start, labels
     ]
     keys = np.zeros((2, 4), dtype=np.int64)
     write_key(3, 7, spread([other])[0], True, 1, keys)
-    common = spread([start])[0], places[sorted(labels)].astype(np.int64), Ranked(np.array([1, 0]), keys)
+    room = np.empty(2, dtype=np.uint64)
+    common = spread([start])[0], places[sorted(labels)].astype(np.int64), room, Ranked(np.array([1, 0]), keys)
     assert _list_kernels.may_hold_better(3, 7, *common) == (min(changed) < other)
     assert _list_kernels.may_hold_better(4, 8, *common)
     assert not _list_kernels.may_hold_better(3, 8, *common)

@@ -35,7 +35,7 @@ def test_flips_and_candidates_equal_sets_of_labels(labels, j, allow_empty):
 
 def kernel_penalties(parts, labelset, order, begin):
     written = np.full(len(parts.per_distance), -7)
-    _word_kernels.penalise(pack(labelset[None])[0], order, begin, parts, written)
+    _word_kernels.penalise(pack(labelset[None])[0], order, begin, parts, written, pack(labelset[None])[0])
     return written
 
 

@@ -4,7 +4,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from labelsure._core.compilation import kernel, kernel_part
+from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import (
     BUCKET_BEGIN,
@@ -41,7 +41,7 @@ def integer_square_root(square: Integer) -> Integer:
     return root
 
 
-@kernel
+@lean_kernel
 def count_from(score: Integer, position: Integer, k: Integer, tables: ScoreTables) -> Integer:
     """Return how many of fold k's calibration scores are at least ``score``, looking from ``position`` upwards.
 
@@ -66,7 +66,7 @@ def count_from(score: Integer, position: Integer, k: Integer, tables: ScoreTable
     return tables.counts[above + tables.layout[k, COUNT_SHIFT]]
 
 
-@kernel
+@lean_kernel
 def count_additive(scores: IntArray, more: IntArray, tables: ScoreTables) -> Integer:
     """Return how many calibration scores of all folds are at least ``scores + more``.
 
@@ -101,7 +101,7 @@ def final_score(additive: Integer, penalty: Integer, link: Integer) -> Integer:
     return additive + penalty
 
 
-@kernel
+@lean_kernel
 def total_of(scores: IntArray, more: IntArray, penalty: IntArray, tables: ScoreTables) -> Integer:
     """Return the total score over the folds of a labelset with additive scores ``scores + more``.
 
@@ -115,7 +115,7 @@ def total_of(scores: IntArray, more: IntArray, penalty: IntArray, tables: ScoreT
     return total
 
 
-@kernel
+@lean_kernel
 def weigh(
     scores: IntArray, more: IntArray, penalty: IntArray, weighing: ObjectWeighing, tables: ScoreTables
 ) -> Integer:

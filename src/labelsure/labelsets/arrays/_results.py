@@ -27,7 +27,7 @@ class BestLabelsets:
     Examples
     --------
     >>> best = BestLabelsets.nothing(n_objects=1, n_best=1, n_labels=2)
-    >>> best.write(0, np.array([[1, 0]], dtype=np.int8), np.array([7]), missed=9)
+    >>> best.write(0, np.array([7]), missed=9)
     >>> best.numerators.tolist(), best.upper.tolist(), best.certain.tolist()
     ([[7]], [[9]], [False])
     """
@@ -44,12 +44,16 @@ class BestLabelsets:
         labelsets = np.zeros((n_objects, n_best, n_labels), dtype=np.int8)
         return cls(labelsets, numerators, upper, np.ones(n_objects, dtype=bool))
 
-    def write(self, i: int, labelsets: LabelMatrix, numerators: IntArray, missed: int | None = None) -> None:
-        """Set the best labelsets of object ``i``; ``missed`` is the highest numerator of any that was not found."""
-        self.labelsets[i, : len(numerators)] = labelsets
-        self.numerators[i, : len(numerators)] = numerators
-        self.upper[i] = self.numerators[i] if missed is None else np.maximum(self.numerators[i], missed)
-        self.certain[i] = missed is None
+    def write(
+        self, i: int, numerators: IntArray, missed: int | None = None, labelsets: LabelMatrix | None = None
+    ) -> None:
+        """Set the best of object ``i``; ``missed`` is the highest numerator of any labelset that was not found."""
+        self.numerators[i, : len(numerators)] = self.upper[i, : len(numerators)] = numerators
+        if missed is not None:
+            np.maximum(self.upper[i], missed, out=self.upper[i])
+            self.certain[i] = False
+        if labelsets is not None:
+            self.labelsets[i, : len(labelsets)] = labelsets
 
 
 @dataclass(frozen=True)

@@ -63,9 +63,13 @@ class SearchAnswers:
         best = BestLabelsets.nothing(self.arrays.n_objects, n_best, n_labels)
 
         def fill(objects: IntArray) -> None:
-            for one in self.pose(objects):
+            words = np.zeros((len(objects), n_best, (n_labels + 63) // 64), dtype=np.uint64)
+            for row, one in enumerate(self.pose(objects)):
                 found = top_of(one, n_best)
-                best.write(one.i, unpack(found.words, n_labels), found.rank[:, NUMERATOR], found.missed)
+                words[row, : len(found.words)] = found.words
+                best.write(one.i, found.rank[:, NUMERATOR], found.missed)
+            labelsets = unpack(words.reshape(-1, words.shape[2]), n_labels)  # of all at once: one call is not cheap
+            best.labelsets[objects] = labelsets.reshape(len(objects), n_best, n_labels)
 
         for _ in self._map(fill, "best labelsets"):
             pass
@@ -180,10 +184,10 @@ class SearchAnswers:
         They are in ``found`` until the next step, if that has room. Ends when ``budget`` is spent.
         """
         if one.has_pairs:
-            problem, call = one.problems.with_pairs(one.row), self.options.ranked_call
-            yield from list_pair_members(problem, one.lookup, smallest, found, call, budget)
+            call = self.options.ranked_call
+            yield from list_pair_members(one.pair_problem, one.lookup, smallest, found, call, budget)
             return
-        flips = one.problems.flips(one.row)
+        flips = one.flips
         # positions that some labelset looked for may have flipped
         lowest = flips.base + flips.rest[0] + np.maximum(one.problems.least[one.row], 0)
         numerators = np.empty(len(lowest), dtype=np.int64)
@@ -200,7 +204,9 @@ class SearchAnswers:
         position, flipped = np.zeros((2, len(flips.label) + 2), dtype=np.int64)
         scores = np.zeros((len(flips.label) + 2, len(flips.base)), dtype=np.int64)
         scores[0] = flips.base
-        state = DepthFirst(np.zeros(N_NUMBERS, dtype=np.int64), position, flipped, scores, flips.mode.copy())
+        numbers, penalty = np.zeros(N_NUMBERS, dtype=np.int64), np.zeros_like(flips.base)
+        present, known = np.array([flips.mode, flips.mode])
+        state = DepthFirst(numbers, position, flipped, scores, present, penalty, known)
         plain = self.weighing.is_plain and not (one.lookup.penalties.present or self.arrays.has_link)
         ended, spent, call = BUFFER_FULL, 0, self.options.depth_first_call
         while ended != FINISHED and (budget is None or spent < budget):

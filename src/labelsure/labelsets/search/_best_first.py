@@ -5,7 +5,7 @@ import numpy as np
 from labelsure._core.labelset_bits import Words, pack, word_keys
 from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
-from labelsure.labelsets.search._best_first_kernels import Totals, best_first
+from labelsure.labelsets.search._best_first_kernels import Node, Totals, best_first
 from labelsure.labelsets.search._pair_search import Best, best_pair_members
 from labelsure.labelsets.search._problems import ObjectSearch, force_flip, force_label
 from labelsure.labelsets.search._ranking_kernels import CODE, NUMERATOR, TOTAL, read_sorted
@@ -51,15 +51,14 @@ def best_of(
     options, found, reached = one.options, None, None
     left = one.options.ranked_budget if budget is None else budget
     if not one.has_pairs:
-        flips = one.problems.flips(one.row)
-        start = force_flip(flips, forced) if flipped else flips
+        start = force_flip(one.flips, forced) if flipped else one.flips
         most = options.best_budget if budget is None else min(budget, options.best_budget)
         found = best_members(start, one, n_best, forced=forced, by_total=by_total, budget=most)
         left -= 0 if budget is None else found.work
         if found.missed is None or left <= 0:
             return found
         reached = int(found.rank[-1, NUMERATOR]) if len(found.rank) == n_best else -FAR
-    problem = one.problems.with_pairs(one.row)
+    problem = one.pair_problem
     if forced >= 0:
         problem = force_label(problem, forced, flipped=flipped)
     again = best_pair_members(problem, one.lookup, n_best, options, by_total=by_total, budget=left, reached=reached)
@@ -100,11 +99,15 @@ def best_members(flips: Flips, one: ObjectSearch, n_best: int, *, forced: int, b
         cost = flips.cost.sum(axis=1)
         cheapest = np.append(np.minimum.accumulate(cost[::-1])[::-1], FAR)
     totals = Totals(by_total, one.additive, cost, cheapest)
+    scores, more, penalty = np.zeros((3, n_folds), dtype=np.int64)
+    scores[:] = flips.base
+    words, lowest = np.array([flips.mode, flips.mode])
+    node = Node(words, scores, more, penalty, np.zeros(2, dtype=np.int64), lowest)
     ended = BUDGET_SPENT
     while ended != FINISHED and numbers[WORK] < budget:
         stop_if_asked()
         call = min(one.options.ranked_call, budget - int(numbers[WORK]))
-        ended = best_first(flips, totals, forced, one.lookup, call, frontier, best)
+        ended = best_first(flips, totals, forced, one.lookup, call, node, frontier, best)
         if ended == NO_ROOM:
             if 2 * len(frontier.heap) > most:
                 break

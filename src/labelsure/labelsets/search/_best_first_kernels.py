@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.compilation import kernel, kernel_part
+from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.labelset_bits import Words
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays import Lookup, ScoreTables
@@ -75,7 +75,7 @@ class Node(NamedTuple):
     rank : (2,)
         The highest numerator of its labelsets, and a lower bound of their total scores.
     lowest : (W,)
-        Room for the lowest of their codes.
+        Room for the lowest of their codes, and for notes.
     """
 
     words: Words
@@ -86,13 +86,14 @@ class Node(NamedTuple):
     lowest: Words
 
 
-@kernel
+@lean_kernel
 def best_first(
     flips: Flips,
     totals: Totals,
     forced: Integer,
     lookup: Lookup,
     budget: Integer,
+    node: Node,
     frontier: Frontier,
     best: Ranked,
 ) -> Integer:
@@ -101,14 +102,12 @@ def best_first(
     Position ``forced`` (-1: none) is not flipped: it is already as it has to be in ``flips``.
 
     Reference : _reference.ranked
-    Requires : at the beginning numbers zero, heap and order ascending from 0, room for two entries
+    Requires : at the beginning numbers zero, heap and order ascending from 0, room for two entries, in the node the
+        mode's words and scores
     Cost : about three evaluations of K look-ups per entry taken
     """
     n_positions, n_folds = flips.cost.shape
-    numbers = frontier.numbers
-    nothing = np.zeros(n_folds, np.int64)
-    rank, lowest = np.zeros(2, np.int64), flips.mode.copy()
-    node = Node(flips.mode.copy(), flips.base.copy(), nothing.copy(), nothing.copy(), rank, lowest)
+    numbers, rank = frontier.numbers, node.rank
     begin, flipped = np.int64(0), np.int64(0)
     n_parts = 0 if numbers[STARTED] else 2  # the root has no flip to leave alone
     numbers[STARTED] = 1
@@ -130,7 +129,7 @@ def best_first(
             for k in range(n_folds):
                 node.more[k] = 0 if part == EXACTLY else flips.nearest[begin, k]
             if lookup.penalties.present:
-                penalise(node.words, flips.label, n_known, lookup.penalties, node.penalty)
+                penalise(node.words, flips.label, n_known, lookup.penalties, node.penalty, node.lowest)
             rank[NUMERATOR] = weigh(node.scores, node.more, node.penalty, lookup.weighing, lookup.tables)
             numbers[WORK] += 1
             if totals.matter:

@@ -15,7 +15,7 @@ the exact value of its root, and need not be asked again (ITSELF).
 
 import numpy as np
 
-from labelsure._core.compilation import kernel, kernel_part
+from labelsure._core.compilation import kernel, kernel_part, lean_kernel
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays import Lookup, ObjectWeighing, ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import Integer, count_additive, weigh
@@ -46,7 +46,6 @@ def ask(
     lookup: Lookup,
     plain: bool,
     state: DepthFirst,
-    penalty: IntArray,
 ) -> Integer:
     """Return the numerator of the present labelset, or the highest of those with flip t, or with a later one.
 
@@ -63,15 +62,16 @@ def ask(
         more = flips.nearest[t + 1]
     if plain:
         return 1 + count_additive(state.scores[at], more, lookup.tables)
+    penalty = state.penalty
     if asked == AFTER:
         for k in range(penalty.shape[0]):
             penalty[k] = 0
     elif lookup.penalties.present:
-        penalise(state.words, flips.label, n_known, lookup.penalties, penalty)
+        penalise(state.words, flips.label, n_known, lookup.penalties, penalty, state.known)
     return weigh(state.scores[at], more, penalty, lookup.weighing, lookup.tables)
 
 
-@kernel
+@lean_kernel
 def search(
     flips: Flips,
     lookup: Lookup,
@@ -92,7 +92,6 @@ def search(
     """
     n_flips, n_folds = flips.cost.shape
     label, words, numbers, penalised = flips.label, state.words, state.numbers, lookup.penalties.present
-    penalty = np.zeros(n_folds, np.int64)
     n_written = 0
     last = numbers[WORK] + budget
     level, t = numbers[LEVEL], np.int64(0)
@@ -114,7 +113,7 @@ def search(
             state.position[level] = t + 1
             if penalised:  # the bound needs the flip already
                 flip(words, label[t])
-        value = ask(asked, level, t, flips, lookup, plain, state, penalty)
+        value = ask(asked, level, t, flips, lookup, plain, state)
         numbers[WORK] += 1
         if asked == AFTER:
             asked = BELOW

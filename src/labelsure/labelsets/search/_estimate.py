@@ -47,7 +47,7 @@ def estimate_size(
     """
     n_draws, n_cells = (ROUGH_DRAWS, ROUGH_CELLS) if rough else (N_DRAWS, GRID_CELLS)
     rng = np.random.default_rng(0)
-    problem, overrides = one.problems.with_pairs(one.row), one.overrides
+    problem, overrides = one.pair_problem, one.overrides
     union = cover_region(arrays, weighing, one.problems, one.i, smallest, n_cells)
     own = int((overrides.numerators >= smallest).sum())
     at_most = min(union.size + own, 2**arrays.n_labels - (not one.lookup.allow_empty))

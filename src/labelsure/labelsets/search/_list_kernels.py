@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.compilation import kernel, kernel_part
+from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.labelset_bits import Words
 from labelsure._core.types import FloatArray, IntArray
 from labelsure.labelsets.arrays import Lookup, Penalties, ScoreTables
@@ -59,6 +59,8 @@ class Desk(NamedTuple):
         The least of ``flips.forced`` from each place of the order on.
     more, penalty, asked_penalty : (K,)
         What is asked about adds this at least; penalties of all below, and of what is asked about.
+    known : uint64 (W,)
+        Room for notes.
     """
 
     flips: FlipList
@@ -68,20 +70,17 @@ class Desk(NamedTuple):
     more: IntArray
     penalty: IntArray
     asked_penalty: IntArray
+    known: Words
 
 
-@kernel_part
-def set_up_desk(n_folds: Integer, n_labels: Integer) -> Desk:
-    """Return an empty desk.
-
-    Reference : none
-    Requires : nothing
-    Cost : O(K q)
-    """
-    places, of_folds = np.empty((3, n_labels), np.int64), np.zeros((4, n_folds), np.int64)
-    of_flips, of_labels = np.empty((3, n_folds, n_labels), np.float64), np.empty((4, n_labels), np.float64)
+def set_up_desk(n_folds: int, n_labels: int, n_words: int) -> Desk:
+    """Return an empty desk."""
+    places, of_folds = np.empty((3, n_labels), dtype=np.int64), np.zeros((4, n_folds), dtype=np.int64)
+    of_flips, of_labels = np.empty((3, n_folds, n_labels)), np.empty((4, n_labels))
     flips = FlipList(places[0], of_flips[0], of_folds[0], of_flips[1], of_labels[:3], places[1])
-    return Desk(flips, places[2], of_labels[3], of_flips[2], of_folds[1], of_folds[2], of_folds[3])
+    _, more, penalty, asked_penalty = of_folds
+    known: Words = np.empty(n_words, dtype=np.uint64)
+    return Desk(flips, places[2], of_labels[3], of_flips[2], more, penalty, asked_penalty, known)
 
 
 @kernel_part
@@ -127,7 +126,7 @@ def open_list(costs: PairCosts, penalties: Penalties, goal: Goal, stack: PairSta
     if n > 0:
         bound_flips(n, costs, flips)
         if penalties.present:
-            penalise(stack.words, flips.labels[:n], np.int64(0), penalties, desk.penalty)
+            penalise(stack.words, flips.labels[:n], np.int64(0), penalties, desk.penalty, desk.known)
             numbers[WORK] += penalties.anchors.size // ANCHORS_PER_EVALUATION
     sort_places(n, desk.totals, desk.order)
     return n
@@ -174,7 +173,7 @@ def keep_children(
         bound_scores(asked, i, desk)
         if asked == ITSELF:
             flip(words, flips.labels[at])
-            penalise_exactly(penalties, words, stack.numbers, desk.asked_penalty)
+            penalise_exactly(penalties, words, stack.numbers, desk.asked_penalty, desk.known)
         value = weigh(scores, desk.more, desk.asked_penalty, weighing, tables)  # one place: it is compiled for each
         stack.numbers[WORK] += 1
         if asked == ITSELF:
@@ -193,7 +192,7 @@ def keep_children(
             tied = value == limit[NUMERATOR] and limit[FULL] != 0 and goal.ranked and goal.by_total
             if asked == NODE and not hopeless and tied:
                 total = total_of(scores, desk.more, desk.asked_penalty, tables)
-                hopeless = not may_hold_better(value, total, words, flips.labels[:n], best)
+                hopeless = not may_hold_better(value, total, words, flips.labels[:n], desk.known, best)
             if asked != BELOW:
                 if hopeless:
                     break
@@ -277,16 +276,20 @@ def is_hopeless(
 
 
 @kernel_part
-def may_hold_better(value: Integer, total: Integer, words: Words, labels: IntArray, best: Ranked) -> bool:
+def may_hold_better(
+    value: Integer, total: Integer, words: Words, labels: IntArray, lowest: Words, best: Ranked
+) -> bool:
     """Tell whether a labelset that differs from ``words`` in some of ``labels`` only may come before the worst found.
 
     Reference : comparing the lowest of these codes
-    Requires : at most this numerator, at least this total score; all places of the best taken
+    Requires : at most this numerator, at least this total score; all places of the best taken; lowest
+        (W,), for notes
     Cost : O(W + number of labels)
     """
-    lowest = words.copy()
-    for j in labels:
-        switch_off(lowest, j)
+    for w in range(words.shape[0]):
+        lowest[w] = words[w]
+    for i in range(labels.shape[0]):
+        switch_off(lowest, labels[i])
     spare = best.order[best.order.shape[0] - 1]
     best_first = best.order.shape[0] > 0  # True, but no constant: numba would compile precedes again for each
     write_key(value, total, lowest, True, spare, best.keys)
@@ -294,19 +297,19 @@ def may_hold_better(value: Integer, total: Integer, words: Words, labels: IntArr
 
 
 @kernel_part
-def penalise_exactly(penalties: Penalties, words: Words, numbers: IntArray, penalty: IntArray) -> None:
+def penalise_exactly(penalties: Penalties, words: Words, numbers: IntArray, penalty: IntArray, known: Words) -> None:
     """Write the penalties of one labelset.
 
     Reference : _core.energy_parts.Penalty.costs
-    Requires : penalty (K,)
+    Requires : penalty (K,), known (W,), for notes
     Cost : see penalise, and counted as work
     """
     if penalties.present:
-        penalise(words, numbers[:0], np.int64(0), penalties, penalty)
+        penalise(words, numbers[:0], np.int64(0), penalties, penalty, known)
         numbers[WORK] += penalties.anchors.size // ANCHORS_PER_EVALUATION
 
 
-@kernel
+@lean_kernel
 def record(value: Integer, total: Integer, words: Words, goal: Goal, numbers: IntArray, best: Ranked) -> None:
     """Count a labelset and keep its key; among the best, if it is one of these, and raise the limit.
 

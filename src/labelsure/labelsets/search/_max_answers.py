@@ -47,8 +47,8 @@ class MaxAnswers:
     def top(self, n_best: int) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of each object."""
         best = BestLabelsets.nothing(self.arrays.n_objects, n_best, self.arrays.n_labels)
-        for i, found in enumerate(self._map(lambda i: self._best(i, n_best), "best labelsets")):
-            best.write(i, *found)
+        for i, (labelsets, numerators) in enumerate(self._map(lambda i: self._best(i, n_best), "best labelsets")):
+            best.write(i, numerators, labelsets=labelsets)
         return best
 
     def label_numerators(self) -> IntArray:

@@ -16,10 +16,10 @@ floats that hold whole numbers below 2^53 exactly.
 
 import numpy as np
 
-from labelsure._core.compilation import kernel, kernel_part
+from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure.labelsets.arrays import Lookup
 from labelsure.labelsets.arrays._lookup_kernels import Integer, total_of, weigh
-from labelsure.labelsets.search._list_kernels import keep_children, open_list, penalise_exactly, record, set_up_desk
+from labelsure.labelsets.search._list_kernels import Desk, keep_children, open_list, penalise_exactly, record
 from labelsure.labelsets.search._ranking_kernels import NUMERATOR
 from labelsure.labelsets.search._states import (
     BEGIN,
@@ -45,9 +45,15 @@ from labelsure.labelsets.search._states import (
 from labelsure.labelsets.search._word_kernels import flip, is_candidate
 
 
-@kernel
+@lean_kernel
 def search_pairs(
-    costs: PairCosts, lookup: Lookup, goal: Goal, budget: Integer, stack: PairStack, best: Ranked
+    costs: PairCosts,
+    lookup: Lookup,
+    goal: Goal,
+    budget: Integer,
+    stack: PairStack,
+    desk: Desk,
+    best: Ranked,
 ) -> Integer:
     """Go on with a search for all labelsets with a numerator of at least ``goal.limit[0]``, or for the best ones.
 
@@ -56,22 +62,19 @@ def search_pairs(
 
     Reference : _reference.ranked
     Requires : everything in the stack zero at the beginning but scores[0] = base, words = mode, levels[0, LENGTH] = n,
-        and the first n columns of changes and of entries, with the labels and costs
+        and the first n columns of changes and of entries, with the labels and costs; desk.more zero
     Cost : a few evaluations of K look-ups per member; O(n K) per list, n its length
     """
     numbers, levels, limit, tables, weighing = stack.numbers, stack.levels, goal.limit, lookup.tables, lookup.weighing
     n_room = best.keys.shape[0] - 1
-    n_folds, n_labels = costs.slacks.shape
-    desk = set_up_desk(n_folds, n_labels)
-    nothing = np.zeros(n_folds, np.int64)
     last_work = numbers[WORK] + budget
     value = np.int64(0)
     arrived = numbers[STARTED] == 0  # at a labelset that may be one of those looked for
     sure = False  # whether a bound need not be asked if there is anything below
     if arrived:
         numbers[STARTED] = 1
-        penalise_exactly(lookup.penalties, stack.words, numbers, desk.asked_penalty)
-        value = weigh(stack.scores[0], nothing, desk.asked_penalty, weighing, tables)
+        penalise_exactly(lookup.penalties, stack.words, numbers, desk.asked_penalty, desk.known)
+        value = weigh(stack.scores[0], desk.more, desk.asked_penalty, weighing, tables)
         numbers[WORK] += 1
     while numbers[LEVEL] >= 0:
         level = numbers[LEVEL]
@@ -80,7 +83,7 @@ def search_pairs(
             if value >= limit[NUMERATOR] and is_candidate(stack.words, lookup.allow_empty):
                 total = np.int64(0)
                 if goal.ranked and goal.by_total:
-                    total = total_of(stack.scores[level], nothing, desk.asked_penalty, tables)
+                    total = total_of(stack.scores[level], desk.more, desk.asked_penalty, tables)
                 record(value, total, stack.words, goal, numbers, best)
             sure = value >= limit[NUMERATOR] and not goal.ranked
         if numbers[WRITTEN] > 0 and numbers[WRITTEN] == n_room:

@@ -9,6 +9,7 @@ from labelsure._core.labelset_bits import Words
 from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays import EngineOptions, Lookup
+from labelsure.labelsets.search._list_kernels import set_up_desk
 from labelsure.labelsets.search._pair_kernels import search_pairs
 from labelsure.labelsets.search._ranking_kernels import CODE, NUMERATOR, read_keys, read_sorted
 from labelsure.labelsets.search._states import (
@@ -86,6 +87,7 @@ class PairSearch:
         self.stack.scores[0] = problem.base
         self.stack.changes[:, :n_labels] = problem.changes
         self.stack.entries[LABEL, :n_labels] = problem.labels
+        self.desk = set_up_desk(n_folds, len(problem.costs.sign), len(problem.mode))
         self.best = Ranked(np.arange(n_room + 1), np.empty((n_room + 1, CODE + len(problem.mode)), dtype=np.int64))
 
     @property
@@ -100,7 +102,9 @@ class PairSearch:
         ended, last_work = NO_ROOM, self.work + budget
         while ended == NO_ROOM:
             stop_if_asked()
-            ended = search_pairs(self.problem.costs, self.lookup, goal, last_work - self.work, self.stack, self.best)
+            ended = search_pairs(
+                self.problem.costs, self.lookup, goal, last_work - self.work, self.stack, self.desk, self.best
+            )
             if ended == NO_ROOM:
                 self._widen()
         return ended

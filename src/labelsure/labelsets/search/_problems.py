@@ -4,6 +4,8 @@ A search does not walk over labelsets but over sets of *flips*: labels that diff
 total score. Flips are cheap first, so a search finds members early and stops early.
 """
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -90,7 +92,8 @@ class Problems(NamedTuple):
         return PairProblem(self.base[row], self.mode[row], label, changes, costs)
 
 
-class ObjectSearch(NamedTuple):
+@dataclass(eq=False)
+class ObjectSearch:
     """One object with all that searches for its labelsets take.
 
     Attributes
@@ -117,6 +120,16 @@ class ObjectSearch(NamedTuple):
     has_pairs: bool
     additive: bool
     options: EngineOptions
+
+    @cached_property
+    def flips(self) -> Flips:
+        """Its problem without pairs."""
+        return self.problems.flips(self.row)
+
+    @cached_property
+    def pair_problem(self) -> PairProblem:
+        """Its problem with pairs, if there are any."""
+        return self.problems.with_pairs(self.row)
 
 
 def pose_problems(arrays: FoldArrays, objects: IntArray) -> Problems:

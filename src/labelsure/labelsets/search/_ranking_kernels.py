@@ -6,7 +6,7 @@ bits turned over: then signed numbers come in the order of unsigned ones, and ke
 
 import numpy as np
 
-from labelsure._core.compilation import kernel, kernel_part
+from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.labelset_bits import Words
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._lookup_kernels import Integer
@@ -33,7 +33,7 @@ def write_key(value: Integer, total: Integer, words: Words, by_total: bool, row:
         keys[row, CODE + n_words - 1 - w] = np.int64(words[w] ^ HIGHEST_BIT) if by_total else 0
 
 
-@kernel
+@lean_kernel
 def precedes(a: Integer, b: Integer, keys: IntArray, best_first: bool) -> bool:
     """Tell whether row a comes before row b, the best first or the worst.
 
@@ -48,7 +48,7 @@ def precedes(a: Integer, b: Integer, keys: IntArray, best_first: bool) -> bool:
     return bool(one < other if best_first else one > other)
 
 
-@kernel
+@lean_kernel
 def sift(heap: IntArray, size: Integer, place: Integer, best_on_top: bool, keys: IntArray) -> None:
     """Restore a heap of ``size`` rows, the best or the worst on top, in which the entry at ``place`` is new.
 

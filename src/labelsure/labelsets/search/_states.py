@@ -64,6 +64,8 @@ class DepthFirst(NamedTuple):
         The additive scores at each level.
     words : uint64 (W,)
         The present labelset.
+    penalty, known : (K,), uint64 (W,)
+        Room for penalties, zero at the beginning, and for notes.
     """
 
     numbers: IntArray
@@ -71,6 +73,8 @@ class DepthFirst(NamedTuple):
     flipped: IntArray
     scores: IntArray
     words: Words
+    penalty: IntArray
+    known: Words
 
 
 class Buffer(NamedTuple):

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from labelsure._core.compilation import kernel, kernel_part
+from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.labelset_bits import Words
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays import Penalties
 from labelsure.labelsets.arrays._lookup_kernels import Integer
 
 
-@kernel
+@lean_kernel
 def flip(words: Words, j: Integer) -> None:
     """Switch label j on or off.
 
@@ -60,18 +60,19 @@ def count_bits(word: Integer) -> Integer:
     return np.int64((bits * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@kernel
-def penalise(words: Words, label: IntArray, begin: Integer, penalties: Penalties, penalty: IntArray) -> None:
+@lean_kernel
+def penalise(
+    words: Words, label: IntArray, begin: Integer, penalties: Penalties, penalty: IntArray, known: Words
+) -> None:
     """Write a lower bound of each fold's penalty of the labelsets that differ from ``words`` only in label[begin:].
 
     Where begin is the end of ``label`` that is the penalty itself.
 
     Reference : _core.energy_parts.Penalty.costs
-    Requires : words (W,), label (p,), penalty (K,)
+    Requires : words (W,), label (p,), penalty (K,); known (W,), for notes
     Cost : O(p), and one word operation per anchor, fold and word
     """
     by_cardinality, anchors = penalties.by_cardinality, penalties.anchors
-    known = np.empty(words.shape[0], np.uint64)
     n_on = np.int64(0)
     for w in range(words.shape[0]):
         known[w] = ~np.uint64(0)

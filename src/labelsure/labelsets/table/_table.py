@@ -262,7 +262,7 @@ class TableAnswers:
         def fill(objects: IntArray) -> None:
             for i, (codes, numerators) in zip(objects, self.backend.best(objects, n_best), strict=True):
                 order = self._in_order(int(i), codes, numerators)[:n_best]
-                best.write(int(i), decode(codes[order], self.backend.n_labels), numerators[order])
+                best.write(i, numerators[order], labelsets=decode(codes[order], self.backend.n_labels))
 
         self._map(fill, "best labelsets")
         return best
