@@ -28,12 +28,13 @@ How to use it:
 """
 
 from labelsure._core.labelset_bits import decode, encode
+from labelsure._core.randomness import DRAW_UNIT
 from labelsure.labelsets._compact import CompactEngine, CompactObject
 from labelsure.labelsets._composite import CategoryEngine, GroupedEngine
 from labelsure.labelsets._engine import LabelsetEngine, StrangestEmpty
 from labelsure.labelsets._fold_engine import Empty, FoldEngine, make_engine
 from labelsure.labelsets._stored import StoredEngine
-from labelsure.labelsets.arrays import DRAW_UNIT, BestLabelsets, EngineOptions, Fold, RegionSize, Weighing
+from labelsure.labelsets.arrays import BestLabelsets, EngineOptions, Fold, RegionSize, Weighing
 
 __all__ = [
     "DRAW_UNIT",

@@ -102,7 +102,7 @@ def test_estimates_of_dense_forms_hold_listed_sizes(own, penalised, start_budget
 def test_labelsets_that_are_known_do_not_count():
     engine = form_engine(0, n_labels=8, n_folds=1)
     smallest = 5
-    labelsets, _ = engine.table.region_members(0, smallest, None)
+    labelsets, _ = next(engine.table.iterate_members(0, smallest))
     known = {row.tobytes() for row in pack(labelsets[: len(labelsets) // 2])}
     whole = estimate_by_importance(region_draws(engine, 0, smallest), 20_000)
     rest = estimate_by_importance(region_draws(engine, 0, smallest, known), 20_000)

@@ -5,10 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import labelset_reference
 from fold_strategies import COSTS, fold_lists, plain_weighing
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import SquareRoot
-from labelsure.labelsets import DRAW_UNIT, _reference
+from labelsure.labelsets import DRAW_UNIT
 from labelsure.labelsets.arrays import FoldArrays, Lookup
 from labelsure.labelsets.search._label_kernels import Way, label_numerators
 from labelsure.labelsets.search._problems import pose_problems
@@ -42,8 +43,8 @@ def test_label_numerators_equal_reference(folds, draw):
         finished = label_numerators(flips, lookup, budget, way, bounds)
         assert (bounds >= by_flip).all()
         assert not finished or np.array_equal(bounds, by_flip)
-    ranked = _reference.ranked(folds, 0, allow_empty=True, at_least=weights[0], above=weights[1])
-    expected = _reference.label_numerators(ranked, n_labels)
+    ranked = labelset_reference.ranked(folds, 0, allow_empty=True, at_least=weights[0], above=weights[1])
+    expected = labelset_reference.label_numerators(ranked, n_labels)
     for t, j in enumerate(problems.label[0]):
         is_on = int(problems.sign[0, t] < 0)
         assert by_flip[t].tolist() == [expected[j][is_on], expected[j][1 - is_on]]

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from brute_force import codes_of
 from fold_strategies import fold_lists
-from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Penalty
 from labelsure._core.labelset_bits import unpack
@@ -66,7 +65,7 @@ def test_dense_forms_are_searched_as_they_are_listed(own, n_folds):
             least = np.full(3, smallest)
             sizes = [size for size, _ in engine._search.count(np.arange(3), least, 10**9)]
             assert sizes == [size.value for size in engine.table.region_sizes(least)]
-            listed, _ = engine._search.region_members(1, smallest, None)
+            listed, _ = engine.region_members(1, smallest, None)
             assert len(set(codes_of(listed))) == sizes[1]
 
 
@@ -104,7 +103,7 @@ def test_lists_grow_where_searches_go_deep(monkeypatch):
 
     monkeypatch.setattr(PairSearch, "_widen", counted)
     pairwise = np.ones((12, 12), dtype=np.int64)
-    fold = Fold(Calibration.of(np.array([10**6])), Energy(np.array([0]), np.ones((1, 12), dtype=np.int64), pairwise))
+    fold = Fold(np.sort(np.array([10**6])), Energy(np.array([0]), np.ones((1, 12), dtype=np.int64), pairwise))
     engine = FoldEngine([fold], allow_empty=True)
     labelsets, _ = engine.region_members(0, 2, None)
     assert sorted(codes_of(labelsets)) == list(range(2**12))

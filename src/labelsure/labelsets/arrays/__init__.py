@@ -10,18 +10,20 @@ from labelsure.labelsets.arrays._fold_arrays import (
 )
 from labelsure.labelsets.arrays._options import EngineOptions, check_listable
 from labelsure.labelsets.arrays._pairs import FoldPairs
-from labelsure.labelsets.arrays._results import BestLabelsets, RegionSize, sum_sizes
-from labelsure.labelsets.arrays._weighing import DRAW_UNIT, Counts, ObjectWeighing, Weighing, smallest_numerators
+from labelsure.labelsets.arrays._results import Answers, BestLabelsets, Found, Members, RegionSize, sum_sizes
+from labelsure.labelsets.arrays._weighing import Counts, ObjectWeighing, Weighing
 
 __all__ = [
-    "DRAW_UNIT",
+    "Answers",
     "BestLabelsets",
     "Counts",
     "EngineOptions",
     "Fold",
     "FoldArrays",
     "FoldPairs",
+    "Found",
     "Lookup",
+    "Members",
     "ObjectWeighing",
     "OverrideList",
     "Penalties",
@@ -29,6 +31,5 @@ __all__ = [
     "ScoreTables",
     "Weighing",
     "check_listable",
-    "smallest_numerators",
     "sum_sizes",
 ]

@@ -45,7 +45,7 @@ def integer_square_root(square: Integer) -> Integer:
 def count_from(score: Integer, position: Integer, k: Integer, tables: ScoreTables) -> Integer:
     """Return how many of fold k's calibration scores are at least ``score``, looking from ``position`` upwards.
 
-    Reference : _core.calibration.Calibration.count_at_least
+    Reference : _core.p_values.count_at_least
     Requires : all of the fold's values before position are below score
     Cost : O(log d) comparisons, d the number of values passed
     """
@@ -70,7 +70,7 @@ def count_from(score: Integer, position: Integer, k: Integer, tables: ScoreTable
 def count_additive(scores: IntArray, more: IntArray, tables: ScoreTables) -> Integer:
     """Return how many calibration scores of all folds are at least ``scores + more``.
 
-    Reference : the sum over the folds of Calibration.count_at_least
+    Reference : the sum over the folds of count_at_least
     Requires : scores, more (K,); no links
     Cost : one look-up per fold; the innermost step of every search, 2 to 3 ns per fold
     """
@@ -105,7 +105,7 @@ def final_score(additive: Integer, penalty: Integer, link: Integer) -> Integer:
 def total_of(scores: IntArray, more: IntArray, penalty: IntArray, tables: ScoreTables) -> Integer:
     """Return the total score over the folds of a labelset with additive scores ``scores + more``.
 
-    Reference : the sum of _reference.score
+    Reference : the sum of labelset_reference.score
     Requires : scores, more, penalty (K,)
     Cost : O(K)
     """
@@ -121,7 +121,7 @@ def weigh(
 ) -> Integer:
     """Return the numerator of the p-value of a labelset with additive scores ``scores + more``.
 
-    Reference : _reference.numerator; with weights, _weighing.Weighing.numerators
+    Reference : labelset_reference.numerator; with weights, _weighing.Weighing.numerators
     Requires : scores, more, penalty (K,)
     Cost : one look-up per fold, two where smoothed
     """

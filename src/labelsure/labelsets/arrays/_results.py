@@ -1,12 +1,24 @@
 """What engines answer with: the best labelsets, and sizes of regions, each with what is certain about it."""
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import ceil, log2
+from typing import TypeVar
 
 import numpy as np
 
+from labelsure._core.running import map_in_threads
 from labelsure._core.types import BoolArray, IntArray, LabelMatrix
+
+Answer = TypeVar("Answer")
+
+Members = tuple[LabelMatrix, IntArray]
+"""Labelsets and their numerators."""
+
+Found = tuple[IntArray, LabelMatrix, int | None]
+"""Numerators, labelsets, and the highest numerator of any labelset that was not found; None where there is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +57,7 @@ class BestLabelsets:
         return cls(labelsets, numerators, upper, np.ones(n_objects, dtype=bool))
 
     def write(
-        self, i: int, numerators: IntArray, missed: int | None = None, labelsets: LabelMatrix | None = None
+        self, i: int, numerators: IntArray, labelsets: LabelMatrix | None = None, missed: int | None = None
     ) -> None:
         """Set the best of object ``i``; ``missed`` is the highest numerator of any labelset that was not found."""
         self.numerators[i, : len(numerators)] = self.upper[i, : len(numerators)] = numerators
@@ -131,3 +143,62 @@ def sum_sizes(sizes: Sequence[RegionSize]) -> RegionSize:
         at_most=sum(one.at_most for one in sizes),
         approximate=any(one.approximate for one in sizes),
     )
+
+
+class Answers(ABC):
+    """One way to answer questions about all labelsets of n objects: block by block of objects, in threads.
+
+    Attributes
+    ----------
+    n_objects, n_labels, n_block : int
+        How many there are, and how many objects are worked on at a time by one thread.
+    n_jobs : int or None
+        Threads to work with.
+    """
+
+    n_objects: int
+    n_labels: int
+    n_block: int
+    n_jobs: int | None
+
+    @abstractmethod
+    def best(self, objects: IntArray, n_best: int) -> list[Found]:
+        """Return the ``n_best`` most plausible labelsets of each object."""
+
+    @abstractmethod
+    def label_maxima(self, objects: IntArray) -> IntArray:
+        """Return the highest numerators of each object with each label off and on, (n, q, 2)."""
+
+    @abstractmethod
+    def count_members(self, smallest: IntArray) -> Sequence[int | None]:
+        """Return the exact sizes of all regions, None for those that are counted sooner in another way."""
+
+    @abstractmethod
+    def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
+        """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``, some at a time."""
+
+    @abstractmethod
+    def region_sizes(self, smallest: IntArray, *, rough: bool = False) -> list[RegionSize]:
+        """Return the sizes of all regions, estimated where counting takes long."""
+
+    def top(self, n_best: int, objects: IntArray | None = None) -> BestLabelsets:
+        """Return the ``n_best`` most plausible labelsets of some objects (None: of all)."""
+        n_objects = self.n_objects if objects is None else len(objects)
+        top = BestLabelsets.nothing(n_objects, n_best, self.n_labels)
+        blocks = self.map_blocks(partial(self.best, n_best=n_best), "best labelsets", objects)
+        for row, found in enumerate(one for block in blocks for one in block):
+            top.write(row, *found)
+        return top
+
+    def label_numerators(self) -> IntArray:
+        """Return the highest numerator among the labelsets with each label off and on, (n, q, 2)."""
+        blocks = self.map_blocks(self.label_maxima, "p-values of labels")
+        return np.concatenate([np.empty((0, self.n_labels, 2), dtype=np.int64), *blocks])
+
+    def map_blocks(
+        self, answer: Callable[[IntArray], Answer], description: str, objects: IntArray | None = None
+    ) -> list[Answer]:
+        """Return the answers for blocks of some objects (None: of all)."""
+        chosen = np.arange(self.n_objects) if objects is None else objects
+        blocks = [chosen[start : start + self.n_block] for start in range(0, len(chosen), self.n_block)]
+        return list(map_in_threads(answer, blocks, n_jobs=self.n_jobs, description=description))

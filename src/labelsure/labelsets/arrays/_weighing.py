@@ -2,19 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.calibration import Calibration
+from labelsure._core.p_values import count_at_least
+from labelsure._core.randomness import DRAW_UNIT
 from labelsure._core.types import IntArray
 
 Counts = np.ndarray[tuple[int, ...], np.dtype[np.signedinteger]]
-
-DRAW_UNIT = 2**31
-"""A draw u is a whole number of these; u = 1 .. 2^31, never 0, so that P(p <= eps) <= eps holds exactly."""
 
 
 class ObjectWeighing(NamedTuple):
@@ -168,10 +165,10 @@ class Weighing:
                 lowest = prefix if lowest is None else np.minimum(lowest, prefix)
         return total if lowest is None else lowest
 
-    def of_scores(self, calibrations: Sequence[Calibration], scores: IntArray, objects: IntArray) -> IntArray:
+    def of_scores(self, calibrations: Sequence[IntArray], scores: IntArray, objects: IntArray) -> IntArray:
         """Return the numerators of labelsets with these scores in each fold, (K, m), row r of object ``objects[r]``."""
         at_least, above = (
-            np.stack([fold.count_at_least(own + more) for fold, own in zip(calibrations, scores, strict=True)])
+            np.stack([count_at_least(*fold) for fold in zip(calibrations, scores + more, strict=True)])
             if more == 0 or self.looks_above
             else None
             for more in (0, 1)  # scores are integers: above is at least one more
@@ -197,16 +194,3 @@ class Weighing:
     def weight(self, k: int, counts: Counts) -> Counts:
         """Return W_k of some counts."""
         return self.weights[k][counts] if self.weights.size else counts.astype(np.int64, copy=False)
-
-
-def smallest_numerators(level: Fraction, denominators: IntArray) -> IntArray:
-    """Return the smallest numerator of a p-value above the level, for each denominator.
-
-    Examples
-    --------
-    >>> smallest_numerators(Fraction(1, 10), np.array([10, 19])).tolist()
-    [2, 2]
-    """
-    distinct, which = np.unique(denominators, return_inverse=True)
-    smallest = [level.numerator * int(one) // level.denominator + 1 for one in distinct]  # no product overflows
-    return np.array(smallest, dtype=np.int64)[which]

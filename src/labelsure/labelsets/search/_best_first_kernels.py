@@ -101,7 +101,7 @@ def best_first(
 
     Position ``forced`` (-1: none) is not flipped: it is already as it has to be in ``flips``.
 
-    Reference : _reference.ranked
+    Reference : labelset_reference.ranked
     Requires : at the beginning numbers zero, heap and order ascending from 0, room for two entries, in the node the
         mode's words and scores
     Cost : about three evaluations of K look-ups per entry taken

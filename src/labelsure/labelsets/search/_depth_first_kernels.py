@@ -49,7 +49,7 @@ def ask(
 ) -> Integer:
     """Return the numerator of the present labelset, or the highest of those with flip t, or with a later one.
 
-    Reference : the maximum of _reference.numerator over these
+    Reference : the maximum of labelset_reference.numerator over these
     Requires : what search has prepared; plain where numerators are 1 + counts of additive scores
     Cost : one evaluation
     """
@@ -85,7 +85,7 @@ def search(
 
     Members are written into ``found`` until that is full; with no room at all they are only counted.
 
-    Reference : _reference.ranked
+    Reference : labelset_reference.ranked
     Requires : positions that cannot be flipped left out; everything in the state zero at the beginning but
         scores[0] = base and words = mode
     Cost : about three evaluations of K look-ups per member; O(p K) memory
@@ -152,7 +152,7 @@ def search(
 def weigh_rows(scores: IntArray, weighing: ObjectWeighing, tables: ScoreTables, numerators: IntArray) -> None:
     """Write the numerators of labelsets with the additive scores in each row and no penalty.
 
-    Reference : _reference.numerator
+    Reference : labelset_reference.numerator
     Requires : scores (m, K), numerators (m,)
     Cost : see weigh
     """

@@ -14,7 +14,7 @@ from labelsure.labelsets.search._word_kernels import flip, is_candidate, penalis
 def weigh_flips(flips: BoolArray, problem: PairProblem, lookup: Lookup, stranger: Integer, found: Buffer) -> None:
     """Write the labelsets that rows of flips lead to, and their numerators; ``stranger`` for what is no candidate.
 
-    Reference : _reference.numerator
+    Reference : labelset_reference.numerator
     Requires : flips (m, n) of the problem's labels; room for m labelsets
     Cost : O(n + K f^2) per row with f flips
     """

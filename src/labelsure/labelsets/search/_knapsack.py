@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.labelset_bits import unpack
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
@@ -217,9 +216,8 @@ def linear_forms(problems: Problems) -> list[LinearForm]:
     return forms
 
 
-def _additive_thresholds(calibration: Calibration, energy: Energy) -> IntArray:
+def _additive_thresholds(scores: IntArray, energy: Energy) -> IntArray:
     """Return, for each calibration score, the largest additive score that is not above it once linked."""
-    scores = calibration.scores
     if energy.link is None:
         return scores
     scores = np.clip(scores, -1, 2**31)  # roots are below 2^31; a larger score, by penalties, would not fit squared

@@ -39,7 +39,7 @@ def label_numerators(flips: Flips, lookup: Lookup, budget: Integer, way: Way, nu
     Each may take a share of the ``budget`` of evaluations that is left. Where that is not enough, an upper bound is
     written; return whether it was enough for all.
 
-    Reference : _reference.label_numerators
+    Reference : labelset_reference.label_numerators
     Requires : no penalties or overrides, the empty labelset a candidate; numerators (p, 2)
     Cost : two evaluations of K look-ups per position, more where there are hard ones
     """

@@ -263,7 +263,7 @@ def is_hopeless(
 ) -> bool:
     """Tell whether labelsets with at most this numerator and at least these scores are none of those looked for.
 
-    Reference : tuple comparison in _reference.ranked
+    Reference : tuple comparison in labelset_reference.ranked
     Requires : scores, more, penalty (K,)
     Cost : one comparison, O(K) if it is a tie
     """

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from labelsure._core.labelset_bits import row_keys
+from labelsure._core.p_values import count_at_least
 from labelsure._core.types import BoolArray, IntArray
 from labelsure.labelsets.arrays import FoldArrays, Weighing
 
@@ -57,9 +58,9 @@ class MaxProblem:
         values = np.empty_like(costs)
         for k, calibration in enumerate(arrays.calibrations):
             scores = costs[:, :, k]
-            values[:, :, k] = own.at_least * weighing.weight(k, calibration.count_at_least(scores))
+            values[:, :, k] = own.at_least * weighing.weight(k, count_at_least(calibration, scores))
             if own.above:
-                values[:, :, k] += own.above * weighing.weight(k, calibration.count_at_least(scores + 1))
+                values[:, :, k] += own.above * weighing.weight(k, count_at_least(calibration, scores + 1))
         if with_totals:
             values = np.concatenate([values, -costs], axis=2)
         return cls(values, arrays.n_folds, own.start, own.multipliers)

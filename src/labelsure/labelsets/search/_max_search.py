@@ -34,19 +34,17 @@ def iterate_members(problem: MaxProblem, smallest: int, chunk: int) -> Iterator[
         yield words, problem.numerators(states)
 
 
-def best_members(problem: MaxProblem, n_best: int, smallest: int, chunk: int) -> tuple[Words, IntArray]:
-    """Return the best labelsets with a numerator of at least ``smallest``, and their numerators.
+def best_members(problem: MaxProblem, n_best: int, chunk: int) -> tuple[Words, IntArray]:
+    """Return the best labelsets, and their numerators.
 
     Highest numerators come first, then lowest totals, then lowest codes. The problem must have totals.
     About ``chunk`` rows are worked on at a time.
     """
     limit = _reached_by(problem, n_best)
-    limit = limit if limit.numerator >= smallest else Rank(smallest)
     opened = open_labels(problem, limit)
+    assert opened is not None  # some labelsets reach the limit
     found = np.empty((0, problem.values.shape[2]), dtype=np.int64)
     found_words = pack(np.empty((0, len(problem.values)), dtype=np.int8))
-    if opened is None:
-        return found_words, problem.numerators(found)
 
     def may_be_best(states: IntArray, words: Words) -> IntArray:
         good = np.flatnonzero(problem.reach(states, limit))

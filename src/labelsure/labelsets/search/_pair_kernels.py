@@ -60,7 +60,7 @@ def search_pairs(
     The keys of all are written into ``best.keys``, in no order, until it is full but for one row; with no room they are
     only counted. The best are kept there as a heap.
 
-    Reference : _reference.ranked
+    Reference : labelset_reference.ranked
     Requires : everything in the stack zero at the beginning but scores[0] = base, words = mode, levels[0, LENGTH] = n,
         and the first n columns of changes and of entries, with the labels and costs; desk.more zero
     Cost : a few evaluations of K look-ups per member; O(n K) per list, n its length

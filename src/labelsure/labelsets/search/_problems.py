@@ -102,6 +102,8 @@ class ObjectSearch:
         The object.
     problems, row : Problems, int
         Its problem.
+    flips : Flips
+        The same without pairs.
     lookup : Lookup
         How scores become numerators.
     overrides : OverrideList
@@ -115,16 +117,12 @@ class ObjectSearch:
     i: int
     problems: Problems
     row: int
+    flips: Flips
     lookup: Lookup
     overrides: OverrideList
     has_pairs: bool
     additive: bool
     options: EngineOptions
-
-    @cached_property
-    def flips(self) -> Flips:
-        """Its problem without pairs."""
-        return self.problems.flips(self.row)
 
     @cached_property
     def pair_problem(self) -> PairProblem:

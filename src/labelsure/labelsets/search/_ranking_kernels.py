@@ -22,7 +22,7 @@ HIGHEST_BIT = np.uint64(1 << 63)
 def write_key(value: Integer, total: Integer, words: Words, by_total: bool, row: Integer, keys: IntArray) -> None:
     """Write the key of a labelset into a row; without ``by_total`` its numerator counts alone.
 
-    Reference : the tuples that _reference.ranked sorts by
+    Reference : the tuples that labelset_reference.ranked sorts by
     Requires : words (W,), keys (n, 2 + W)
     Cost : O(W)
     """

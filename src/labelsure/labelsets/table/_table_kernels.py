@@ -58,7 +58,7 @@ class Notes(NamedTuple):
 def subset_sums(start: Integer, costs: IntArray, sums: IntArray) -> None:
     """Write start + the sum of each subset of ``costs`` into ``sums``, by the subset's code.
 
-    Reference : _reference.subset_sums
+    Reference : labelset_reference.subset_sums
     Requires : sums of length 2^len(costs)
     Cost : one addition per subset
     """
@@ -74,7 +74,7 @@ def subset_sums(start: Integer, costs: IntArray, sums: IntArray) -> None:
 def pair_sums(pairs: IntArray, sums: IntArray) -> None:
     """Write the sum of the pairwise costs inside each subset of the labels into ``sums``, by the subset's code.
 
-    Reference : _reference.pair_sums
+    Reference : labelset_reference.pair_sums
     Requires : pairs (p, p), only entries above the diagonal count; sums of length 2^p
     Cost : two additions per subset
     """
@@ -108,7 +108,7 @@ def add_counts(base: Integer, sums: IntArray, k: Integer, tables: ScoreTables, n
     The buckets of all scores come first, in a loop without branches, which the processor does several at a time; it is
     a third faster so. Scores that share a bucket with a calibration score are noted, and compared at the end.
 
-    Reference : _core.calibration.Calibration.count_at_least
+    Reference : _core.p_values.count_at_least
     Requires : base + sums >= the fold's origin; notes and row as long as sums
     Cost : one look-up per score, and a comparison for those that share a bucket with a calibration score
     """
@@ -141,7 +141,7 @@ def count_rows(additive: AdditiveScores, tables: ScoreTables, strict: Integer, r
     The labels are cut in two parts. Given the labels of the high part, the additive scores of the low part are a table
     of subset sums, so each score costs one addition; pairs cost one more.
 
-    Reference : _reference.count_table, but for overrides
+    Reference : labelset_reference.count_table, but for overrides
     Requires : tables of the same folds, rows (n, 2^q)
     Cost : one addition and one look-up per object, labelset and fold, but for high parts stranger than all calibration
         examples; O(2^max(q - 9, 9)) memory
