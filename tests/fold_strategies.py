@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Overrides, Penalty, SquareRoot
 from labelsure.labelsets import DRAW_UNIT, Fold, Weighing, decode
-from labelsure.labelsets.arrays import ObjectWeighing
+from labelsure.labelsets.arrays._weighing import ObjectWeighing
 
 LARGEST_COST = 2**43
 """With up to 10 labels, 56 costs: scores stay below the 2^50 that fixed point promises."""

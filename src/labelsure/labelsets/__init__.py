@@ -32,9 +32,10 @@ from labelsure._core.randomness import DRAW_UNIT
 from labelsure.labelsets._compact import CompactEngine, CompactObject
 from labelsure.labelsets._composite import CategoryEngine, GroupedEngine
 from labelsure.labelsets._engine import LabelsetEngine, StrangestEmpty
-from labelsure.labelsets._fold_engine import Empty, FoldEngine, make_engine
-from labelsure.labelsets._stored import StoredEngine
-from labelsure.labelsets.arrays import BestLabelsets, EngineOptions, Fold, RegionSize, Weighing
+from labelsure.labelsets._fold_engine import Empty, FoldEngine, StoredEngine, make_engine
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.labelsets.arrays._results import BestLabelsets, EngineOptions, RegionSize
+from labelsure.labelsets.arrays._weighing import Weighing
 
 __all__ = [
     "DRAW_UNIT",

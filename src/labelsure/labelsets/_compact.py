@@ -17,7 +17,9 @@ from labelsure._core.running import map_in_threads
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
 from labelsure.labelsets._engine import LabelsetEngine
 from labelsure.labelsets._fold_engine import FoldEngine, WeighingAt, weighing_of_some
-from labelsure.labelsets.arrays import BestLabelsets, EngineOptions, Fold, Members, RegionSize, Weighing, check_listable
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.labelsets.arrays._results import BestLabelsets, EngineOptions, Members, RegionSize, check_listable
+from labelsure.labelsets.arrays._weighing import Weighing
 
 Answer = TypeVar("Answer")
 

@@ -10,7 +10,8 @@ from labelsure._core.labelset_bits import pack
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure.labelsets._engine import LabelsetEngine
 from labelsure.labelsets._fold_engine import FoldEngine, TableEngine
-from labelsure.labelsets.arrays import BestLabelsets, Counts, Members, RegionSize, sum_sizes
+from labelsure.labelsets.arrays._results import BestLabelsets, Members, RegionSize, sum_sizes
+from labelsure.labelsets.arrays._weighing import Counts
 from labelsure.labelsets.table import RowTable, TableAnswers
 
 Array = TypeVar("Array", IntArray, FloatArray, LabelMatrix, BoolArray)

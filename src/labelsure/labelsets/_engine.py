@@ -13,7 +13,8 @@ import numpy as np
 from labelsure._core.labelset_bits import pack
 from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
-from labelsure.labelsets.arrays import BestLabelsets, Counts, EngineOptions, Members, RegionSize, sum_sizes
+from labelsure.labelsets.arrays._results import BestLabelsets, EngineOptions, Members, RegionSize, sum_sizes
+from labelsure.labelsets.arrays._weighing import Counts
 
 
 class LabelsetEngine(ABC):

@@ -7,7 +7,6 @@ from hypothesis.extra.numpy import arrays
 
 from fold_strategies import COSTS
 from labelsure._core.p_values import count_at_least
-from labelsure.labelsets.arrays import ScoreTables
 from labelsure.labelsets.arrays._fold_arrays import (
     BUCKET_BEGIN,
     BUCKET_BITS,
@@ -17,6 +16,7 @@ from labelsure.labelsets.arrays._fold_arrays import (
     SHIFT,
     VALUE_BEGIN,
     VALUE_END,
+    ScoreTables,
 )
 
 

@@ -12,8 +12,8 @@ from fold_strategies import COSTS, fold_lists, full_energies, plain_weighing
 from labelsure._core.energy_parts import SquareRoot
 from labelsure._core.p_values import count_at_least
 from labelsure.labelsets import DRAW_UNIT, decode
-from labelsure.labelsets.arrays import FoldArrays, ScoreTables, _lookup_kernels
-from labelsure.labelsets.arrays._fold_arrays import LINK, VALUE_BEGIN, VALUE_END
+from labelsure.labelsets.arrays import _lookup_kernels
+from labelsure.labelsets.arrays._fold_arrays import LINK, VALUE_BEGIN, VALUE_END, FoldArrays, ScoreTables
 from labelsure.labelsets.search._depth_first_kernels import weigh_rows
 
 LARGEST_ROOT = 2**31 - 1

@@ -13,7 +13,7 @@ from fold_strategies import fold_lists
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Penalty, SquareRoot
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine, decode
-from labelsure.labelsets.arrays import FoldArrays
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays
 from labelsure.labelsets.search._best_first_kernels import Node, least_total
 from labelsure.labelsets.search._problems import pose_problems
 from search_cases import random_case

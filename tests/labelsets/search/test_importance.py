@@ -10,8 +10,7 @@ from labelsure._core.energy_parts import Penalty
 from labelsure._core.labelset_bits import pack, unpack
 from labelsure.labelsets import EngineOptions, FoldEngine, decode
 from labelsure.labelsets.search._best_first import best_of
-from labelsure.labelsets.search._estimate import estimate_size
-from labelsure.labelsets.search._importance import RegionDraws, estimate_by_importance, log_probabilities
+from labelsure.labelsets.search._estimate import RegionDraws, estimate_by_importance, estimate_size, log_probabilities
 from quadratic_forms import form_engine
 from search_cases import random_case, values_of
 

@@ -10,7 +10,7 @@ from fold_strategies import COSTS, fold_lists, plain_weighing
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import SquareRoot
 from labelsure.labelsets import DRAW_UNIT
-from labelsure.labelsets.arrays import FoldArrays, Lookup
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup
 from labelsure.labelsets.search._label_kernels import Way, label_numerators
 from labelsure.labelsets.search._problems import pose_problems
 

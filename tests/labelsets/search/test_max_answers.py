@@ -18,8 +18,7 @@ from brute_force import highest_by_label, labelsets_of
 from fold_strategies import COSTS, fold_lists, smoothing
 from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine
 from labelsure.labelsets.search._max_answers import MaxAnswers
-from labelsure.labelsets.search._max_count import UNIT_BITS, count_members, draw_some, estimate_members
-from labelsure.labelsets.search._max_problem import MaxProblem
+from labelsure.labelsets.search._max_problem import UNIT_BITS, MaxProblem, count_members, draw_some, estimate_members
 from labelsure.labelsets.table import RowTable
 from max_cases import max_energy, noisy_folds, random_max_case
 from search_cases import BY_SEARCH, Case, assert_answers_equal_brute_force, values_of

@@ -11,11 +11,11 @@ from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Penalty
 from labelsure._core.labelset_bits import unpack
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine
-from labelsure.labelsets.arrays import FoldArrays
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure.labelsets.search._labelset_kernels import NUMERATOR
 from labelsure.labelsets.search._list_kernels import ANCHORS_PER_EVALUATION
 from labelsure.labelsets.search._pair_search import PairSearch, best_pair_members
 from labelsure.labelsets.search._problems import force_label, pose_problems
-from labelsure.labelsets.search._ranking_kernels import NUMERATOR
 from labelsure.labelsets.search._states import FINISHED, FOUND, Goal
 from quadratic_forms import form_engine
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from labelsure.labelsets.search._ranking_kernels import offer, precedes, read_keys, read_sorted, sift, write_key
+from labelsure.labelsets.search._labelset_kernels import offer, precedes, read_keys, read_sorted, sift, write_key
 from labelsure.labelsets.search._states import Ranked
 
 ROWS = st.integers(1, 20).flatmap(

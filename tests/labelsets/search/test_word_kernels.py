@@ -9,7 +9,7 @@ from fold_strategies import penalties as penalties_of
 from labelsure._core.energy_parts import Penalty
 from labelsure._core.labelset_bits import pack, unpack
 from labelsure.labelsets import decode
-from labelsure.labelsets.arrays import Penalties
+from labelsure.labelsets.arrays._fold_arrays import Penalties
 from labelsure.labelsets.search import _word_kernels
 
 

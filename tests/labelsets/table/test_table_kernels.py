@@ -11,8 +11,13 @@ from fold_strategies import COSTS, LARGEST_COST, calibrations, energies, fold_li
 from labelsure._core.energy import Energy
 from labelsure._core.p_values import count_at_least
 from labelsure.labelsets import Fold, Weighing, decode
-from labelsure.labelsets.arrays import FoldArrays, Penalties, ScoreTables
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays, ScoreTables
 from labelsure.labelsets.table import NumbaTable, _table_kernels
+
+
+def table_of(folds, weighing):
+    arrays = FoldArrays(folds)
+    return NumbaTable(arrays.n_objects, arrays.n_labels, 0, arrays.total_scores, arrays, weighing)
 
 
 def count_rows(folds, *, strict=False):
@@ -20,8 +25,7 @@ def count_rows(folds, *, strict=False):
     everyone = np.arange(folds[0].energy.n_objects)
     weights = np.zeros((len(folds), 1 + max(len(fold.calibration) for fold in folds)), dtype=np.int64)
     table, by_fold = (
-        NumbaTable(FoldArrays(folds), weighing, len(everyone), folds[0].energy.n_labels, 0)
-        for weighing in (weighing_of(folds), Weighing.ruled(weights, everyone, 1))
+        table_of(folds, weighing) for weighing in (weighing_of(folds), Weighing.ruled(weights, everyone, 1))
     )
     rows = table.count(everyone, strict=strict)
     assert rows.shape[0] == 1
@@ -67,12 +71,13 @@ def test_add_counts_equal_calibration(data):
 @given(fold_lists(labels=(1, 6), folds=(1, 3), objects=(1, 1), kind=full_energies))
 def test_penalty_rows_equal_reference(folds):
     n_labels = folds[0].energy.n_labels
-    rows = Penalties.of([fold.energy.penalty for fold in folds], n_labels).rows(n_labels)
-    if all(fold.energy.penalty is None for fold in folds):
+    table = table_of(folds, weighing_of(folds))
+    _, rows = table._rows_of_codes
+    penalties = [energy.penalty for energy in table.arrays.general]
+    if not any(penalties):
         assert rows.shape == (len(folds), 0)
         return
-    for fold, row in zip(folds, rows.tolist(), strict=True):
-        penalty = fold.energy.penalty
+    for penalty, row in zip(penalties, rows.tolist(), strict=True):
         labelsets = decode(np.arange(2**n_labels), n_labels).tolist()
         assert row == [0 if penalty is None else labelset_reference.penalty_cost(penalty, one) for one in labelsets]
 

@@ -6,17 +6,8 @@ import numpy as np
 
 from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.types import IntArray
-from labelsure.labelsets.arrays._fold_arrays import (
-    BUCKET_BEGIN,
-    BUCKET_LAST,
-    COUNT_SHIFT,
-    LINK,
-    ORIGIN,
-    SHIFT,
-    VALUE_BEGIN,
-    VALUE_END,
-    ScoreTables,
-)
+from labelsure.labelsets.arrays import _fold_arrays as columns
+from labelsure.labelsets.arrays._fold_arrays import ScoreTables
 from labelsure.labelsets.arrays._weighing import ObjectWeighing
 
 Integer: TypeAlias = Any
@@ -49,7 +40,7 @@ def count_from(score: Integer, position: Integer, k: Integer, tables: ScoreTable
     Requires : all of the fold's values before position are below score
     Cost : O(log d) comparisons, d the number of values passed
     """
-    values, end = tables.values, tables.layout[k, VALUE_END]
+    values, end = tables.values, tables.layout[k, columns.VALUE_END]
     step = 1
     below = position - 1  # values[below] < score
     while position < end and values[position] < score:
@@ -63,7 +54,7 @@ def count_from(score: Integer, position: Integer, k: Integer, tables: ScoreTable
             below = middle
         else:
             above = middle
-    return tables.counts[above + tables.layout[k, COUNT_SHIFT]]
+    return tables.counts[above + tables.layout[k, columns.COUNT_SHIFT]]
 
 
 @lean_kernel
@@ -79,11 +70,11 @@ def count_additive(scores: IntArray, more: IntArray, tables: ScoreTables) -> Int
     one = np.uint64(1)
     for k in range(np.uint64(scores.shape[0])):
         score = scores[k] + more[k]
-        distance = np.uint64(max(score - layout[k, ORIGIN], 0))
-        bucket = np.uint64(layout[k, BUCKET_BEGIN]) + (distance >> np.uint64(layout[k, SHIFT]))
-        count = np.int64(buckets[min(bucket, np.uint64(layout[k, BUCKET_LAST]))])
+        distance = np.uint64(max(score - layout[k, columns.ORIGIN], 0))
+        bucket = np.uint64(layout[k, columns.BUCKET_BEGIN]) + (distance >> np.uint64(layout[k, columns.SHIFT]))
+        count = np.int64(buckets[min(bucket, np.uint64(layout[k, columns.BUCKET_LAST]))])
         if count < 0:
-            count = count_from(score, layout[k, VALUE_BEGIN] + ~count, np.int64(k * one), tables)
+            count = count_from(score, layout[k, columns.VALUE_BEGIN] + ~count, np.int64(k * one), tables)
         total += count
     return total
 
@@ -111,7 +102,7 @@ def total_of(scores: IntArray, more: IntArray, penalty: IntArray, tables: ScoreT
     """
     total = np.int64(0)
     for k in range(scores.shape[0]):
-        total += final_score(scores[k] + more[k], penalty[k], tables.layout[k, LINK])
+        total += final_score(scores[k] + more[k], penalty[k], tables.layout[k, columns.LINK])
     return total
 
 
@@ -131,13 +122,13 @@ def weigh(
     lowest = np.int64(0)
     n_looks = 2 if weighing.above > 0 else 1
     for k in range(scores.shape[0]):
-        score = final_score(scores[k] + more[k], penalty[k], layout[k, LINK])
+        score = final_score(scores[k] + more[k], penalty[k], layout[k, columns.LINK])
         for strict in range(n_looks):  # written out: numba counts references to arrays at every call
-            distance = np.uint64(max(score + strict - layout[k, ORIGIN], 0))
-            bucket = np.uint64(layout[k, BUCKET_BEGIN]) + (distance >> np.uint64(layout[k, SHIFT]))
-            count = np.int64(buckets[min(bucket, np.uint64(layout[k, BUCKET_LAST]))])
+            distance = np.uint64(max(score + strict - layout[k, columns.ORIGIN], 0))
+            bucket = np.uint64(layout[k, columns.BUCKET_BEGIN]) + (distance >> np.uint64(layout[k, columns.SHIFT]))
+            count = np.int64(buckets[min(bucket, np.uint64(layout[k, columns.BUCKET_LAST]))])
             if count < 0:
-                count = count_from(score + strict, layout[k, VALUE_BEGIN] + ~count, k, tables)
+                count = count_from(score + strict, layout[k, columns.VALUE_BEGIN] + ~count, k, tables)
             if weights.shape[0] > 0:
                 count = weights[k, count]
             total += count * (weighing.above if strict else weighing.at_least)

@@ -8,25 +8,17 @@ import numpy as np
 from labelsure._core.labelset_bits import Words, labelset_keys, unpack, word_keys
 from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
-from labelsure.labelsets.arrays import (
-    Answers,
-    EngineOptions,
-    FoldArrays,
-    Found,
-    Lookup,
-    Members,
-    OverrideList,
-    RegionSize,
-    Weighing,
-)
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup, OverrideList
+from labelsure.labelsets.arrays._results import Answers, EngineOptions, Found, Members, RegionSize
+from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.labelsets.search import _states as states
-from labelsure.labelsets.search._best_first import top_of
+from labelsure.labelsets.search._best_first import label_numerators_of, top_of
 from labelsure.labelsets.search._depth_first_kernels import search, weigh_rows
 from labelsure.labelsets.search._estimate import estimate_size
-from labelsure.labelsets.search._labels import label_numerators_of
+from labelsure.labelsets.search._labelset_kernels import NUMERATOR
 from labelsure.labelsets.search._pair_search import list_pair_members
 from labelsure.labelsets.search._problems import ObjectSearch, pose_problems
-from labelsure.labelsets.search._ranking_kernels import NUMERATOR
+from labelsure.labelsets.search._states import Buffer, DepthFirst
 
 
 @dataclass(eq=False)
@@ -114,7 +106,7 @@ class SearchAnswers(Answers):
         yield one.overrides.labelsets[members], one.overrides.numerators[members]
         known = labelset_keys(one.overrides.labelsets)
         n_words = one.problems.mode.shape[1]
-        found = states.Buffer(
+        found = Buffer(
             np.empty((self.options.chunk, n_words), dtype=np.uint64), np.empty(self.options.chunk, dtype=np.int64)
         )
         for n_new, _ in self._depth_first(one, smallest, found):
@@ -124,7 +116,7 @@ class SearchAnswers(Answers):
     def count(self, objects: IntArray, smallest: IntArray, budget: int) -> list[tuple[int, bool]]:
         """Return the members of each region that at most ``budget`` evaluations find, and whether these are all."""
         no_words: Words = np.empty((0, (self.n_labels + 63) // 64), dtype=np.uint64)
-        nothing = states.Buffer(no_words, np.empty(0, dtype=np.int64))
+        nothing = Buffer(no_words, np.empty(0, dtype=np.int64))
         answers = []
         for one in self.pose(objects):
             least = int(smallest[one.i])
@@ -151,7 +143,7 @@ class SearchAnswers(Answers):
             yield ObjectSearch(i, problems, row, problems.flips(row), lookup, overrides, *settings)
 
     def _depth_first(
-        self, one: ObjectSearch, smallest: int, found: states.Buffer, *, budget: int | None = None
+        self, one: ObjectSearch, smallest: int, found: Buffer, *, budget: int | None = None
     ) -> Iterator[tuple[int, bool]]:
         """Search a region; yield how many members were found since, and whether the search is finished.
 
@@ -180,7 +172,7 @@ class SearchAnswers(Answers):
         scores[0] = flips.base
         numbers, penalty = np.zeros(states.N_NUMBERS, dtype=np.int64), np.zeros_like(flips.base)
         present, known = np.array([flips.mode, flips.mode])
-        state = states.DepthFirst(numbers, position, flipped, scores, present, penalty, known)
+        state = DepthFirst(numbers, position, flipped, scores, present, penalty, known)
         plain = self.weighing.is_plain and not (one.lookup.penalties.present or self.arrays.has_link)
         ended, spent, call = states.BUFFER_FULL, 0, self.options.depth_first_call
         while ended != states.FINISHED and (budget is None or spent < budget):

@@ -2,25 +2,16 @@
 
 import numpy as np
 
-from labelsure._core.labelset_bits import Words, pack, word_keys
+from labelsure._core.labelset_bits import Words, labelset_keys, pack, unpack, word_keys
 from labelsure._core.running import stop_if_asked
-from labelsure._core.types import IntArray
+from labelsure._core.types import BoolArray, IntArray
+from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._best_first_kernels import Node, Totals, best_first
+from labelsure.labelsets.search._label_kernels import SHARES, Way, label_numerators
+from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, TOTAL, read_sorted
 from labelsure.labelsets.search._pair_search import Best, best_pair_members
 from labelsure.labelsets.search._problems import ObjectSearch, force_flip, force_label
-from labelsure.labelsets.search._ranking_kernels import CODE, NUMERATOR, TOTAL, read_sorted
-from labelsure.labelsets.search._states import (
-    BUDGET_SPENT,
-    FAR,
-    FINISHED,
-    FOUND,
-    N_NUMBERS,
-    NO_ROOM,
-    WORK,
-    Flips,
-    Frontier,
-    Ranked,
-)  # fmt: skip
+from labelsure.labelsets.search._states import FAR, Flips, Frontier, Ranked
 
 
 def best_of(
@@ -57,7 +48,7 @@ def best_of(
         left -= 0 if budget is None else found.work
         if found.missed is None or left <= 0:
             return found
-        reached = int(found.rank[-1, NUMERATOR]) if len(found.rank) == n_best else -FAR
+        reached = int(found.rank[-1, NUMERATOR]) if len(found.rank) == n_best else -states.FAR
     problem = one.pair_problem
     if forced >= 0:
         problem = force_label(problem, forced, flipped=flipped)
@@ -87,7 +78,7 @@ def best_members(flips: Flips, one: ObjectSearch, n_best: int, *, forced: int, b
     (n_folds,), (n_words,), room = flips.base.shape, flips.mode.shape, one.options.frontier
     best = Ranked(np.arange(n_best + 1), np.empty((n_best + 1, CODE + n_words), dtype=np.int64))
     frontier = Frontier(
-        numbers=np.zeros(N_NUMBERS, dtype=np.int64),
+        numbers=np.zeros(states.N_NUMBERS, dtype=np.int64),
         heap=np.arange(room),
         keys=np.empty((room, CODE + n_words), dtype=np.int64),
         entries=np.empty((room, n_words + n_folds + 1), dtype=np.int64),
@@ -97,24 +88,24 @@ def best_members(flips: Flips, one: ObjectSearch, n_best: int, *, forced: int, b
     cost = cheapest = numbers[:0]
     if by_total:
         cost = flips.cost.sum(axis=1)
-        cheapest = np.append(np.minimum.accumulate(cost[::-1])[::-1], FAR)
+        cheapest = np.append(np.minimum.accumulate(cost[::-1])[::-1], states.FAR)
     totals = Totals(by_total, one.additive, cost, cheapest)
     scores, more, penalty = np.zeros((3, n_folds), dtype=np.int64)
     scores[:] = flips.base
     words, lowest = np.array([flips.mode, flips.mode])
     node = Node(words, scores, more, penalty, np.zeros(2, dtype=np.int64), lowest)
-    ended = BUDGET_SPENT
-    while ended != FINISHED and numbers[WORK] < budget:
+    ended = states.BUDGET_SPENT
+    while ended != states.FINISHED and numbers[states.WORK] < budget:
         stop_if_asked()
-        call = min(one.options.ranked_call, budget - int(numbers[WORK]))
+        call = min(one.options.ranked_call, budget - int(numbers[states.WORK]))
         ended = best_first(flips, totals, forced, one.lookup, call, node, frontier, best)
-        if ended == NO_ROOM:
+        if ended == states.NO_ROOM:
             if 2 * len(frontier.heap) > most:
                 break
             frontier = _widen(frontier)
-    missed = None if ended == FINISHED else -int(frontier.keys[frontier.heap[0], NUMERATOR])
-    found = best.order[: numbers[FOUND]]
-    return Best(*read_sorted(best.keys[found]), missed, int(numbers[WORK]))
+    missed = None if ended == states.FINISHED else -int(frontier.keys[frontier.heap[0], NUMERATOR])
+    found = best.order[: numbers[states.FOUND]]
+    return Best(*read_sorted(best.keys[found]), missed, int(numbers[states.WORK]))
 
 
 def top_of(one: ObjectSearch, n_best: int) -> Best:
@@ -140,3 +131,73 @@ def _widen(frontier: Frontier) -> Frontier:
     room = len(frontier.heap)
     keys, entries = (np.concatenate([rows, np.empty_like(rows)]) for rows in (frontier.keys, frontier.entries))
     return frontier._replace(heap=np.append(frontier.heap, np.arange(room, 2 * room)), keys=keys, entries=entries)
+
+
+def label_numerators_of(one: ObjectSearch) -> IntArray:
+    """Return the highest numerator of one object's labelsets with each label off and on, (q, 2).
+
+    Where the budget for labels is spent, upper bounds of them: what follows from these holds, but may say less.
+    """
+    problems, row, overrides = one.problems, one.row, one.overrides
+    n_labels = problems.label.shape[1]
+    by_flip = np.zeros((n_labels, 2), dtype=np.int64)
+    additive = not (one.has_pairs or one.lookup.penalties.present or overrides.n_stranger)
+    if additive:
+        flips = one.flips
+        scores = np.empty((flips.n_hard + 1, len(flips.base)), dtype=np.int64)
+        way = Way(scores, *np.empty((2, flips.n_hard + 1), dtype=np.int64))
+        label_numerators(flips, one.lookup, one.options.label_budget, way, by_flip)
+    need_search = _need_search(one, additive=additive)
+    if need_search.any() and not overrides.n_stranger:  # the best of all is the best with its own labels
+        _fill_in_best(one, by_flip, need_search)
+    _search_labels(one, by_flip, need_search)
+    on = problems.sign[row] < 0
+    numerators = np.empty_like(by_flip)
+    numerators[problems.label[row]] = np.where(on[:, None], by_flip[:, ::-1], by_flip)
+    for value in (0, 1) if len(overrides.labelsets) else ():
+        own = np.where(overrides.labelsets == value, overrides.numerators[:, None], -FAR).max(axis=0)
+        numerators[:, value] = np.maximum(numerators[:, value], own)
+    return numerators
+
+
+def _search_labels(one: ObjectSearch, by_flip: IntArray, need_search: BoolArray) -> None:
+    """Write the highest numerators, overrides left out, of what needs a search; 0 if there are none."""
+    n_stranger = one.overrides.n_stranger
+    known = labelset_keys(one.overrides.labelsets)
+    left = one.options.label_budget
+    for t, flipped in zip(*np.nonzero(need_search), strict=True):
+        share = left // SHARES + 1
+        best = best_of(one, 1 + n_stranger, by_total=n_stranger > 0, forced=int(t), flipped=bool(flipped), budget=share)
+        left = max(left - best.work, 0)
+        rank = best.rank
+        if n_stranger:
+            rank = rank[~np.isin(word_keys(best.words), known)]
+        highest = int(rank[0, NUMERATOR]) if len(rank) else 0
+        by_flip[t, flipped] = highest if best.missed is None else max(highest, best.missed)
+
+
+def _fill_in_best(one: ObjectSearch, by_flip: IntArray, need_search: BoolArray) -> None:
+    """Write the numerator of the best labelset for what it flips and what not, which then need no search."""
+    best = best_of(one, 1)
+    if len(best.words) and best.missed is None:
+        flips = unpack(best.words ^ one.problems.mode[one.row], len(by_flip))[0, one.problems.label[one.row]]
+        places = np.arange(len(flips)), flips
+        by_flip[places] = np.where(need_search[places], best.rank[0, NUMERATOR], by_flip[places])
+        need_search[places] = False
+
+
+def _need_search(one: ObjectSearch, *, additive: bool) -> BoolArray:
+    """Tell for each position, left alone and flipped, whether only a search finds the best labelset, (p, 2).
+
+    Where scores are additive, that is where the flips of hard positions may leave the empty labelset, and that is no
+    candidate.
+    """
+    on = one.problems.sign[one.row] < 0
+    if not additive:
+        return np.ones((len(on), 2), dtype=bool)
+    if one.lookup.allow_empty:
+        return np.zeros((len(on), 2), dtype=bool)
+    stays_on = on.copy()
+    stays_on[: one.problems.n_hard[one.row]] = False  # hard positions may be flipped off
+    others_stay = stays_on.sum() > stays_on
+    return np.column_stack([~(others_stay | on), ~(others_stay | ~on)])

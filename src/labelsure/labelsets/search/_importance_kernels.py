@@ -4,10 +4,10 @@ import numpy as np
 
 from labelsure._core.compilation import kernel
 from labelsure._core.types import BoolArray
-from labelsure.labelsets.arrays import Lookup
+from labelsure.labelsets.arrays._fold_arrays import Lookup
 from labelsure.labelsets.arrays._lookup_kernels import Integer, weigh
+from labelsure.labelsets.search._labelset_kernels import flip, is_candidate, penalise
 from labelsure.labelsets.search._states import Buffer, PairProblem
-from labelsure.labelsets.search._word_kernels import flip, is_candidate, penalise
 
 
 @kernel

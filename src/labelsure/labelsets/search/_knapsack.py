@@ -14,7 +14,8 @@ import numpy as np
 from labelsure._core.energy import Energy
 from labelsure._core.labelset_bits import unpack
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
-from labelsure.labelsets.arrays import FoldArrays, Weighing
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.labelsets.search._problems import Problems, own_row
 
 GRID_NUMBERS = 2**23

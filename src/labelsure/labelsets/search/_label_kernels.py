@@ -16,7 +16,7 @@ import numpy as np
 
 from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.types import IntArray
-from labelsure.labelsets.arrays import Lookup
+from labelsure.labelsets.arrays._fold_arrays import Lookup
 from labelsure.labelsets.arrays._lookup_kernels import Integer, weigh
 from labelsure.labelsets.search._states import Flips
 

@@ -1,26 +1,29 @@
 """Answers about scores that are the largest of labels' costs and nothing else, for any number of labels."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from labelsure._core.labelset_bits import unpack
+from labelsure._core.labelset_bits import Words, pack, unpack
+from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
-from labelsure.labelsets.arrays import (
-    Answers,
-    Counts,
-    EngineOptions,
-    FoldArrays,
-    Found,
-    Members,
-    RegionSize,
-    Weighing,
-    sum_sizes,
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure.labelsets.arrays._results import Answers, EngineOptions, Found, Members, RegionSize, sum_sizes
+from labelsure.labelsets.arrays._weighing import Counts, Weighing
+from labelsure.labelsets.search._max_problem import (
+    UNTOUCHED,
+    MaxProblem,
+    OpenLabels,
+    Rank,
+    count_members,
+    decisive_first,
+    equal_rows,
+    estimate_members,
+    minima_from,
+    open_labels,
+    with_both,
 )
-from labelsure.labelsets.search._max_count import count_members, estimate_members
-from labelsure.labelsets.search._max_problem import MaxProblem
-from labelsure.labelsets.search._max_search import best_members, iterate_members, label_numerators
 
 
 @dataclass(eq=False)
@@ -112,3 +115,186 @@ def max_rows(arrays: FoldArrays, weighing: Weighing, objects: IntArray) -> Count
                 lowest = prefix if lowest is None else np.minimum(lowest, prefix)
         rows.append(total if lowest is None else lowest)
     return np.stack(rows)
+
+
+def iterate_members(problem: MaxProblem, smallest: int, chunk: int) -> Iterator[tuple[Words, IntArray]]:
+    """Yield all labelsets with a numerator of at least ``smallest``, and these, at most ``chunk`` at a time."""
+    opened = open_labels(problem, Rank(smallest))
+    if opened is None:
+        return
+    opened = decisive_first(problem, opened)
+
+    def members(states: IntArray, _: Words) -> IntArray:
+        return np.flatnonzero(problem.numerators(states) >= smallest)
+
+    for states, words in _walk(opened, members, chunk):
+        yield words, problem.numerators(states)
+
+
+def best_members(problem: MaxProblem, n_best: int, chunk: int) -> tuple[Words, IntArray]:
+    """Return the best labelsets, and their numerators.
+
+    Highest numerators come first, then lowest totals, then lowest codes. The problem must have totals.
+    About ``chunk`` rows are worked on at a time.
+    """
+    limit = _reached_by(problem, n_best)
+    opened = open_labels(problem, limit)
+    assert opened is not None  # some labelsets reach the limit
+    found = np.empty((0, problem.values.shape[2]), dtype=np.int64)
+    found_words = pack(np.empty((0, len(problem.values)), dtype=np.int8))
+
+    def may_be_best(states: IntArray, words: Words) -> IntArray:
+        good = np.flatnonzero(problem.reach(states, limit))
+        return good[_lowest_codes(states[good], words[good], n_best)]
+
+    for states, words in _walk(_contested_first(problem, opened), may_be_best, max(chunk, 2 * n_best)):
+        found, found_words = np.concatenate([found, states]), np.concatenate([found_words, words])
+        order = np.lexsort((*found_words.T, problem.totals(found), -problem.numerators(found)))[:n_best]
+        found, found_words = found[order], found_words[order]
+        if len(found) == n_best:
+            limit = Rank(int(problem.numerators(found[-1])), int(problem.totals(found[-1])))
+    return found_words, problem.numerators(found)
+
+
+def label_numerators(problem: MaxProblem, *, allow_empty: bool, chunk: int) -> IntArray:
+    """Return the highest numerator among the labelsets with each label off and on, (q, 2).
+
+    For a label that is easy, one of the two is nowhere worse, whatever the others are; only the others are searched.
+    """
+    values = problem.values
+    everyone = np.arange(len(values))
+    off, on = np.minimum(values, values.max(axis=1).min(axis=0)).transpose(1, 0, 2)
+    on_wins, off_wins = (on >= off).all(axis=1), (off >= on).all(axis=1)
+    easy = on_wins | off_wins
+    start = values[easy, on_wins[easy].astype(np.int64)].min(axis=0, initial=UNTOUCHED)
+    hard = values[~easy]
+    numerators = _highest(problem, hard, np.minimum(start, values).reshape(-1, len(start)), chunk).reshape(-1, 2)
+    if allow_empty:
+        return numerators
+    for j in np.flatnonzero(on_wins.sum() == on_wins):  # nothing else is sure to be on when this label is off
+        others = everyone != j
+        if off_wins[j]:  # the best labelset with any other label on has this one off
+            numerators[j, 0] = numerators[others, 1].max(initial=0)
+        else:
+            starts = np.minimum(np.minimum(start, values[j, 0]), values[others, 1])
+            numerators[j, 0] = _highest(problem, hard, starts, chunk).max(initial=0)
+    return numerators
+
+
+def _highest(problem: MaxProblem, hard: IntArray, starts: IntArray, chunk: int) -> IntArray:
+    """Return the highest numerator of each start's minima with those of any choice for each hard label, (R,)."""
+    first, which = equal_rows(starts)
+    starts = starts[first]
+    hard = hard[np.argsort(problem.numerators(hard).max(axis=1))]
+    best = minima_from(hard.max(axis=1))
+    highest = problem.numerators(_follow_better(problem, hard, best, starts))
+    stack = [(0, np.arange(len(starts)), starts)]
+    while stack:
+        stop_if_asked()
+        t, whose, states = stack.pop()
+        states = np.minimum(states, best[t])
+        better = problem.numerators(states) > highest[whose]
+        whose, states = whose[better], states[better]
+        once, _ = equal_rows(np.column_stack([whose, states]))
+        whose, states = whose[once], states[once]
+        if t == len(hard):
+            np.maximum.at(highest, whose, problem.numerators(states))
+        elif len(whose) > chunk:
+            half = len(whose) // 2
+            stack += [(t, whose[half:], states[half:]), (t, whose[:half], states[:half])]
+        elif len(whose):
+            stack.append((t + 1, np.repeat(whose, 2), with_both(states, hard[t])))
+    return highest[which]
+
+
+def _follow_better(problem: MaxProblem, hard: IntArray, best: IntArray, states: IntArray) -> IntArray:
+    """Return the minima with each hard label as it seems better in its turn."""
+    for t, values in enumerate(hard):
+        both = np.minimum(np.minimum(states[:, None], values), best[t + 1])
+        better = problem.numerators(both).argmax(axis=1)
+        states = np.minimum(states, values[better])
+    return states
+
+
+def _reached_by(problem: MaxProblem, n_best: int) -> Rank:
+    """Return a rank that at least ``n_best`` labelsets reach, or all of them if there are fewer."""
+    n_labels = len(problem.values)
+    if n_best > 2**n_labels:
+        return Rank(-UNTOUCHED)
+    flipped, own, flips = _settle_down(problem)
+    order = np.lexsort((problem.totals(flips), -problem.numerators(flips)))
+    # those that flip some of the first few labels are not below the minima that both values of these leave
+    few = order[: (n_best - 1).bit_length()]
+    candidates = [np.minimum(own, flipped[few].min(axis=0, initial=UNTOUCHED))]
+    if 2 <= n_best <= n_labels + 1:
+        candidates.append(flips[order[n_best - 2]])
+    ranks = [(int(problem.numerators(state)), -int(problem.totals(state))) for state in candidates]
+    numerator, total = max(ranks)
+    return Rank(numerator, -total)
+
+
+def _settle_down(problem: MaxProblem) -> tuple[IntArray, IntArray, IntArray]:
+    """Find a labelset that no flip of one label makes better.
+
+    Return the values its labels would have flipped, (q, D), its minima, (D,), and these with each label flipped.
+    """
+    values = problem.values
+    everyone = np.arange(len(values))
+    bounds = np.minimum(values, values.max(axis=1).min(axis=0))
+    numerators, totals = problem.numerators(bounds), problem.totals(bounds)
+    choice = np.lexsort((totals, -numerators), axis=1)[:, 0]
+    while True:
+        chosen, flipped = values[everyone, choice], values[everyone, 1 - choice]
+        ends = np.full_like(chosen[:1], UNTOUCHED)
+        before = np.minimum.accumulate(np.concatenate([ends, chosen[:-1]]), axis=0)
+        after = np.minimum.accumulate(np.concatenate([ends, chosen[:0:-1]]), axis=0)[::-1]
+        own, flips = chosen.min(axis=0), np.minimum(np.minimum(before, after), flipped)
+        best = np.lexsort((problem.totals(flips), -problem.numerators(flips)))[0]
+        limit = Rank(int(problem.numerators(own)), int(problem.totals(own)) - 1)
+        if not problem.reach(flips[best], limit):
+            return flipped, own, flips
+        choice[best] ^= 1
+
+
+def _walk(
+    opened: OpenLabels, keep: Callable[[IntArray, Words], IntArray], most: int
+) -> Iterator[tuple[IntArray, Words]]:
+    """Decide label after label; yield the minima and words of labelsets, at most ``most`` at a time.
+
+    Only what ``keep`` tells of bounds on their minima, and at last of the minima themselves, is followed.
+    """
+    stack = [(0, opened.start[None], pack(opened.template[None]))]
+    while stack:
+        stop_if_asked()
+        t, states, words = stack.pop()
+        states = np.minimum(states, opened.best[t])
+        kept = keep(states, words)
+        states, words = states[kept], words[kept]
+        if len(states) > most:
+            half = len(states) // 2
+            stack += [(t, states[half:], words[half:]), (t, states[:half], words[:half])]
+        elif t == len(opened.labels):
+            yield states, words
+        elif len(states):
+            j = opened.labels[t]
+            words = np.repeat(words, 2, axis=0)
+            words[1::2, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+            stack.append((t + 1, with_both(states, opened.values[t]), words))
+
+
+def _contested_first(problem: MaxProblem, opened: OpenLabels) -> OpenLabels:
+    """Return the labels in the order of how much harm each does either way."""
+    both = np.minimum(opened.start, opened.values)
+    numerators, totals = problem.numerators(both), problem.totals(both)
+    order = np.lexsort((-totals.min(axis=1), numerators.max(axis=1)))
+    return opened.in_order(order)
+
+
+def _lowest_codes(states: IntArray, words: Words, n_lowest: int) -> IntArray:
+    """Return the positions of this many lowest codes among those with equal rows of minima."""
+    if len(states) <= n_lowest:
+        return np.arange(len(states))
+    _, which = equal_rows(states)
+    sizes = np.bincount(which)
+    order = np.lexsort((*words.T, which))
+    return order[np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes) < n_lowest]

@@ -12,7 +12,8 @@ import numpy as np
 
 from labelsure._core.labelset_bits import Words, pack
 from labelsure._core.types import BoolArray, FloatArray, IntArray
-from labelsure.labelsets.arrays import EngineOptions, FoldArrays, Lookup, OverrideList
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup, OverrideList
+from labelsure.labelsets.arrays._results import EngineOptions
 from labelsure.labelsets.search._states import FAR, Flips, PairCosts, PairProblem
 
 Part = TypeVar("Part", IntArray, FloatArray, Words)

@@ -14,17 +14,9 @@ import numpy as np
 from labelsure._core.labelset_bits import decode, encode
 from labelsure._core.p_values import count_at_least
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
-from labelsure.labelsets.arrays import (
-    Answers,
-    Counts,
-    EngineOptions,
-    FoldArrays,
-    Found,
-    Members,
-    RegionSize,
-    Weighing,
-    check_listable,
-)
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure.labelsets.arrays._results import Answers, EngineOptions, Found, Members, RegionSize, check_listable
+from labelsure.labelsets.arrays._weighing import Counts, Weighing
 
 
 @dataclass(eq=False)
