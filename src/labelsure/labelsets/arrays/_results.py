@@ -1,4 +1,4 @@
-"""What engines may spend, and what they answer with: the best labelsets, and sizes of regions, and how sure these are."""
+"""What engines may spend, and what they answer with: the best labelsets, sizes of regions, and how sure these are."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence

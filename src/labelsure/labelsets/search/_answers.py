@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from labelsure._core.labelset_bits import Words, labelset_keys, unpack, word_keys
+from labelsure._core.labelset_bits import labelset_keys, unpack, word_keys
 from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup, OverrideList
@@ -105,19 +105,14 @@ class SearchAnswers(Answers):
         members = one.overrides.numerators >= smallest
         yield one.overrides.labelsets[members], one.overrides.numerators[members]
         known = labelset_keys(one.overrides.labelsets)
-        n_words = one.problems.mode.shape[1]
-        found = Buffer(
-            np.empty((self.options.chunk, n_words), dtype=np.uint64), np.empty(self.options.chunk, dtype=np.int64)
-        )
+        found = Buffer.of(self.options.chunk, len(one.flips.mode))
         for n_new, _ in self._depth_first(one, smallest, found):
             fresh = ~np.isin(word_keys(found.words[:n_new]), known)
             yield unpack(found.words[:n_new][fresh], self.arrays.n_labels), found.numerators[:n_new][fresh]
 
     def count(self, objects: IntArray, smallest: IntArray, budget: int) -> list[tuple[int, bool]]:
         """Return the members of each region that at most ``budget`` evaluations find, and whether these are all."""
-        no_words: Words = np.empty((0, (self.n_labels + 63) // 64), dtype=np.uint64)
-        nothing = Buffer(no_words, np.empty(0, dtype=np.int64))
-        answers = []
+        nothing, answers = Buffer.of(0, (self.n_labels + 63) // 64), []
         for one in self.pose(objects):
             least = int(smallest[one.i])
             steps = list(self._depth_first(one, least, nothing, budget=budget))

@@ -1,4 +1,4 @@
-"""Compiled steps on labelsets given as words of bits: flips, candidates, penalties; keys to rank them, and heaps of keys.
+"""Compiled steps on labelsets given as words of bits: flips, candidates, penalties, and heaps of keys to rank them.
 
 A key is minus the numerator, the total score, and the words of the code, the most significant first, with their highest
 bits turned over: then signed numbers come in the order of unsigned ones, and keys are compared number by number.

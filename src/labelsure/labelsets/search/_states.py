@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from labelsure._core.labelset_bits import Words
 from labelsure._core.types import BoolArray, FloatArray, IntArray
 
@@ -82,6 +84,11 @@ class Buffer(NamedTuple):
 
     words: Words
     numerators: IntArray
+
+    @classmethod
+    def of(cls, n_room: int, n_words: int) -> "Buffer":
+        """Return room for this many labelsets."""
+        return cls(np.empty((n_room, n_words), dtype=np.uint64), np.empty(n_room, dtype=np.int64))
 
 
 class Ranked(NamedTuple):
