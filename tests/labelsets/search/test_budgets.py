@@ -10,21 +10,21 @@ import pytest
 from brute_force import highest_by_label
 from labelsure._core.energy import Energy
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine
-from labelsure.labelsets.search import _best_first, _labels, _pair_search
+from labelsure.labelsets.search import _best_first, _pair_search
 from labelsure.labelsets.search._best_first import best_of
 from search_cases import Case, assert_answers_equal_brute_force, random_case
 
 SMALL = EngineOptions(table_labels=0, best_budget=40, ranked_budget=40, label_budget=40, frontier=2)
 
 
-def disagreeing_folds(n_labels, n_folds, *, seed=0, n_objects=1, pairs=False):
+def disagreeing_folds(n_best_first, n_folds, *, seed=0, n_objects=1, pairs=False):
     """Return folds whose costs of labels have nothing to do with each other."""
-    rng = np.random.default_rng([seed, n_labels, n_folds])
+    rng = np.random.default_rng([seed, n_best_first, n_folds])
     folds = []
     for _ in range(n_folds):
         unary = rng.normal(0, 2**30, size=(n_objects, n_labels)).astype(np.int64)
         constant = -np.minimum(unary, 0).sum(axis=1)
-        pairwise = rng.integers(-(2**28), 2**28, size=(n_labels, n_labels)) if pairs else None
+        pairwise = rng.integers(-(2**28), 2**28, size=(n_best_first, n_labels)) if pairs else None
         typical = int(np.abs(unary).sum() / n_objects)
         scores = rng.integers(0, typical, size=40)
         folds.append(Fold(np.sort(scores), Energy(constant, unary, pairwise)))
@@ -79,7 +79,7 @@ def test_frontiers_keep_to_their_memory(work):
 @pytest.mark.parametrize("pairs", [False, True])
 def test_labels_of_disagreeing_folds_are_bounded_within_budgets(pairs, work, monkeypatch):
     """The highest numerators with each label off and on are at least those found, and the work is limited."""
-    monkeypatch.setattr(_labels, "best_of", lambda *args, **kwargs: work.append(0) or best_of(*args, **kwargs))
+    monkeypatch.setattr(_best_first, "best_of", lambda *args, **kwargs: work.append(0) or best_of(*args, **kwargs))
     options = EngineOptions(best_budget=5000, ranked_budget=5000, label_budget=20_000)
     engine = FoldEngine(disagreeing_folds(60, 8, pairs=pairs), allow_empty=True, options=options)
     highest = engine.label_numerators()[0]

@@ -99,9 +99,7 @@ class RegionDraws:
         kept = [np.empty((0, len(probabilities)), dtype=bool)]
         for start in range(0, n_draws, most):
             flips = self.rng.random((min(most, n_draws - start), len(probabilities))) < probabilities
-            found = Buffer(
-                np.empty((len(flips), len(problem.mode)), dtype=np.uint64), np.empty(len(flips), dtype=np.int64)
-            )
+            found = Buffer.of(len(flips), len(problem.mode))
             weigh_flips(flips, problem, self.lookup, -FAR, found)
             members: BoolArray = found.numerators >= self.smallest
             if self.known and not fit:

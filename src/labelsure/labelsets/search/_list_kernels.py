@@ -60,16 +60,6 @@ class Desk(NamedTuple):
     known: Words
 
 
-def set_up_desk(n_folds: int, n_labels: int, n_words: int) -> Desk:
-    """Return an empty desk."""
-    places, of_folds = np.empty((3, n_labels), dtype=np.int64), np.zeros((4, n_folds), dtype=np.int64)
-    of_flips, of_labels = np.empty((3, n_folds, n_labels)), np.empty((4, n_labels))
-    flips = FlipList(places[0], of_flips[0], of_folds[0], of_flips[1], of_labels[:3], places[1])
-    _, more, penalty, asked_penalty = of_folds
-    known: Words = np.empty(n_words, dtype=np.uint64)
-    return Desk(flips, places[2], of_labels[3], of_flips[2], more, penalty, asked_penalty, known)
-
-
 @kernel_part
 def open_list(costs: PairCosts, penalties: Penalties, goal: Goal, stack: PairStack, desk: Desk) -> Integer:
     """Put the labels that may be flipped next on the desk, with bounds, cheap first; return how many, -1: no room.
@@ -305,25 +295,14 @@ def record(value: Integer, total: Integer, words: Words, goal: Goal, numbers: In
     Cost : O(log n) comparisons
     """
     if goal.ranked:
-        numbers[states.FOUND] = keep_if_best(value, total, words, goal, numbers[states.FOUND], best)
+        n_found = offer(value, total, words, goal.by_total, numbers[states.FOUND], best)
+        numbers[states.FOUND] = n_found
+        if n_found == best.keys.shape[0] - 1:
+            goal.limit[NUMERATOR] = -best.keys[best.order[0], NUMERATOR]
+            goal.limit[TOTAL] = best.keys[best.order[0], TOTAL]
+            goal.limit[states.FULL] = 1
     else:
         numbers[states.FOUND] += 1
         if best.keys.shape[0] > 1:
             write_key(value, total, words, True, numbers[states.WRITTEN], best.keys)
             numbers[states.WRITTEN] += 1
-
-
-@kernel_part
-def keep_if_best(value: Integer, total: Integer, words: Words, goal: Goal, n_found: Integer, best: Ranked) -> Integer:
-    """Offer a labelset to the best found, and raise the limit of what is looked for; return how many are found.
-
-    Reference : heapq.heappushpop
-    Requires : as offer
-    Cost : O(log n) comparisons
-    """
-    n_found = offer(value, total, words, goal.by_total, n_found, best)
-    if n_found == best.keys.shape[0] - 1:
-        goal.limit[NUMERATOR] = -best.keys[best.order[0], NUMERATOR]
-        goal.limit[TOTAL] = best.keys[best.order[0], TOTAL]
-        goal.limit[states.FULL] = 1
-    return n_found

@@ -16,7 +16,7 @@ floats that hold whole numbers below 2^53 exactly.
 
 import numpy as np
 
-from labelsure._core.compilation import kernel_part, lean_kernel
+from labelsure._core.compilation import lean_kernel
 from labelsure.labelsets.arrays._fold_arrays import Lookup
 from labelsure.labelsets.arrays._lookup_kernels import Integer, total_of, weigh
 from labelsure.labelsets.search import _states as states
@@ -75,45 +75,19 @@ def search_pairs(
             if n < 0:
                 return states.NO_ROOM
             keep_children(n, sure, lookup, goal, stack, desk, best)
-        if levels[level, states.CHILD] == levels[level, states.LENGTH]:
-            go_back(stack)
-        else:
-            value = take_child(stack)
-            sure = False
-            arrived = not goal.ranked and value >= limit[NUMERATOR]
+        sure = False
+        if levels[level, states.CHILD] == levels[level, states.LENGTH]:  # go back: all children were taken
+            if level > 0:
+                flip(stack.words, levels[level, states.FLIPPED])
+            numbers[states.LEVEL] = level - 1
+            continue
+        at = levels[level, states.BEGIN] + levels[level, states.CHILD]  # flip the next label of the list
+        levels[level, states.CHILD] += 1
+        for k in range(stack.scores.shape[1]):
+            stack.scores[level + 1, k] = stack.scores[level, k] + np.int64(stack.changes[k, at])
+        flip(stack.words, stack.entries[states.LABEL, at])
+        levels[level + 1, states.FLIPPED] = stack.entries[states.LABEL, at]
+        numbers[states.LEVEL], numbers[states.LISTED] = level + 1, 0
+        value = stack.entries[states.OWN, at]
+        arrived = not goal.ranked and value >= limit[NUMERATOR]
     return states.FINISHED
-
-
-@kernel_part
-def take_child(stack: PairStack) -> Integer:
-    """Flip the next label of the present list; return the numerator that was found for it.
-
-    Reference : the definition
-    Requires : a child that was not taken yet
-    Cost : O(K)
-    """
-    numbers, levels = stack.numbers, stack.levels
-    level = numbers[states.LEVEL]
-    at = levels[level, states.BEGIN] + levels[level, states.CHILD]
-    levels[level, states.CHILD] += 1
-    for k in range(stack.scores.shape[1]):
-        stack.scores[level + 1, k] = stack.scores[level, k] + np.int64(stack.changes[k, at])
-    flip(stack.words, stack.entries[states.LABEL, at])
-    levels[level + 1, states.FLIPPED] = stack.entries[states.LABEL, at]
-    numbers[states.LEVEL] = level + 1
-    numbers[states.LISTED] = 0
-    return stack.entries[states.OWN, at]
-
-
-@kernel_part
-def go_back(stack: PairStack) -> None:
-    """Leave a node whose children were all taken.
-
-    Reference : the definition
-    Requires : a level
-    Cost : one operation
-    """
-    level = stack.numbers[states.LEVEL]
-    if level > 0:
-        flip(stack.words, stack.levels[level, states.FLIPPED])
-    stack.numbers[states.LEVEL] = level - 1

@@ -11,8 +11,9 @@ from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import Lookup
 from labelsure.labelsets.arrays._results import EngineOptions
 from labelsure.labelsets.search import _states as states
+from labelsure.labelsets.search._bound_kernels import FlipList
 from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, read_keys, read_sorted
-from labelsure.labelsets.search._list_kernels import set_up_desk
+from labelsure.labelsets.search._list_kernels import Desk
 from labelsure.labelsets.search._pair_kernels import search_pairs
 from labelsure.labelsets.search._states import Buffer, Goal, PairProblem, PairStack, Ranked
 
@@ -66,8 +67,14 @@ class PairSearch:
         self.stack.scores[0] = problem.base
         self.stack.changes[:, :n_labels] = problem.changes
         self.stack.entries[states.LABEL, :n_labels] = problem.labels
-        self.desk = set_up_desk(n_folds, len(problem.costs.sign), len(problem.mode))
-        self.best = Ranked(np.arange(n_room + 1), np.empty((n_room + 1, CODE + len(problem.mode)), dtype=np.int64))
+        n_all, n_words = len(problem.costs.sign), len(problem.mode)
+        places, of_folds = np.empty((3, n_all), dtype=np.int64), np.zeros((4, n_folds), dtype=np.int64)
+        of_flips, of_labels = np.empty((3, n_folds, n_all)), np.empty((4, n_all))
+        flips = FlipList(places[0], of_flips[0], of_folds[0], of_flips[1], of_labels[:3], places[1])
+        known: Words = np.empty(n_words, dtype=np.uint64)
+        _, more, penalty, asked_penalty = of_folds
+        self.desk = Desk(flips, places[2], of_labels[3], of_flips[2], more, penalty, asked_penalty, known)
+        self.best = Ranked(np.arange(n_room + 1), np.empty((n_room + 1, CODE + n_words), dtype=np.int64))
 
     @property
     def work(self) -> int:
@@ -76,16 +83,15 @@ class PairSearch:
 
     def go_on(self, goal: Goal, budget: int) -> int:
         """Search on, with an empty buffer; return how the kernel ended."""
-        numbers = self.stack.numbers
-        numbers[states.WRITTEN] = 0
+        self.stack.numbers[states.WRITTEN] = 0
         ended, last_work = states.NO_ROOM, self.work + budget
         while ended == states.NO_ROOM:
             stop_if_asked()
-            ended = search_pairs(
-                self.problem.costs, self.lookup, goal, last_work - self.work, self.stack, self.desk, self.best
-            )
-            if ended == states.NO_ROOM:
-                self._widen()
+            left, stack = last_work - self.work, self.stack
+            ended = search_pairs(self.problem.costs, self.lookup, goal, left, stack, self.desk, self.best)
+            if ended == states.NO_ROOM:  # make room for longer lists
+                changes, entries = (np.hstack([rows, np.empty_like(rows)]) for rows in (stack.changes, stack.entries))
+                self.stack = stack._replace(changes=changes, entries=entries)
         return ended
 
     def open_bound(self) -> int:
@@ -104,13 +110,6 @@ class PairSearch:
                 length = child + 1
             bounds.append(int(stack.entries[states.REACH, begin + child : begin + length].max(initial=-states.FAR)))
         return max(bounds)
-
-    def _widen(self) -> None:
-        """Make room for longer lists."""
-        changes, entries = (
-            np.concatenate([rows, np.empty_like(rows)], axis=1) for rows in (self.stack.changes, self.stack.entries)
-        )
-        self.stack = self.stack._replace(changes=changes, entries=entries)
 
 
 def list_pair_members(
