@@ -17,14 +17,14 @@ from search_cases import Case, assert_answers_equal_brute_force, random_case
 SMALL = EngineOptions(table_labels=0, best_budget=40, ranked_budget=40, label_budget=40, frontier=2)
 
 
-def disagreeing_folds(n_best_first, n_folds, *, seed=0, n_objects=1, pairs=False):
+def disagreeing_folds(n_labels, n_folds, *, seed=0, n_objects=1, pairs=False):
     """Return folds whose costs of labels have nothing to do with each other."""
-    rng = np.random.default_rng([seed, n_best_first, n_folds])
+    rng = np.random.default_rng([seed, n_labels, n_folds])
     folds = []
     for _ in range(n_folds):
         unary = rng.normal(0, 2**30, size=(n_objects, n_labels)).astype(np.int64)
         constant = -np.minimum(unary, 0).sum(axis=1)
-        pairwise = rng.integers(-(2**28), 2**28, size=(n_best_first, n_labels)) if pairs else None
+        pairwise = rng.integers(-(2**28), 2**28, size=(n_labels, n_labels)) if pairs else None
         typical = int(np.abs(unary).sum() / n_objects)
         scores = rng.integers(0, typical, size=40)
         folds.append(Fold(np.sort(scores), Energy(constant, unary, pairwise)))
