@@ -193,13 +193,7 @@ def pop(node: Node, flips: Flips, frontier: Frontier) -> Integer:
 
 @kernel_part
 def push(
-    begin: Integer,
-    node: Node,
-    flips: Flips,
-    totals: Totals,
-    tables: ScoreTables,
-    frontier: Frontier,
-    best: Ranked,
+    begin: Integer, node: Node, flips: Flips, totals: Totals, tables: ScoreTables, frontier: Frontier, best: Ranked
 ) -> None:
     """Put an entry that adds flips from ``begin`` on into the frontier, if it may hold something better than found.
 
@@ -233,13 +227,7 @@ def push(
 
 @kernel_part
 def lower_code(
-    begin: Integer,
-    is_full: bool,
-    node: Node,
-    flips: Flips,
-    totals: Totals,
-    tables: ScoreTables,
-    best: Ranked,
+    begin: Integer, is_full: bool, node: Node, flips: Flips, totals: Totals, tables: ScoreTables, best: Ranked
 ) -> None:
     """Sharpen the total of an entry, and switch off in ``node.lowest`` what may be flipped: its lowest code.
 

@@ -27,13 +27,7 @@ from labelsure.labelsets.search._states import Buffer, DepthFirst, Flips
 
 @kernel_part
 def ask(
-    asked: Integer,
-    level: Integer,
-    t: Integer,
-    flips: Flips,
-    lookup: Lookup,
-    plain: bool,
-    state: DepthFirst,
+    asked: Integer, level: Integer, t: Integer, flips: Flips, lookup: Lookup, plain: bool, state: DepthFirst
 ) -> Integer:
     """Return the numerator of the present labelset, or the highest of those with flip t, or with a later one.
 
@@ -61,13 +55,7 @@ def ask(
 
 @lean_kernel
 def search(
-    flips: Flips,
-    lookup: Lookup,
-    plain: bool,
-    smallest: Integer,
-    budget: Integer,
-    state: DepthFirst,
-    found: Buffer,
+    flips: Flips, lookup: Lookup, plain: bool, smallest: Integer, budget: Integer, state: DepthFirst, found: Buffer
 ) -> Integer:
     """Go on with a depth-first search for labelsets with a numerator of at least ``smallest``.
 

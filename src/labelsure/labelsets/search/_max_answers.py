@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from labelsure.labelsets.search._max_problem import (
     open_labels,
     with_both,
 )
+
+Note = TypeVar("Note", Words, IntArray)
 
 
 @dataclass(eq=False)
@@ -93,9 +96,17 @@ class MaxAnswers(Answers):
     def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
         """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``, some at a time."""
         problem = MaxProblem.of(self.arrays, self.weighing, i)
-        for words, numerators in iterate_members(problem, smallest, self.options.chunk):
+        opened = open_labels(problem, Rank(smallest))
+        if opened is None:
+            return
+        opened = decisive_first(problem, opened)
+
+        def members(states: IntArray, _: Words) -> IntArray:
+            return np.flatnonzero(problem.numerators(states) >= smallest)
+
+        for states, words in _walk(opened, members, self.options.chunk):
             candidates = words.any(axis=1) | self.allow_empty
-            yield unpack(words[candidates], self.n_labels), numerators[candidates]
+            yield unpack(words[candidates], self.n_labels), problem.numerators(states[candidates])
 
 
 def max_rows(arrays: FoldArrays, weighing: Weighing, objects: IntArray) -> Counts:
@@ -117,20 +128,6 @@ def max_rows(arrays: FoldArrays, weighing: Weighing, objects: IntArray) -> Count
     return np.stack(rows)
 
 
-def iterate_members(problem: MaxProblem, smallest: int, chunk: int) -> Iterator[tuple[Words, IntArray]]:
-    """Yield all labelsets with a numerator of at least ``smallest``, and these, at most ``chunk`` at a time."""
-    opened = open_labels(problem, Rank(smallest))
-    if opened is None:
-        return
-    opened = decisive_first(problem, opened)
-
-    def members(states: IntArray, _: Words) -> IntArray:
-        return np.flatnonzero(problem.numerators(states) >= smallest)
-
-    for states, words in _walk(opened, members, chunk):
-        yield words, problem.numerators(states)
-
-
 def best_members(problem: MaxProblem, n_best: int, chunk: int) -> tuple[Words, IntArray]:
     """Return the best labelsets, and their numerators.
 
@@ -147,10 +144,12 @@ def best_members(problem: MaxProblem, n_best: int, chunk: int) -> tuple[Words, I
         good = np.flatnonzero(problem.reach(states, limit))
         return good[_lowest_codes(states[good], words[good], n_best)]
 
-    for states, words in _walk(_contested_first(problem, opened), may_be_best, max(chunk, 2 * n_best)):
+    both = np.minimum(opened.start, opened.values)  # labels that do much harm either way are decided first
+    order = np.lexsort((-problem.totals(both).min(axis=1), problem.numerators(both).max(axis=1)))
+    for states, words in _walk(opened.in_order(order), may_be_best, max(chunk, 2 * n_best)):
         found, found_words = np.concatenate([found, states]), np.concatenate([found_words, words])
-        order = np.lexsort((*found_words.T, problem.totals(found), -problem.numerators(found)))[:n_best]
-        found, found_words = found[order], found_words[order]
+        first = np.lexsort((*found_words.T, problem.totals(found), -problem.numerators(found)))[:n_best]
+        found, found_words = found[first], found_words[first]
         if len(found) == n_best:
             limit = Rank(int(problem.numerators(found[-1])), int(problem.totals(found[-1])))
     return found_words, problem.numerators(found)
@@ -184,36 +183,22 @@ def label_numerators(problem: MaxProblem, *, allow_empty: bool, chunk: int) -> I
 def _highest(problem: MaxProblem, hard: IntArray, starts: IntArray, chunk: int) -> IntArray:
     """Return the highest numerator of each start's minima with those of any choice for each hard label, (R,)."""
     first, which = equal_rows(starts)
-    starts = starts[first]
     hard = hard[np.argsort(problem.numerators(hard).max(axis=1))]
     best = minima_from(hard.max(axis=1))
-    highest = problem.numerators(_follow_better(problem, hard, best, starts))
-    stack = [(0, np.arange(len(starts)), starts)]
-    while stack:
-        stop_if_asked()
-        t, whose, states = stack.pop()
-        states = np.minimum(states, best[t])
-        better = problem.numerators(states) > highest[whose]
-        whose, states = whose[better], states[better]
-        once, _ = equal_rows(np.column_stack([whose, states]))
-        whose, states = whose[once], states[once]
-        if t == len(hard):
-            np.maximum.at(highest, whose, problem.numerators(states))
-        elif len(whose) > chunk:
-            half = len(whose) // 2
-            stack += [(t, whose[half:], states[half:]), (t, whose[:half], states[:half])]
-        elif len(whose):
-            stack.append((t + 1, np.repeat(whose, 2), with_both(states, hard[t])))
-    return highest[which]
-
-
-def _follow_better(problem: MaxProblem, hard: IntArray, best: IntArray, states: IntArray) -> IntArray:
-    """Return the minima with each hard label as it seems better in its turn."""
-    for t, values in enumerate(hard):
+    states = starts[first]
+    for t, values in enumerate(hard):  # each hard label as it seems better in its turn
         both = np.minimum(np.minimum(states[:, None], values), best[t + 1])
-        better = problem.numerators(both).argmax(axis=1)
-        states = np.minimum(states, values[better])
-    return states
+        states = np.minimum(states, values[problem.numerators(both).argmax(axis=1)])
+    highest = problem.numerators(states)
+
+    def better(states: IntArray, whose: IntArray) -> IntArray:
+        higher = np.flatnonzero(problem.numerators(states) > highest[whose])
+        once, _ = equal_rows(np.column_stack([whose[higher], states[higher]]))
+        return higher[once]
+
+    for states, whose in _decide(starts[first], np.arange(len(first)), hard, best, better, chunk):
+        np.maximum.at(highest, whose, problem.numerators(states))
+    return highest[which]
 
 
 def _reached_by(problem: MaxProblem, n_best: int) -> Rank:
@@ -259,35 +244,42 @@ def _settle_down(problem: MaxProblem) -> tuple[IntArray, IntArray, IntArray]:
 def _walk(
     opened: OpenLabels, keep: Callable[[IntArray, Words], IntArray], most: int
 ) -> Iterator[tuple[IntArray, Words]]:
-    """Decide label after label; yield the minima and words of labelsets, at most ``most`` at a time.
+    """Yield the minima and words of the labelsets that ``keep`` keeps, at most ``most`` at a time."""
+    words = pack(opened.template[None])
+    return _decide(opened.start[None], words, opened.values, opened.best, keep, most, opened.labels)
 
-    Only what ``keep`` tells of bounds on their minima, and at last of the minima themselves, is followed.
+
+def _decide(
+    states: IntArray,
+    notes: Note,
+    values: IntArray,
+    best: IntArray,
+    keep: Callable[[IntArray, Note], IntArray],
+    most: int,
+    labels: IntArray | None = None,
+) -> Iterator[tuple[IntArray, Note]]:
+    """Decide label after label; yield minima, and notes about whose they are, at most ``most`` at a time.
+
+    Only what ``keep`` tells of bounds on their minima, and at last of the minima themselves, is followed. Notes are
+    words of labelsets where ``labels`` tells which bits are decided.
     """
-    stack = [(0, opened.start[None], pack(opened.template[None]))]
+    stack = [(0, states, notes)]
     while stack:
         stop_if_asked()
-        t, states, words = stack.pop()
-        states = np.minimum(states, opened.best[t])
-        kept = keep(states, words)
-        states, words = states[kept], words[kept]
+        t, states, notes = stack.pop()
+        states = np.minimum(states, best[t])
+        kept = keep(states, notes)
+        states, notes = states[kept], notes[kept]
         if len(states) > most:
             half = len(states) // 2
-            stack += [(t, states[half:], words[half:]), (t, states[:half], words[:half])]
-        elif t == len(opened.labels):
-            yield states, words
+            stack += [(t, states[half:], notes[half:]), (t, states[:half], notes[:half])]
+        elif t == len(values):
+            yield states, notes
         elif len(states):
-            j = opened.labels[t]
-            words = np.repeat(words, 2, axis=0)
-            words[1::2, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
-            stack.append((t + 1, with_both(states, opened.values[t]), words))
-
-
-def _contested_first(problem: MaxProblem, opened: OpenLabels) -> OpenLabels:
-    """Return the labels in the order of how much harm each does either way."""
-    both = np.minimum(opened.start, opened.values)
-    numerators, totals = problem.numerators(both), problem.totals(both)
-    order = np.lexsort((-totals.min(axis=1), numerators.max(axis=1)))
-    return opened.in_order(order)
+            notes = np.repeat(notes, 2, axis=0)
+            if labels is not None:
+                notes[1::2, labels[t] >> 6] |= np.uint64(1) << np.uint64(labels[t] & 63)
+            stack.append((t + 1, with_both(states, values[t]), notes))
 
 
 def _lowest_codes(states: IntArray, words: Words, n_lowest: int) -> IntArray:

@@ -4,12 +4,18 @@ What a fold adds to a numerator never rises with the score. So it is the least o
 it, and a numerator is ``start + sum_k min_j values[j, t_j, k]``. Searches keep rows of such minima, one for each set of
 labelsets that agree in what their decided labels leave, and bound what can still come by giving every open label the
 better of its two values in each fold.
+
+To count a region, labels are decided one after the other, the decisive ones first. Labelsets with the same minima so
+far have the same future, so they are counted together; there are few different minima even among very many labelsets,
+because a label that is worse than all others hides what the others do. Where there are too many, rounding them down and
+up gives two numbers that the size lies between, and dropping some at random an unbiased estimate: each is kept with a
+probability of its own, and then counts for all that it stands for (Fearnhead, Clifford 2003, in a particle filter).
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +30,17 @@ from labelsure.labelsets.arrays._weighing import Weighing
 
 UNTOUCHED = 1 << 60
 """The minimum over no labels: above every value."""
+
+Reduce = Callable[[IntArray, IntArray], tuple[IntArray, IntArray]]
+
+UNIT_BITS = 64
+"""A labelset counts 2^64 where weights are divided by probabilities, so that rounding them does no harm."""
+
+N_RUNS = 8
+HALF_WIDTH = 3.5
+CONFIDENCE = 0.99
+"""Runs of an estimate, standard errors to each side of their mean, and what Student's t with 7 degrees of freedom makes
+of these."""
 
 
 class Rank(NamedTuple):
@@ -109,8 +126,6 @@ class OpenLabels:
         Theirs.
     start : int64 array of shape (D,)
         The minimum over the known labels, and over the better value of each other.
-    best, worst : int64 arrays of shape (p + 1, D)
-        The minimum over all labels from each on, given the better value of each, and given the worse.
     free : bool array of shape (p,)
         Labels that change nothing, whatever the others.
     """
@@ -119,22 +134,21 @@ class OpenLabels:
     labels: IntArray
     values: IntArray
     start: IntArray
-    best: IntArray
-    worst: IntArray
     free: BoolArray
+
+    @cached_property
+    def best(self) -> IntArray:
+        """The minimum over all labels from each on, given the better value of each, (p + 1, D)."""
+        return minima_from(self.values.max(axis=1))
+
+    @cached_property
+    def worst(self) -> IntArray:
+        """The same, given the worse value of each."""
+        return minima_from(self.values.min(axis=1))
 
     def in_order(self, order: IntArray | BoolArray) -> "OpenLabels":
         """Return the same with some of the open labels in another order."""
-        values = self.values[order]
-        return OpenLabels(
-            self.template,
-            self.labels[order],
-            values,
-            self.start,
-            minima_from(values.max(axis=1)),
-            minima_from(values.min(axis=1)),
-            self.free[order],
-        )
+        return replace(self, labels=self.labels[order], values=self.values[order], free=self.free[order])
 
 
 def open_labels(problem: MaxProblem, limit: Rank) -> OpenLabels | None:
@@ -158,8 +172,6 @@ def open_labels(problem: MaxProblem, limit: Rank) -> OpenLabels | None:
         labels,
         own,
         np.minimum(base, known.min(axis=0, initial=UNTOUCHED)),
-        minima_from(own.max(axis=1)),
-        minima_from(own.min(axis=1)),
         (own >= base).all(axis=(1, 2)),
     )
 
@@ -188,23 +200,6 @@ def equal_rows(rows: IntArray) -> tuple[IntArray, IntArray]:
     return first, which
 
 
-Reduce = Callable[[IntArray, IntArray], tuple[IntArray, IntArray]]
-
-UNIT_BITS = 64
-"""A labelset counts 2^64 where weights are divided by probabilities, so that rounding them does no harm."""
-
-N_RUNS = 8
-HALF_WIDTH = 3.5
-CONFIDENCE = 0.99
-"""Runs of an estimate, standard errors to each side of their mean, and what Student's t with 7 degrees of freedom makes
-of these."""
-
-
-def count_members(problem: MaxProblem, smallest: int, most: int) -> int | None:
-    """Return how many labelsets have a numerator of at least ``smallest``; None beyond ``most`` different minima."""
-    return _count(problem, smallest, most, None, unit=1)
-
-
 def estimate_members(problem: MaxProblem, smallest: int, most: int, *, at_least: int) -> RegionSize:
     """Return the same as an estimate, from at most ``most`` different minima at a time; some members are known."""
     low, high = bracket_members(problem, smallest, most)
@@ -213,10 +208,11 @@ def estimate_members(problem: MaxProblem, smallest: int, most: int, *, at_least:
 
     def thin(states: IntArray, weights: IntArray) -> tuple[IntArray, IntArray]:
         hopes = problem.numerators(states) - smallest + 1.0
-        kept, chances = draw_some(_shares(weights) * hopes, most, rng)
+        shares = (1 + (weights << UNIT_BITS) // weights.max()).astype(np.float64)  # weights may be beyond floats
+        kept, chances = draw_some(shares * hopes, most, rng)
         return states[kept], (weights[kept] << UNIT_BITS) // chances
 
-    runs = [_count(problem, smallest, most, thin, unit=1 << UNIT_BITS) or 0 for _ in range(N_RUNS)]
+    runs = [count_members(problem, smallest, most, thin, unit=1 << UNIT_BITS) or 0 for _ in range(N_RUNS)]
     mean = sum(runs) // N_RUNS
     variance = sum((run - mean) ** 2 for run in runs) // (N_RUNS * (N_RUNS - 1))
     half_width = math.isqrt(int(4 * HALF_WIDTH**2) * variance) // 2  # whole numbers: floats end at 2^1024
@@ -239,11 +235,13 @@ def bracket_members(problem: MaxProblem, smallest: int, most: int) -> tuple[int,
             reduced = _merge(np.concatenate([states[heavy], steps]), weights[order])
         return reduced
 
-    low, high = (_count(problem, smallest, most, partial(rounded, up=up), unit=1) or 0 for up in (False, True))
+    low, high = (count_members(problem, smallest, most, partial(rounded, up=up)) or 0 for up in (False, True))
     return low, high
 
 
-def _count(problem: MaxProblem, smallest: int, most: int, reduce: Reduce | None, *, unit: int) -> int | None:
+def count_members(
+    problem: MaxProblem, smallest: int, most: int, reduce: Reduce | None = None, *, unit: int = 1
+) -> int | None:
     """Return how many labelsets have a numerator of at least ``smallest``, each counted as ``unit``.
 
     Where there are more than ``most`` different minima they are reduced; without a way to do that None is returned.
@@ -295,12 +293,6 @@ def draw_some(sizes: FloatArray, n_kept: int, rng: np.random.Generator) -> tuple
     ends = np.cumsum(chances)
     kept = np.flatnonzero(np.diff(np.floor(np.append(0.0, ends) - rng.random())))  # one draw for all, at equal steps
     return kept, np.array([max(int(chance * 2.0**UNIT_BITS), 1) for chance in chances[kept]], dtype=object)
-
-
-def _shares(weights: IntArray) -> FloatArray:
-    """Return weights divided by the largest, which may be beyond floats; none becomes 0."""
-    shares: FloatArray = (1 + (weights << UNIT_BITS) // weights.max()).astype(np.float64)
-    return shares
 
 
 def _merge(states: IntArray, weights: IntArray) -> tuple[IntArray, IntArray]:

@@ -27,13 +27,7 @@ from labelsure.labelsets.search._states import Goal, PairCosts, PairStack, Ranke
 
 @lean_kernel
 def search_pairs(
-    costs: PairCosts,
-    lookup: Lookup,
-    goal: Goal,
-    budget: Integer,
-    stack: PairStack,
-    desk: Desk,
-    best: Ranked,
+    costs: PairCosts, lookup: Lookup, goal: Goal, budget: Integer, stack: PairStack, desk: Desk, best: Ranked
 ) -> Integer:
     """Go on with a search for all labelsets with a numerator of at least ``goal.limit[0]``, or for the best ones.
 

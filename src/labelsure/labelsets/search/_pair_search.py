@@ -90,8 +90,8 @@ class PairSearch:
             left, stack = last_work - self.work, self.stack
             ended = search_pairs(self.problem.costs, self.lookup, goal, left, stack, self.desk, self.best)
             if ended == states.NO_ROOM:  # make room for longer lists
-                changes, entries = (np.hstack([rows, np.empty_like(rows)]) for rows in (stack.changes, stack.entries))
-                self.stack = stack._replace(changes=changes, entries=entries)
+                changes = np.hstack([stack.changes, np.empty_like(stack.changes)])
+                self.stack = stack._replace(changes=changes, entries=np.tile(stack.entries, 2))
         return ended
 
     def open_bound(self) -> int:
