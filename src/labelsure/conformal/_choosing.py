@@ -168,7 +168,7 @@ class Trial:
         # one engine for all levels: setting one up costs more than asking it
         everyone = fold.take(np.tile(np.arange(n_objects), len(self.levels)))
         engine = make_engine([everyone], empty="ordinary" if self.allow_empty else "excluded")
-        smallest = np.repeat([engine.smallest_member(level)[0] for level in self.levels], n_objects)
+        smallest = np.repeat([engine.at_level(level)[1][0] for level in self.levels], n_objects)
         sizes = engine.region_sizes(smallest, rough=engine.n_labels > MANY_LABELS)
         return np.array([_bits(size) for size in sizes]).reshape(len(self.levels), n_objects).T
 

@@ -2,14 +2,14 @@
 
 In layers, each knowing only those below it::
 
-    _composite, _compact, _stored      engines of categories, groups, sparse objects, stored counts
-    _fold_engine                       make_engine, FoldEngine: chooses between table, search and maximum
-    _engine                            LabelsetEngine: what every engine answers; StrangestEmpty
+    _composite, _compact               engines of categories, groups and sparse objects
+    _fold_engine                       make_engine, FoldEngine: chooses between table, search and maximum; StoredEngine
     search/                            answers without listing; the maximum norm; estimates
     table/                             answers from all 2^q labelsets; TableBackend is the seam for other devices
-    arrays/                            folds as arrays, Weighing, EngineOptions, RegionSize, BestLabelsets
+    _engine                            LabelsetEngine: what every engine answers; StrangestEmpty
+    arrays/                            folds as arrays, Weighing, EngineOptions, Answers, RegionSize, BestLabelsets
 
-``_reference`` is the slow, readable truth that kernels are compared with.
+The slow, readable truth that kernels are compared with is ``tests/labelset_reference.py``.
 
 How to use it:
 

@@ -166,7 +166,11 @@ class CompactEngine(LabelsetEngine):
             numerators[one.labels] = alone.label_numerators()[0]
             numerators[others, 0] = alone.top(1).numerators[0]
             if len(others):  # with one of the others on, no labelset is empty
-                with_other = self._engine(i, _shifted(one), allow_empty=True)
+                folds = [
+                    replace(fold, energy=replace(fold.energy, constant=fold.energy.constant + cost))
+                    for fold, cost in zip(one.folds, one.default_costs, strict=True)
+                ]
+                with_other = self._engine(i, folds, allow_empty=True)
                 numerators[one.labels] = np.maximum(numerators[one.labels], with_other.label_numerators()[0])
                 numerators[others, 1] = with_other.top(1).numerators[0]
             if len(others) > 1:  # one off, another on
@@ -240,11 +244,3 @@ class CompactEngine(LabelsetEngine):
     def _map(self, answer: Callable[[int], Answer], objects: Sequence[int] | None = None) -> list[Answer]:
         chosen = range(self.n_objects) if objects is None else objects
         return list(map_in_threads(answer, chosen, n_jobs=self.n_jobs, description="objects"))
-
-
-def _shifted(one: CompactObject) -> list[Fold]:
-    """Return the folds with one of the other labels on."""
-    return [
-        Fold(fold.calibration, replace(fold.energy, constant=fold.energy.constant + cost))
-        for fold, cost in zip(one.folds, one.default_costs, strict=True)
-    ]

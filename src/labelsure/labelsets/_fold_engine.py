@@ -159,7 +159,7 @@ class FoldEngine(TableEngine):
     def table(self) -> TableAnswers:
         """Answers from tables; another back end would be chosen here."""
         arrays = self.arrays
-        common = (self.n_objects, self.n_labels, self.first_code, arrays.total_scores)
+        common = (self.n_objects, self.n_labels, 0 if self.allow_empty else 1, arrays.total_scores)
         backend: TableBackend = NumbaTable(*common, arrays, self.weighing)
         if arrays.is_maximum:
             from labelsure.labelsets.search import max_rows

@@ -34,10 +34,10 @@ def test_plain_numerators_are_one_plus_the_counts(counts):
     at_least, _ = counts
     weighing = Weighing.plain(40, 3)
     for kind in (np.int64, np.int32):
-        numerators = weighing.numerators(at_least.astype(kind), None, np.arange(3))
+        numerators = weighing.numerators(at_least.astype(kind), at_least, np.arange(3))
         assert numerators.tolist() == (1 + at_least.sum(axis=0)).tolist()
         one_fold = at_least.sum(axis=0, dtype=kind)[None]
-        assert weighing.numerators(one_fold, None, np.arange(3)).dtype == kind
+        assert weighing.numerators(one_fold, one_fold, np.arange(3)).dtype == kind
     assert weighing.denominators.tolist() == [41] * 3
     assert weighing.lowest.tolist() == [1] * 3
     assert (weighing.additive, weighing.looks_above, weighing.is_plain) == (True, False, True)
@@ -59,7 +59,7 @@ def test_smoothed_p_values_are_those_of_the_definition(counts, draws):
 @given(COUNTS.flatmap(lambda counts: st.tuples(st.just(counts), rules(len(counts[0])))))
 def test_rules_equal_the_definition(counts_and_rule):
     (at_least, _), rule = counts_and_rule
-    numerators = rule.numerators(at_least, None, np.arange(3))
+    numerators = rule.numerators(at_least, at_least, np.arange(3))
     assert numerators.tolist() == [apply_rule(rule, i, at_least[:, i]) for i in range(3)]
     assert rule.lowest.tolist() == [apply_rule(rule, i, [0] * len(at_least)) for i in range(3)]
     assert (numerators >= rule.lowest).all()

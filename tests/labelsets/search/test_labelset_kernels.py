@@ -12,7 +12,8 @@ from labelsure._core.labelset_bits import pack, unpack
 from labelsure.labelsets import decode
 from labelsure.labelsets.arrays._fold_arrays import Penalties
 from labelsure.labelsets.search import _labelset_kernels
-from labelsure.labelsets.search._labelset_kernels import offer, precedes, read_keys, read_sorted, sift, write_key
+from labelsure.labelsets.search._labelset_kernels import offer, precedes, sift, write_key
+from labelsure.labelsets.search._pair_search import read_keys, read_sorted
 from labelsure.labelsets.search._states import Ranked
 
 

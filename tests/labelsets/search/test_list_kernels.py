@@ -10,7 +10,8 @@ from labelsure.labelsets import decode
 from labelsure.labelsets.arrays._fold_arrays import ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import total_of
 from labelsure.labelsets.search import _list_kernels
-from labelsure.labelsets.search._labelset_kernels import NUMERATOR, TOTAL, read_keys, write_key
+from labelsure.labelsets.search._labelset_kernels import NUMERATOR, TOTAL, write_key
+from labelsure.labelsets.search._pair_search import read_keys
 from labelsure.labelsets.search._states import FULL, Goal, Ranked
 
 NOTHING = np.zeros(2, dtype=np.int64)

@@ -215,6 +215,8 @@ class FoldArrays:
                 fold if fold.energy.maximum is None else Fold(fold.calibration, fold.energy.listed()) for fold in folds
             ]
         self.folds = tuple(folds)
+        # the energies without discounts and overrides, which a maximum does not have
+        self.general = [] if self.is_maximum else [fold.energy.general_form() for fold in folds]
         self.n_folds = len(self.folds)
         self.n_objects, self.n_labels = self.folds[0].energy.unary.shape
         self.calibrations = [fold.calibration for fold in self.folds]
@@ -225,11 +227,6 @@ class FoldArrays:
         self.has_overrides = any(
             fold.energy.discounts is not None or fold.energy.overrides is not None for fold in self.folds
         )
-
-    @cached_property
-    def general(self) -> list[Energy]:
-        """The energies without discounts and overrides, one per fold."""
-        return [fold.energy.general_form() for fold in self.folds]
 
     @cached_property
     def tables(self) -> ScoreTables:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,8 @@ from labelsure._core.randomness import DRAW_UNIT
 from labelsure._core.types import IntArray
 
 Counts = np.ndarray[tuple[int, ...], np.dtype[np.signedinteger]]
+
+NOTHING: IntArray = np.empty(0, dtype=np.int64)
 
 
 class ObjectWeighing(NamedTuple):
@@ -34,7 +36,7 @@ class ObjectWeighing(NamedTuple):
     multipliers: IntArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Weighing:
     """How the folds' counts become one numerator per labelset.
 
@@ -85,7 +87,8 @@ class Weighing:
     @classmethod
     def plain(cls, n_calibration: int, n_objects: int) -> "Weighing":
         """Return the weighing of p = (#{>=} + 1) / (l + 1)."""
-        return cls.ruled(np.empty((0, 0), dtype=np.int64), np.ones(n_objects, np.int64), n_calibration + 1)
+        ones = np.ones(n_objects, dtype=np.int64)
+        return cls(ones, ones, 0 * ones, (n_calibration + 1) * ones, NOTHING.reshape(0, 0), NOTHING, ones)
 
     @classmethod
     def smoothed(cls, n_calibration: int, draws: IntArray) -> "Weighing":
@@ -121,7 +124,7 @@ class Weighing:
             above=0 * ones,
             denominators=denominators * ones,
             weights=weights,
-            multipliers=np.empty(0, dtype=np.int64) if multipliers is None else multipliers,
+            multipliers=NOTHING if multipliers is None else multipliers,
             first=ones if first is None else first,
         )
 
@@ -131,13 +134,12 @@ class Weighing:
         return replace(self, **{name: getattr(self, name)[objects] for name in per_object})
 
     def __post_init__(self) -> None:
-        set_field = partial(object.__setattr__, self)  # the class is frozen
-        set_field("additive", not self.weights.size and not self.multipliers.size)
-        set_field("looks_above", bool(self.above.any()))
+        self.additive = not self.weights.size and not self.multipliers.size
+        self.looks_above = bool(self.above.any())
         ones = bool((self.start == 1).all() and (self.at_least == 1).all())
-        set_field("is_plain", self.additive and not self.looks_above and ones)
+        self.is_plain = self.additive and not self.looks_above and ones
 
-    def numerators(self, at_least: Counts, above: Counts | None, objects: IntArray) -> Counts:
+    def numerators(self, at_least: Counts, above: Counts, objects: IntArray) -> Counts:
         """Return numerators.
 
         Parameters
@@ -158,7 +160,7 @@ class Weighing:
         lowest: Counts | None = None
         for k, own in enumerate(at_least):
             total = total + factor * self.weight(k, own)
-            if self.looks_above and above is not None:
+            if self.looks_above:
                 total = total + factor_above * self.weight(k, above[k])
             if self.multipliers.size:
                 prefix = total * (first if k == 0 else self.multipliers[k])
@@ -167,14 +169,11 @@ class Weighing:
 
     def of_scores(self, calibrations: Sequence[IntArray], scores: IntArray, objects: IntArray) -> IntArray:
         """Return the numerators of labelsets with these scores in each fold, (K, m), row r of object ``objects[r]``."""
-        at_least, above = (
+        counts = [
             np.stack([count_at_least(*fold) for fold in zip(calibrations, scores + more, strict=True)])
-            if more == 0 or self.looks_above
-            else None
-            for more in (0, 1)  # scores are integers: above is at least one more
-        )
-        assert at_least is not None
-        numerators: IntArray = self.numerators(at_least, above, objects)
+            for more in range(1 + self.looks_above)  # scores are integers: above is at least one more
+        ]
+        numerators: IntArray = self.numerators(counts[0], counts[-1], objects)
         return numerators
 
     @cached_property

@@ -112,9 +112,10 @@ class SearchAnswers(Answers):
 
     def count(self, objects: IntArray, smallest: IntArray, budget: int) -> list[tuple[int, bool]]:
         """Return the members of each region that at most ``budget`` evaluations find, and whether these are all."""
-        nothing, answers = Buffer.of(0, (self.n_labels + 63) // 64), []
+        answers = []
         for one in self.pose(objects):
             least = int(smallest[one.i])
+            nothing = Buffer(one.problems.mode[:0], np.empty(0, dtype=np.int64))
             steps = list(self._depth_first(one, least, nothing, budget=budget))
             size, finished = sum(n_new for n_new, _ in steps), steps[-1][1]
             if self.arrays.has_overrides:

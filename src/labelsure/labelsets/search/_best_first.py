@@ -8,8 +8,8 @@ from labelsure._core.types import BoolArray, IntArray
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._best_first_kernels import Node, Totals, best_first
 from labelsure.labelsets.search._label_kernels import SHARES, Way, label_numerators
-from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, TOTAL, read_sorted
-from labelsure.labelsets.search._pair_search import Best, best_pair_members
+from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, TOTAL
+from labelsure.labelsets.search._pair_search import Best, best_pair_members, read_sorted
 from labelsure.labelsets.search._problems import ObjectSearch, force_flip, force_label
 from labelsure.labelsets.search._states import FAR, Flips, Frontier, Ranked
 
@@ -102,7 +102,9 @@ def best_members(flips: Flips, one: ObjectSearch, n_best: int, *, forced: int, b
         if ended == states.NO_ROOM:
             if 2 * len(frontier.heap) > most:
                 break
-            frontier = _widen(frontier)
+            room = len(frontier.heap)
+            keys, entries = (np.concatenate([rows, np.empty_like(rows)]) for rows in (frontier.keys, frontier.entries))
+            frontier = Frontier(numbers, np.append(frontier.heap, np.arange(room, 2 * room)), keys, entries)
     missed = None if ended == states.FINISHED else -int(frontier.keys[frontier.heap[0], NUMERATOR])
     found = best.order[: numbers[states.FOUND]]
     return Best(*read_sorted(best.keys[found]), missed, int(numbers[states.WORK]))
@@ -124,13 +126,6 @@ def top_of(one: ObjectSearch, n_best: int) -> Best:
 def _in_order(words: Words, rank: IntArray, n_best: int) -> tuple[Words, IntArray]:
     order = np.lexsort((*words.T, rank[:, TOTAL], -rank[:, NUMERATOR]))[:n_best]
     return words[order], rank[order]
-
-
-def _widen(frontier: Frontier) -> Frontier:
-    """Return the frontier with room for as many entries again."""
-    room = len(frontier.heap)
-    keys, entries = (np.concatenate([rows, np.empty_like(rows)]) for rows in (frontier.keys, frontier.entries))
-    return frontier._replace(heap=np.append(frontier.heap, np.arange(room, 2 * room)), keys=keys, entries=entries)
 
 
 def label_numerators_of(one: ObjectSearch) -> IntArray:

@@ -183,23 +183,3 @@ def offer(value: Integer, total: Integer, words: Words, by_total: bool, n_found:
     n_found = min(n_found + 1, n_best)
     sift(order, n_found, place, best_on_top, keys)
     return n_found
-
-
-def read_keys(keys: IntArray) -> tuple[Words, IntArray]:
-    """Return the words of labelsets, and their numerators and total scores, (n, W) and (n, 2).
-
-    Examples
-    --------
-    >>> key = np.empty((1, 3), dtype=np.int64)
-    >>> write_key(7, 40, np.array([5], dtype=np.uint64), True, 0, key)
-    >>> read_keys(key)
-    (array([[5]], dtype=uint64), array([[ 7, 40]]))
-    """
-    words: Words = np.ascontiguousarray(keys[:, : CODE - 1 : -1]).view(np.uint64) ^ HIGHEST_BIT
-    rank: IntArray = keys[:, :CODE] * np.array([-1, 1])
-    return words, rank
-
-
-def read_sorted(keys: IntArray) -> tuple[Words, IntArray]:
-    """Return the same, the most plausible labelset first."""
-    return read_keys(keys[np.lexsort(keys.T[::-1])] if len(keys) > 1 else keys)

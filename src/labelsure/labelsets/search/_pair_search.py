@@ -12,7 +12,7 @@ from labelsure.labelsets.arrays._fold_arrays import Lookup
 from labelsure.labelsets.arrays._results import EngineOptions
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._bound_kernels import FlipList
-from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, read_keys, read_sorted
+from labelsure.labelsets.search._labelset_kernels import CODE, HIGHEST_BIT, NUMERATOR
 from labelsure.labelsets.search._list_kernels import Desk
 from labelsure.labelsets.search._pair_kernels import search_pairs
 from labelsure.labelsets.search._states import Buffer, Goal, PairProblem, PairStack, Ranked
@@ -36,6 +36,27 @@ class Best(NamedTuple):
     rank: IntArray
     missed: int | None
     work: int
+
+
+def read_keys(keys: IntArray) -> tuple[Words, IntArray]:
+    """Return the words of labelsets, and their numerators and total scores, (n, W) and (n, 2).
+
+    Examples
+    --------
+    >>> from labelsure.labelsets.search._labelset_kernels import write_key
+    >>> key = np.empty((1, 3), dtype=np.int64)
+    >>> write_key(7, 40, np.array([5], dtype=np.uint64), True, 0, key)
+    >>> read_keys(key)
+    (array([[5]], dtype=uint64), array([[ 7, 40]]))
+    """
+    words: Words = np.ascontiguousarray(keys[:, : CODE - 1 : -1]).view(np.uint64) ^ HIGHEST_BIT
+    rank: IntArray = keys[:, :CODE] * np.array([-1, 1])
+    return words, rank
+
+
+def read_sorted(keys: IntArray) -> tuple[Words, IntArray]:
+    """Return the same, the most plausible labelset first."""
+    return read_keys(keys[np.lexsort(keys.T[::-1])] if len(keys) > 1 else keys)
 
 
 class PairSearch:

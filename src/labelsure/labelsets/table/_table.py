@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
@@ -115,8 +116,8 @@ class NumbaTable(TableBackend):
 
     def numerators(self, objects: IntArray) -> Counts:
         """Return the numerators of every code, one row per object."""
-        above = self.count(objects, strict=True) if self.weighing.looks_above else None
-        rows = self.weighing.numerators(self.count(objects, strict=False), above, objects)
+        counts = [self.count(objects, strict=bool(strict)) for strict in range(1 + self.weighing.looks_above)]
+        rows = self.weighing.numerators(counts[0], counts[-1], objects)
         rows[:, : self.first_code] = 0
         return rows
 
@@ -125,41 +126,34 @@ class NumbaTable(TableBackend):
 
         Where only the sum over the folds matters, that, (1, n, 2^q).
         """
+        from labelsure.labelsets.table._table_kernels import LOW_LABELS, AdditiveScores, count_rows
+
         arrays, together = self.arrays, self.weighing.additive
         n_rows = 1 if together else arrays.n_folds
         counts = np.zeros((n_rows, len(objects), 2**self.n_labels), dtype=np.int32)
-        # own pairs take as much room as a row: one fold's at a time
-        step = arrays.n_folds if together and not arrays.own_pairs else 1
-        for k in range(0, arrays.n_folds, step):
-            rows, folds = counts[0 if together else k], slice(k, k + step)
-            if not arrays.own_pairs:
-                self._add_counts(objects, folds, self._rows_of_codes[0][folds], rows, strict=strict)
-            for row, i in enumerate(objects if arrays.own_pairs else ()):
-                own = self._sum_pairs(arrays.pairs.of(objects[row : row + 1], folds)[0])
-                self._add_counts(np.array([i]), folds, own, rows[row : row + 1], strict=strict)
+        # own pairs take as much room as a row: one object's in one fold at a time
+        n_some, step = (1, 1) if arrays.own_pairs else (max(len(objects), 1), arrays.n_folds if together else 1)
+        for first, k in product(range(0, len(objects), n_some), range(0, arrays.n_folds, step)):
+            some, folds = objects[first : first + n_some], slice(k, k + step)
+            shared_pairs, penalties = self._rows_of_codes
+            pairs = self._sum_pairs(arrays.pairs.of(some, folds)[0]) if arrays.own_pairs else shared_pairs[folds]
+            energies, tables = arrays.general[folds], arrays.tables
+            least = np.zeros((len(energies), 2 ** max(self.n_labels - LOW_LABELS, 0)), dtype=np.int64)
+            additive = AdditiveScores(
+                constant=np.stack([energy.constant[some] for energy in energies]),
+                unary=np.stack([energy.unary[some] for energy in energies]),
+                pairs=pairs,
+                least_pairs=pairs.reshape(*least.shape, -1).min(axis=2) if pairs.size else least,
+                penalties=penalties[folds],
+            )
+            rows = counts[0 if together else k, first : first + n_some]
+            count_rows(additive, tables._replace(layout=tables.layout[folds]), int(strict), rows)
         if arrays.has_overrides:
             own, labelsets = arrays.overridden(objects)
             scores = arrays.scores(labelsets, objects[own]) + strict
             listed = np.stack([count_at_least(*of_fold) for of_fold in zip(arrays.calibrations, scores, strict=True)])
             counts[:, own, encode(labelsets)] = listed.sum(axis=0) if together else listed
         return counts
-
-    def _add_counts(self, objects: IntArray, folds: slice, pair_rows: IntArray, rows: Counts, *, strict: bool) -> None:
-        """Add the counts of some folds, but for overrides, given the pairwise costs of every code."""
-        from labelsure.labelsets.table._table_kernels import LOW_LABELS, AdditiveScores, count_rows
-
-        energies, tables = self.arrays.general[folds], self.arrays.tables
-        least = np.zeros((len(energies), 2 ** max(self.n_labels - LOW_LABELS, 0)), dtype=np.int64)
-        if pair_rows.size:
-            least = pair_rows.reshape(*least.shape, -1).min(axis=2)
-        additive = AdditiveScores(
-            constant=np.stack([energy.constant[objects] for energy in energies]),
-            unary=np.stack([energy.unary[objects] for energy in energies]),
-            pairs=pair_rows,
-            least_pairs=least,
-            penalties=self._rows_of_codes[1][folds],
-        )
-        count_rows(additive, tables._replace(layout=tables.layout[folds]), int(strict), rows)
 
     @cached_property
     def _rows_of_codes(self) -> tuple[IntArray, IntArray]:
