@@ -27,7 +27,7 @@ How to use it:
   are ``RegionSize``.
 """
 
-from labelsure._core.labelset_bits import decode, encode
+from labelsure._core.labelset_bits import decode
 from labelsure._core.randomness import DRAW_UNIT
 from labelsure.labelsets._compact import CompactEngine, CompactObject
 from labelsure.labelsets._composite import CategoryEngine, GroupedEngine
@@ -54,6 +54,5 @@ __all__ = [
     "StrangestEmpty",
     "Weighing",
     "decode",
-    "encode",
     "make_engine",
 ]

@@ -79,11 +79,6 @@ class CompactEngine(LabelsetEngine):
         self.n_objects, self.n_labels, self.denominators = len(objects), n_labels, weighing.denominators
         self.allow_empty, self.options, self.n_jobs = allow_empty, options or EngineOptions(), n_jobs
 
-    @property
-    def lowest(self) -> IntArray:
-        """The numerator of zero counts, (n_objects,)."""
-        return self.weighing.lowest
-
     def take(self, objects: IntArray) -> "CompactEngine":
         """Return the engine for some of the objects."""
         at = self.weighing_at

@@ -31,12 +31,7 @@ class CategoryEngine(TableEngine):
         self.parts = tuple(parts)
         first = self.parts[0]
         self.n_objects, self.n_labels, self.denominators = first.n_objects, first.n_labels, first.denominators
-        self.allow_empty, self.options = first.allow_empty, first.options
-
-    @property
-    def lowest(self) -> IntArray:
-        """The numerator of zero counts, (n_objects,)."""
-        return self.parts[0].lowest
+        self.allow_empty, self.options, self.weighing = first.allow_empty, first.options, first.weighing
 
     @property
     def table(self) -> TableAnswers:

@@ -14,7 +14,7 @@ from labelsure._core.labelset_bits import pack
 from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
 from labelsure.labelsets.arrays._results import BestLabelsets, EngineOptions, Members, RegionSize, sum_sizes
-from labelsure.labelsets.arrays._weighing import Counts
+from labelsure.labelsets.arrays._weighing import Counts, Weighing
 
 
 class LabelsetEngine(ABC):
@@ -30,8 +30,8 @@ class LabelsetEngine(ABC):
         Whether the empty labelset is a candidate; one that is not has the p-value 0.
     options : EngineOptions
         Limits of time and memory.
-    lowest : int64 array of shape (n_objects,)
-        The numerator of an empty labelset that is stranger than everything else.
+    weighing : Weighing
+        How counts become numerators; engines made of engines need not have one.
     """
 
     n_objects: int
@@ -39,14 +39,16 @@ class LabelsetEngine(ABC):
     denominators: IntArray
     allow_empty: bool
     options: EngineOptions
+    weighing: Weighing
 
     @property
-    @abstractmethod
-    def lowest(self) -> IntArray: ...
+    def lowest(self) -> IntArray:
+        """The numerator of zero counts, that of an empty labelset stranger than everything else, (n_objects,)."""
+        return self.weighing.lowest
 
-    @abstractmethod
     def at_level(self, significance: Fraction) -> tuple["LabelsetEngine", IntArray]:
         """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
+        return self, self.smallest_member(significance)
 
     @abstractmethod
     def take(self, objects: IntArray) -> "LabelsetEngine":

@@ -112,11 +112,6 @@ class FoldEngine(TableEngine):
         self.weighing_at, self.denominators = weighing_at, self.weighing.denominators
         self.allow_empty, self.options, self.n_jobs = allow_empty, options or EngineOptions(), n_jobs
 
-    @property
-    def lowest(self) -> IntArray:
-        """The numerator of zero counts, (n_objects,)."""
-        return self.weighing.lowest
-
     def take(self, objects: IntArray) -> "FoldEngine":
         """Return the engine for some of the objects."""
         at = self.weighing_at
@@ -240,15 +235,6 @@ class StoredEngine(TableEngine):
         """Answers from the tables."""
         backend = RowTable(self.n_objects, self.n_labels, self.first_code, self.total_scores, self._numerators)
         return TableAnswers(backend, self.options, n_jobs=1)
-
-    @property
-    def lowest(self) -> IntArray:
-        """The numerator of zero counts, (n_objects,)."""
-        return self.weighing.lowest
-
-    def at_level(self, significance: Fraction) -> tuple[LabelsetEngine, IntArray]:
-        """Return the engine itself, and the smallest numerator of each object's region."""
-        return self, self.smallest_member(significance)
 
     def take(self, objects: IntArray) -> "StoredEngine":
         """Return the engine for some of the objects."""

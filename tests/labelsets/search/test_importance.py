@@ -11,6 +11,8 @@ from labelsure._core.labelset_bits import pack, unpack
 from labelsure.labelsets import EngineOptions, FoldEngine, decode
 from labelsure.labelsets.search._best_first import best_of
 from labelsure.labelsets.search._estimate import RegionDraws, estimate_by_importance, estimate_size, log_probabilities
+from labelsure.labelsets.search._importance_kernels import weigh_flips
+from labelsure.labelsets.search._states import FAR, Buffer
 from quadratic_forms import form_engine
 from search_cases import random_case, values_of
 
@@ -53,7 +55,9 @@ def test_drawn_labelsets_are_members_exactly_if_their_numerators_say_so():
         draws = region_draws(engine, i, smallest)
         mode = unpack(draws.problem.mode[None], engine.n_labels)[0]
         flips = (everything ^ mode)[:, draws.problem.labels].astype(bool)
-        members = draws._are_members(flips, known_too=False)
+        found = Buffer.of(len(flips), len(draws.problem.mode))
+        weigh_flips(flips, draws.problem, draws.lookup, -FAR, found)
+        members = found.numerators >= smallest
         assert members.tolist() == (numerators >= smallest).tolist()
         n_inside, n_outside = n_inside + members.sum(), n_outside + (~members).sum()
     assert min(n_inside, n_outside) > 500

@@ -70,8 +70,8 @@ class ScoreTables(NamedTuple):
         buckets, values, counts, rows = [], [], [], []
         n_buckets = n_values = 0
         for k, (calibration, low, link) in enumerate(zip(calibrations, lowest_scores, links, strict=True)):
-            own_values, first = np.unique(calibration, return_index=True)
-            own_counts = np.append(len(calibration) - first, 0).astype(np.int64)
+            first = np.flatnonzero(np.diff(calibration, prepend=calibration[0] - 1))  # of each distinct value
+            own_values, own_counts = calibration[first], np.append(len(calibration) - first, 0)
             origin = min(int(own_values[0]), low)
             span = int(own_values[-1]) - origin
             bits = min(max(BUCKET_BITS, (16 * len(own_values)).bit_length()), MAX_BUCKET_BITS)
