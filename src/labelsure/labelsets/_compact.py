@@ -129,11 +129,7 @@ class CompactEngine(LabelsetEngine):
     def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
         """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
         least = np.broadcast_to(smallest, self.n_objects).tolist()
-
-        def answer(i: int) -> RegionSize:
-            return self._relevant(i, least[i])[0].region_sizes(least[i], rough=rough)[0]
-
-        return self._map(answer)
+        return self._map(lambda i: self._relevant(i, least[i])[0].region_sizes(least[i], rough=rough)[0])
 
     def region_members(self, i: int, smallest: int, limit: int | None) -> Members:
         """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""

@@ -158,12 +158,8 @@ class GroupedEngine(LabelsetEngine):
         """Return the ``n_best`` most plausible labelsets of some objects (None: of all)."""
         chosen = np.arange(self.n_objects) if objects is None else objects
         best = [engine.top(n_best, own) for engine, _, own in self._split(chosen)]
-        return BestLabelsets(
-            self._gather([one.labelsets for one in best], chosen),
-            self._gather([one.numerators for one in best], chosen),
-            self._gather([one.upper for one in best], chosen),
-            self._gather([one.certain for one in best], chosen),
-        )
+        names = ("labelsets", "numerators", "upper", "certain")
+        return BestLabelsets(*(self._gather([getattr(one, name) for one in best], chosen) for name in names))
 
     def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
         """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""

@@ -226,13 +226,10 @@ def sum_sizes(sizes: Sequence[RegionSize]) -> RegionSize:
     >>> sum_sizes([RegionSize.counted(2), RegionSize.counted(3)]).value
     5
     """
+    counts = ("value", "low", "high", "at_least", "at_most")
     return RegionSize(
-        value=sum(one.value for one in sizes),
-        low=sum(one.low for one in sizes),
-        high=sum(one.high for one in sizes),
+        **{name: sum(getattr(one, name) for one in sizes) for name in counts},
         confidence=max(1 - sum(1 - one.confidence for one in sizes), 0.0),
-        at_least=sum(one.at_least for one in sizes),
-        at_most=sum(one.at_most for one in sizes),
         approximate=any(one.approximate for one in sizes),
     )
 
