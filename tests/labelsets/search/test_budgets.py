@@ -10,7 +10,7 @@ import pytest
 from brute_force import highest_by_label
 from labelsure._core.energy import Energy
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine
-from labelsure.labelsets.search import _best_first, _pair_search
+from labelsure.labelsets.search import _best_first, _labels, _pair_search
 from labelsure.labelsets.search._best_first import best_of
 from search_cases import Case, assert_answers_equal_brute_force, random_case
 
@@ -79,7 +79,7 @@ def test_frontiers_keep_to_their_memory(work):
 @pytest.mark.parametrize("pairs", [False, True])
 def test_labels_of_disagreeing_folds_are_bounded_within_budgets(pairs, work, monkeypatch):
     """The highest numerators with each label off and on are at least those found, and the work is limited."""
-    monkeypatch.setattr(_best_first, "best_of", lambda *args, **kwargs: work.append(0) or best_of(*args, **kwargs))
+    monkeypatch.setattr(_labels, "best_of", lambda *args, **kwargs: work.append(0) or best_of(*args, **kwargs))
     options = EngineOptions(best_budget=5000, ranked_budget=5000, label_budget=20_000)
     engine = FoldEngine(disagreeing_folds(60, 8, pairs=pairs), allow_empty=True, options=options)
     highest = engine.label_numerators()[0]

@@ -12,9 +12,10 @@ from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup, Override
 from labelsure.labelsets.arrays._results import Answers, EngineOptions, Found, Members, RegionSize
 from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.labelsets.search import _states as states
-from labelsure.labelsets.search._best_first import label_numerators_of, top_of
+from labelsure.labelsets.search._best_first import top_of
 from labelsure.labelsets.search._depth_first_kernels import search, weigh_rows
 from labelsure.labelsets.search._estimate import estimate_size
+from labelsure.labelsets.search._labels import label_numerators_of
 from labelsure.labelsets.search._labelset_kernels import NUMERATOR
 from labelsure.labelsets.search._pair_search import list_pair_members
 from labelsure.labelsets.search._problems import ObjectSearch, pose_problems
