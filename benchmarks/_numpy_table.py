@@ -37,7 +37,7 @@ def p_value_table(folds: Sequence[Fold], labelsets: Array, n_chunk: int) -> Arra
             scores += fold.energy.constant[chunk, None]
             if pair_score is not None:
                 scores += pair_score
-            counts += len(fold.calibration) - np.searchsorted(fold.calibration.scores, scores)
+            counts += len(fold.calibration) - np.searchsorted(fold.calibration, scores)
         np.divide(counts + 1, n_calibration + 1, out=table[chunk])
     return table
 

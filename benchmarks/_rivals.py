@@ -45,7 +45,7 @@ class CrepesTable:
         from crepes import ConformalClassifier
 
         self.fold: Fold = calibrated(task).calibrator.meet(0, task.test_outputs)
-        self.classifier = ConformalClassifier().fit(self.fold.calibration.scores)
+        self.classifier = ConformalClassifier().fit(self.fold.calibration)
         energy = self.fold.energy
         self.scores = energy.constant[:, None] + energy.unary @ all_labelsets(task).T.astype(np.int64)
 

@@ -60,7 +60,7 @@ def _engine(penalty: float) -> FoldEngine:
 def fill(engine: FoldEngine) -> None:
     """Count for all labelsets, as many objects at a time as the engine takes for its tables."""
     table = engine.table
-    table._map(lambda objects: len(table.backend.count(objects, strict=False)), "counts")
+    table.map_blocks(lambda objects: len(table.backend.count(objects, strict=False)), "counts")
 
 
 def without_shared_buckets(engine: FoldEngine) -> FoldEngine:

@@ -74,7 +74,7 @@ def rank_all(folds, i, *, allow_empty, draw=None, rule=None, strangest=False):
     counts = []
     for fold in folds:
         scores = scores_of_all(fold, i)
-        others = fold.calibration.scores[None, :]
+        others = fold.calibration[None, :]
         totals = totals + scores
         at_least = at_least + (others >= scores[:, None]).sum(axis=1)
         above = above + (others > scores[:, None]).sum(axis=1)

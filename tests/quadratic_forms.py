@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import SquareRoot
 from labelsure.labelsets import Fold, FoldEngine
@@ -52,5 +51,5 @@ def form_engine(
         labels = (rng.random(seen.shape) < seen).astype(np.int8)
         scores = form_energy(precision, seen, own=own, **parts).scores(labels)
         noisy = np.clip(outputs + 0.05 * rng.normal(size=outputs.shape), 0, 1)
-        folds.append(Fold(Calibration.of(scores), form_energy(precision, noisy, own=own, **parts)))
+        folds.append(Fold(np.sort(scores), form_energy(precision, noisy, own=own, **parts)))
     return FoldEngine(folds, allow_empty=True, options=options)

@@ -8,7 +8,6 @@ import numpy as np
 
 from brute_force import codes_of, highest_by_label, labelsets_of, rank_all
 from fold_strategies import weighing_of
-from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Discounts, Overrides, Penalty, SquareRoot
 from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine, StrangestEmpty, Weighing
@@ -169,7 +168,7 @@ def random_calibration(rng, energy, *, far):
         scores[0] = rng.choice([-far, far])
     elif kind == 2:
         scores += rng.choice([-far, far])
-    return Calibration.of(scores)
+    return np.sort(scores)
 
 
 def random_level(rng, case):

@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import labelset_reference
 from fold_strategies import COSTS, energies, full_energies
-from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Overrides, Penalty, SquareRoot
-from labelsure.labelsets import Fold, _reference, decode
+from labelsure._core.p_values import count_at_least
+from labelsure.labelsets import Fold, decode
 
 SHAPES = st.tuples(st.integers(1, 3), st.integers(1, 5))
 ENERGIES = SHAPES.flatmap(lambda shape: energies(*shape))
@@ -56,14 +57,16 @@ def test_lower_bound_is_below_every_score(energy):
 
 @given(FULL_ENERGIES, st.data())
 def test_scores_with_link_penalty_and_exceptions_equal_reference(energy, data):
-    fold = Fold(Calibration.of(np.array([0])), energy)
+    fold = Fold(np.sort(np.array([0])), energy)
     objects = st.integers(0, energy.n_objects - 1)
     codes = st.integers(0, 2**energy.n_labels - 1)
     for same_object in (False, True):
         rows = data.draw(st.lists(st.tuples(objects, codes), min_size=1, max_size=8))
         chosen = np.array([rows[0][0] if same_object else i for i, _ in rows])
         labelsets = decode(np.array([code for _, code in rows]), energy.n_labels)
-        expected = [_reference.score(fold, i, labelset) for i, labelset in zip(chosen, labelsets.tolist(), strict=True)]
+        expected = [
+            labelset_reference.score(fold, i, labelset) for i, labelset in zip(chosen, labelsets.tolist(), strict=True)
+        ]
         assert energy.scores(labelsets, objects=chosen).tolist() == expected
 
 
@@ -101,17 +104,17 @@ def test_take_keeps_the_scores_of_the_objects(objects):
 @given(COSTS.flatmap(lambda kind: st.tuples(st.lists(kind, min_size=1, max_size=20), st.lists(kind, max_size=5))))
 def test_calibration_counts_scores_at_least_as_large(scores_and_questions):
     scores, questions = scores_and_questions
-    calibration = Calibration.of(np.array(scores))
+    calibration = np.sort(np.array(scores))
     questions = questions + scores + [score + 1 for score in scores]
     expected = [sum(other >= score for other in scores) for score in questions]
-    counts = calibration.count_at_least(np.array(questions))
+    counts = count_at_least(calibration, np.array(questions))
     assert counts.tolist() == expected
     assert counts.dtype == np.int64
     assert len(calibration) == len(scores)
-    assert calibration.scores.tolist() == sorted(scores)
+    assert calibration.tolist() == sorted(scores)
 
 
 def test_calibration_leaves_the_scores_given_to_it_alone():
     scores = np.array([3, 1, 2])
-    Calibration.of(scores)
+    np.sort(scores)
     assert scores.tolist() == [3, 1, 2]

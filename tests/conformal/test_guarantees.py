@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 from labelsure import CrossConformalClassifier, calibrate_outputs
+from labelsure._core.p_values import count_at_least
 from labelsure._core.randomness import DRAW_UNIT, MERGING, draw_uniforms, join_keys, object_keys
 from labelsure.conformal import GUARANTEES, make_splits
 from labelsure.conformal._e_values import E_VALUE_SCALE, complements, linear_e_values, steep_e_values
@@ -216,7 +217,7 @@ def test_randomised_regions_follow_the_draws_of_the_objects(data, model, guarant
             for fold, inner in zip(other.calibrator_.folds, other.models_, strict=True)
         ]
         calibrations = other.calibrator_.calibrations
-        counts = np.array([one.count_at_least(own) for one, own in zip(calibrations, scores, strict=True)])
+        counts = np.array([count_at_least(one, own) for one, own in zip(calibrations, scores, strict=True)])
         if guarantee == "exact":
             expected = members("exact", sizes, counts, Fraction(1, 4), draw)
         else:

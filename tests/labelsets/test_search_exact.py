@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import labelset_reference
 from brute_force import codes_of, highest_by_label, labelsets_of, rank_all
 from fold_strategies import fold_lists, full_energies, smoothing
-from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Overrides
-from labelsure.labelsets import DRAW_UNIT, Fold, _reference
+from labelsure.labelsets import DRAW_UNIT, Fold
 from search_cases import Case, assert_answers_equal_brute_force, random_case
 
 N_CASES = 200
@@ -50,9 +50,11 @@ def test_brute_force_equals_reference(seed):
     n_labels = case.folds[0].energy.n_labels
     for i, ranked in enumerate(case.ranked()):
         weights = (1, 0) if case.draws is None else (int(case.draws[i]), DRAW_UNIT - int(case.draws[i]))
-        expected = _reference.ranked(case.folds, i, allow_empty=case.allow_empty, at_least=weights[0], above=weights[1])
+        expected = labelset_reference.ranked(
+            case.folds, i, allow_empty=case.allow_empty, at_least=weights[0], above=weights[1]
+        )
         assert list(zip(*(part.tolist() for part in ranked), strict=True)) == expected
-        assert highest_by_label(ranked, n_labels) == _reference.label_numerators(expected, n_labels)
+        assert highest_by_label(ranked, n_labels) == labelset_reference.label_numerators(expected, n_labels)
 
 
 def pair_problems(case):
@@ -95,7 +97,7 @@ def test_search_handles_one_fold_and_equal_calibration_scores(size):
     for seed in range(30):
         case = random_case(seed, labels=(1, 6), folds=(1, 1))
         fold, case.rule = case.folds[0], None
-        case.folds = [Fold(Calibration.of(np.full(size, fold.calibration.scores[0])), fold.energy)]
+        case.folds = [Fold(np.sort(np.full(size, fold.calibration[0])), fold.energy)]
         assert_answers_equal_brute_force(case, seed)
 
 
@@ -108,7 +110,7 @@ def test_search_handles_the_largest_scores():
             unary = rng.choice([-(2**48), 2**48, 2**48 - 1], size=(1, 3))
             large = Energy(np.array([2**47]), unary, link=fold.energy.link)
             scores = large.scores(rng.integers(0, 2, size=(5, 3)), objects=np.zeros(5, dtype=np.int64))
-            case.folds[k] = Fold(Calibration.of(scores), large)
+            case.folds[k] = Fold(np.sort(scores), large)
         assert_answers_equal_brute_force(case, seed)
 
 
@@ -121,7 +123,7 @@ def test_thousands_of_exceptions_are_answered_like_few():
         labelsets = labelsets_of(codes, 12).astype(np.int8)
         overrides = Overrides(np.array([0, n_exceptions]), labelsets, rng.integers(-50, 200, size=n_exceptions))
         energy = Energy(np.array([40]), rng.integers(-9, 20, size=(1, 12)), overrides=overrides)
-        folds.append(Fold(Calibration.of(rng.integers(-20, 120, size=40)), energy))
+        folds.append(Fold(np.sort(rng.integers(-20, 120, size=40)), energy))
     search = Case(folds, allow_empty=False, draws=None).search()
     ranked = rank_all(folds, 0, allow_empty=False)
     smallest = int(np.quantile(ranked.numerators, 0.7))

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from brute_force import rank_all
-from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure.labelsets import (
-    CategoryEngine,
     EngineOptions,
     Fold,
     FoldEngine,
@@ -40,7 +38,7 @@ def simple_folds(n_objects=3, n_labels=4, seed=0):
     folds = []
     for size in (5, 8):
         energy = Energy(rng.integers(0, 9, size=n_objects), rng.integers(-5, 5, size=(n_objects, n_labels)))
-        folds.append(Fold(Calibration.of(rng.integers(-9, 20, size=size)), energy))
+        folds.append(Fold(np.sort(rng.integers(-9, 20, size=size)), energy))
     return folds
 
 
@@ -62,7 +60,7 @@ def test_the_three_modes_differ_in_the_empty_labelset_alone():
 
 def test_it_comes_after_labelsets_with_the_same_p_value():
     """All labelsets are stranger than the calibration examples: scores decide, and its own is above all."""
-    fold = Fold(Calibration.of(np.array([0, 1])), Energy(np.array([9]), np.array([[1, 2]])))
+    fold = Fold(np.sort(np.array([0, 1])), Energy(np.array([9]), np.array([[1, 2]])))
     best = make_engine([fold], empty="strangest").top(5)
     assert best.labelsets[0].tolist() == [[1, 0], [0, 1], [1, 1], [0, 0], [0, 0]]
     assert best.numerators.tolist() == [[1, 1, 1, 1, 0]]
@@ -101,24 +99,6 @@ def test_levels_decide_about_it_too():
     everything = make_engine(simple_folds(), empty="strangest", weighing_at=lambda _: weights_at(Fraction(-1, 2)))
     at_level, smallest = everything.at_level(Fraction(1, 2))
     assert values_of(at_level.region_sizes(smallest)) == [16] * 3
-
-
-def test_within_categories_it_may_be_the_most_plausible():
-    """One example in its category: its p-value is 1/2, more than those of others with many examples."""
-    folds = simple_folds()
-    shares = [Weighing.ruled(np.tile(np.arange(9), (2, 1)), np.ones(3, dtype=np.int64), 28) for _ in range(1)]
-    parts = [FoldEngine(folds, allow_empty=False, weighing=shares[0])]
-    engine = StrangestEmpty(CategoryEngine(parts, lowest=np.full(3, 14)))
-    best = engine.top(16)
-    assert (np.diff(best.numerators, axis=1) <= 0).all()
-    for i in range(3):
-        assert len({row.tobytes() for row in best.labelsets[i]}) == 16
-        labelsets, numerators = engine.region_members(i, 2, None)
-        assert numerators.tolist() == [number for number in best.numerators[i].tolist() if number >= 2]
-        assert labelsets.tolist() == best.labelsets[i, : len(labelsets)].tolist()
-        assert engine.region_members(i, 2, 3)[0].tolist() == labelsets[:3].tolist()
-    assert (engine.label_numerators()[:, :, 0] >= 14).all()
-    assert engine.p_value_table()[:, 0].tolist() == [0.5] * 3
 
 
 def test_groups_and_stored_counts_know_it_too():

@@ -27,7 +27,7 @@ def plain_counts(fold, objects, labelsets, pairs):
     # Sums of whole numbers below 2^53 are exact in float64, and BLAS is faster than numpy's integer product.
     sums = fold.energy.unary[objects].astype(np.float64) @ labelsets.T.astype(np.float64)
     scores = sums.astype(np.int64) + pairs + fold.energy.constant[objects, None]
-    return len(fold.calibration) - np.searchsorted(fold.calibration.scores, scores)
+    return len(fold.calibration) - np.searchsorted(fold.calibration, scores)
 
 
 def test_p_value_table_of_yeast_equals_plain_numpy(yeast_predictions):

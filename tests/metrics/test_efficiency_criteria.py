@@ -13,7 +13,6 @@ from hypothesis.extra.numpy import arrays
 from brute_force import codes_of, rank_all
 from fold_strategies import fold_lists, full_energies, smoothing, weighing_of
 from labelsure import calibrate_outputs, metrics
-from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine
 from labelsure.metrics import _criteria
@@ -99,7 +98,7 @@ def test_criteria_by_search_are_those_of_the_definitions(allow_empty):
     """Ten labels: more than are answered by table without being asked."""
     rng = np.random.default_rng(5)
     folds = [
-        Fold(Calibration.of(rng.integers(-4, 20, size=30)), Energy(rng.integers(0, 9, 6), rng.integers(-3, 6, (6, 10))))
+        Fold(np.sort(rng.integers(-4, 20, size=30)), Energy(rng.integers(0, 9, 6), rng.integers(-3, 6, (6, 10))))
         for _ in range(3)
     ]
     Y = np.concatenate([np.zeros((1, 10), dtype=int), rng.integers(0, 2, (2, 10)), np.zeros((3, 10), dtype=int)])
@@ -112,7 +111,7 @@ def test_criteria_by_search_are_those_of_the_definitions(allow_empty):
 def predictions_by_flips(n_objects, n_labels, *, allow_empty=True, options=None):
     """The labelset without labels is best; with l = n_labels, h labels have the p-value 1 - h / (n_labels + 1)."""
     energy = Energy(np.zeros(n_objects, dtype=np.int64), np.ones((n_objects, n_labels), dtype=np.int64))
-    fold = Fold(Calibration.of(np.arange(n_labels)), energy)
+    fold = Fold(np.sort(np.arange(n_labels)), energy)
     return LabelsetPredictions(FoldEngine([fold], allow_empty=allow_empty, options=options))
 
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+import labelset_reference
 from fold_strategies import fold_lists, full_energies, smoothing, weighing_of
 from labelsure import calibrate_outputs
-from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
-from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine, _reference
+from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine
 from labelsure.predictions import LabelsetPredictions
 
 
@@ -23,7 +23,7 @@ def random_predictions(n_objects=6, n_labels=3, *, n_calibration=19, allow_empty
     folds = []
     for size in (n_calibration // 2, n_calibration - n_calibration // 2):
         energy = Energy(rng.integers(0, 6, size=n_objects), rng.integers(-4, 5, size=(n_objects, n_labels)))
-        folds.append(Fold(Calibration.of(rng.integers(-4, 9, size=size)), energy))
+        folds.append(Fold(np.sort(rng.integers(-4, 9, size=size)), energy))
     weighing = weighing_of(folds, draws)
     return LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, weighing=weighing, **options))
 
@@ -38,7 +38,7 @@ def test_prediction_is_the_highest_p_value_then_lowest_total_score_then_lowest_c
     pred, _ = predictions_of(data, folds, allow_empty)
     table, candidates = pred.p_values(), pred.candidates()
     for i, p_values in enumerate(table):
-        totals = [sum(_reference.score(fold, i, labelset) for fold in folds) for labelset in candidates]
+        totals = [sum(labelset_reference.score(fold, i, labelset) for fold in folds) for labelset in candidates]
         best = min(range(len(candidates)), key=lambda c, p=p_values, totals=totals: (-p[c], totals[c], c))
         assert pred.labelsets[i].tolist() == candidates[best].tolist()
         others = np.delete(p_values, best)
@@ -62,8 +62,8 @@ def test_smoothed_p_values_follow_their_formula_between_the_extremes(data, folds
     table = LabelsetPredictions(FoldEngine(folds, allow_empty=True, weighing=weighing_of(folds, draws))).p_values()
     plain = LabelsetPredictions(FoldEngine(folds, allow_empty=True)).p_values()
     denominator = sum(len(fold.calibration) for fold in folds) + 1
-    above = _reference.count_table(folds, strict=True)
-    equal = _reference.count_table(folds) - above
+    above = labelset_reference.count_table(folds, strict=True)
+    equal = labelset_reference.count_table(folds) - above
     for i, draw in enumerate(draws):
         u = Fraction(int(draw), DRAW_UNIT)
         expected = [float((int(a) + u * (int(e) + 1)) / denominator) for a, e in zip(above[i], equal[i], strict=True)]
@@ -242,7 +242,7 @@ def test_single_labelsets_work_for_any_number_of_labels(n_labels):
     folds = pred._engine.folds
     for i in range(4):
         counts = [
-            sum(int(other) >= _reference.score(fold, i, labels[i]) for other in fold.calibration.scores)
+            sum(int(other) >= labelset_reference.score(fold, i, labels[i]) for other in fold.calibration)
             for fold in folds
         ]
         assert pred.p_value(labels)[i] == (0 if i == 0 else (sum(counts) + 1) / 20)
@@ -280,7 +280,7 @@ def test_predictions_work_for_any_number_of_labels(n_labels):
     rng = np.random.default_rng(n_labels)
     best = rng.integers(0, 2, size=(3, n_labels))
     energy = Energy(best.sum(axis=1), np.where(best, -1, 1))  # the score is the number of labels that differ
-    pred = LabelsetPredictions(FoldEngine([Fold(Calibration.of(np.arange(10)), energy)], allow_empty=True))
+    pred = LabelsetPredictions(FoldEngine([Fold(np.sort(np.arange(10)), energy)], allow_empty=True))
     assert np.array_equal(pred.labelsets, best)
     assert pred.credibility.tolist() == [1.0] * 3
     assert pred.confidence.tolist() == pytest.approx([1 / 11] * 3)

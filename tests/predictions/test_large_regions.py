@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from labelsure import calibrate_outputs
-from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine
 from labelsure.predictions import LabelsetPredictions, RegionSize
@@ -21,7 +20,7 @@ def predictions_by_distance(n_labels, n_objects=2, *, n_folds=1, allow_empty=Tru
     """
     best = np.random.default_rng(n_labels).integers(0, 2, size=(n_objects, n_labels))
     energy = Energy(best.sum(axis=1), np.where(best, -1, 1))
-    folds = [Fold(Calibration.of(np.arange(n_labels)), energy)] * n_folds
+    folds = [Fold(np.sort(np.arange(n_labels)), energy)] * n_folds
     return LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, **options)), best
 
 
@@ -148,7 +147,7 @@ def test_levels_below_the_lowest_p_value_hold_everything():
 def test_empty_regions_of_any_number_of_labels(n_labels):
     best = np.random.default_rng(n_labels).integers(0, 2, size=(2, n_labels))
     energy = Energy(best.sum(axis=1) + 100, np.where(best, -1, 1))
-    engine = FoldEngine([Fold(Calibration.of(np.arange(9)), energy)], allow_empty=True)
+    engine = FoldEngine([Fold(np.sort(np.arange(9)), energy)], allow_empty=True)
     pred = LabelsetPredictions(engine)
     region = pred.region(0.5)
     assert region.sizes.tolist() == [0, 0]
@@ -192,7 +191,7 @@ def test_sizes_are_numbers_for_any_number_of_labels(n_labels):
     start = np.array([0, 0, 10 * n_labels, 0])
     unary = np.ones((4, n_labels), dtype=np.int64)
     unary[3] = 10 * n_labels
-    fold = Fold(Calibration.of(np.full(9, n_labels)), Energy(start, unary))
+    fold = Fold(np.sort(np.full(9, n_labels)), Energy(start, unary))
     region = LabelsetPredictions(FoldEngine([fold], allow_empty=True)).region(0.5)
     everything = 2.0**n_labels if n_labels < 1024 else np.inf
     assert region.sizes.dtype == (np.int64 if n_labels == 14 else np.float64)

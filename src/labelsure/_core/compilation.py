@@ -25,6 +25,14 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return _compile(function, inline="never")
 
 
+def lean_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile ``function`` like a kernel, but without numba's counting of references, so that it cannot make arrays.
+
+    For the steps of searches: counting would take longer than they do, wherever arrays travel together in tuples.
+    """
+    return _compile(function, inline="never", counted=False)
+
+
 def kernel_part(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` as if it were written out where kernels call it.
 
@@ -33,18 +41,21 @@ def kernel_part(function: Callable[..., Any]) -> Callable[..., Any]:
     return _compile(function, inline="always")
 
 
-def _compile(function: Callable[..., Any], *, inline: Literal["never", "always"]) -> Callable[..., Any]:
+def _compile(
+    function: Callable[..., Any], *, inline: Literal["never", "always"], counted: bool = True
+) -> Callable[..., Any]:
     import numba
 
     put_off_garbage_collection()
     KERNELS.add(function)
+    options: dict[str, Any] = {"nogil": True, "inline": inline} | ({} if counted else {"_nrt": False})
     try:
-        compiled: Any = numba.njit(nogil=True, inline=inline, cache=True)(function)
+        compiled: Any = numba.njit(**options, cache=True)(function)
         _mark(compiled._cache._cache_file, _mark_of(function.__module__.partition(".")[0]))
     # "cannot cache function: no locator available"; or another numba, whose cache cannot be marked: nothing is kept
     # rather than something stale; or none, where NUMBA_DISABLE_JIT is set
     except (RuntimeError, AttributeError):
-        compiled = numba.njit(nogil=True, inline=inline)(function)
+        compiled = numba.njit(**options)(function)
     return cast(Callable[..., Any], compiled)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.calibration import Calibration
 from labelsure._core.fixed_point import SCORE_BITS
 from labelsure._core.randomness import MERGING, SMOOTHING, UInt64Array, draw_uniforms, join_keys, object_keys
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
@@ -149,9 +148,9 @@ class Calibrator:
         ]
 
     @cached_property
-    def calibrations(self) -> list[Calibration]:
+    def calibrations(self) -> list[IntArray]:
         """The same, sorted."""
-        return [Calibration.of(scores) for scores in self.scores]
+        return [np.sort(scores) for scores in self.scores]
 
     @cached_property
     def _strangest(self) -> list[bool]:

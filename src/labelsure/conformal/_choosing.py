@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from labelsure._core.calibration import Calibration
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.labelsets import Fold, RegionSize, make_engine
@@ -133,7 +132,7 @@ class Trial:
         for measure, (_, rows) in zip(fitted, self.folds, strict=True):
             measured = rows[self.objects[rows]]
             if len(measured):
-                calibration = Calibration.of(scores << (measure.exponent_ - min(exponents)))
+                calibration = np.sort(scores << (measure.exponent_ - min(exponents)))
                 energy = measure.energy(self.outputs[measured], X=self._objects(measure, measured))
                 bits[measured] = self._bits_of(Fold(calibration, energy))
         return bits[self.objects]
@@ -169,7 +168,7 @@ class Trial:
         # one engine for all levels: setting one up costs more than asking it
         everyone = fold.take(np.tile(np.arange(n_objects), len(self.levels)))
         engine = make_engine([everyone], empty="ordinary" if self.allow_empty else "excluded")
-        smallest = np.repeat([engine.smallest_member(level)[0] for level in self.levels], n_objects)
+        smallest = np.repeat([engine.at_level(level)[1][0] for level in self.levels], n_objects)
         sizes = engine.region_sizes(smallest, rough=engine.n_labels > MANY_LABELS)
         return np.array([_bits(size) for size in sizes]).reshape(len(self.levels), n_objects).T
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.calibration import Calibration
 from labelsure._core.fixed_point import choose_exponent, to_fixed_point
 from labelsure._core.p_values import weigh_scores
 from labelsure._core.randomness import DRAW_UNIT
@@ -31,7 +30,7 @@ class LabelCalibration:
     ----------
     scores : int64 array of shape (m, q)
         Those of each example, in descending order.
-    groups : sequence of q pairs of Calibration
+    groups : sequence of q pairs of int64 arrays
         The scores that "off" and "on" are compared with: label-conditional, those of the examples with that value of
         the label; else those of all examples, twice.
     conditional : bool
@@ -48,7 +47,7 @@ class LabelCalibration:
     """
 
     scores: IntArray
-    groups: Sequence[tuple[Calibration, Calibration]]
+    groups: Sequence[tuple[IntArray, IntArray]]
     conditional: bool
 
     @classmethod
@@ -58,9 +57,9 @@ class LabelCalibration:
         groups = []
         for j in range(Y.shape[1]):
             if conditional:
-                off, on = (Calibration.of(scores[Y[:, j] == c, j]) for c in (0, 1))
+                off, on = (np.sort(scores[Y[:, j] == c, j]) for c in (0, 1))
             else:
-                off = on = Calibration.of(scores[:, j])
+                off = on = np.sort(scores[:, j])
             groups.append((off, on))
         return cls(-np.sort(-scores, axis=1), groups, conditional)
 
@@ -79,7 +78,7 @@ class LabelCalibration:
         weights = np.empty_like(scores)
         for j, group in enumerate(self.groups):
             for c, calibration in enumerate(group):
-                weights[:, j, c] = weigh_scores(calibration.count_at_least, scores[:, j, c], draws)
+                weights[:, j, c] = weigh_scores(calibration, scores[:, j, c], draws)
         return weights
 
 

@@ -11,7 +11,6 @@ from functools import partial
 
 import numpy as np
 
-from labelsure._core.calibration import Calibration
 from labelsure._core.randomness import DRAW_UNIT
 from labelsure._core.types import IntArray
 from labelsure.conformal._guarantees import Merging
@@ -127,7 +126,7 @@ def grouped_engine(
         within = [fold_scores[of_fold == group] for fold_scores, of_fold in zip(scores, categories, strict=True)]
         sizes, kept = [len(part) for part in within], []
         for fold, part in zip(folds, within, strict=True):
-            kept.append(Fold(Calibration.of(part if len(part) else np.array([NO_SCORE])), fold.energy.take(own)))
+            kept.append(Fold(np.sort(part if len(part) else np.array([NO_SCORE])), fold.energy.take(own)))
         of_group = merging.take(own)
         engines.append(
             make_engine(
@@ -153,7 +152,7 @@ def _keep(fold: Fold, within: IntArray, taxonomy: LabelsetTaxonomy, category: in
     scores = np.append(within, highest) if first else within
     scores = scores if len(scores) else np.array([NO_SCORE])
     beyond = max(int(scores.max()), highest) - fold.energy.lower_bound() + 1
-    return Fold(Calibration.of(scores), taxonomy.keep(fold.energy, category, beyond))
+    return Fold(np.sort(scores), taxonomy.keep(fold.energy, category, beyond))
 
 
 def _weigh_category(sizes: Sequence[int], denominator: int, merging: Merging) -> Weighing:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labelsure._core.calibration import Calibration
 from labelsure._core.types import FloatArray, IntArray
 from labelsure._core.validation import check_number, check_outputs
 from labelsure.conformal._guarantees import Merging
@@ -84,7 +83,7 @@ def read_outputs(
 
 def compact_engine(
     measures: Sequence[Measure],
-    calibrations: Sequence[Calibration],
+    calibrations: Sequence[IntArray],
     outputs: Sequence[SparseOutputs],
     merging: Merging,
     *,

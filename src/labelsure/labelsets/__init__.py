@@ -2,14 +2,14 @@
 
 In layers, each knowing only those below it::
 
-    _composite, _compact, _stored      engines of categories, groups, sparse objects, stored counts
-    _fold_engine                       make_engine, FoldEngine: chooses between table, search and maximum
-    _engine                            LabelsetEngine: what every engine answers; StrangestEmpty
+    _composite, _compact               engines of categories, groups and sparse objects
+    _fold_engine                       make_engine, FoldEngine: chooses between table, search and maximum; StoredEngine
     search/                            answers without listing; the maximum norm; estimates
     table/                             answers from all 2^q labelsets; TableBackend is the seam for other devices
-    arrays/                            folds as arrays, Weighing, EngineOptions, RegionSize, BestLabelsets
+    _engine                            LabelsetEngine: what every engine answers; StrangestEmpty
+    arrays/                            folds as arrays, Weighing, EngineOptions, Answers, RegionSize, BestLabelsets
 
-``_reference`` is the slow, readable truth that kernels are compared with.
+The slow, readable truth that kernels are compared with is ``tests/labelset_reference.py``.
 
 How to use it:
 
@@ -27,13 +27,15 @@ How to use it:
   are ``RegionSize``.
 """
 
-from labelsure._core.labelset_bits import decode, encode
+from labelsure._core.labelset_bits import decode
+from labelsure._core.randomness import DRAW_UNIT
 from labelsure.labelsets._compact import CompactEngine, CompactObject
 from labelsure.labelsets._composite import CategoryEngine, GroupedEngine
 from labelsure.labelsets._engine import LabelsetEngine, StrangestEmpty
-from labelsure.labelsets._fold_engine import Empty, FoldEngine, make_engine
-from labelsure.labelsets._stored import StoredEngine
-from labelsure.labelsets.arrays import DRAW_UNIT, BestLabelsets, EngineOptions, Fold, RegionSize, Weighing
+from labelsure.labelsets._fold_engine import Empty, FoldEngine, StoredEngine, make_engine
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.labelsets.arrays._results import BestLabelsets, EngineOptions, RegionSize
+from labelsure.labelsets.arrays._weighing import Weighing
 
 __all__ = [
     "DRAW_UNIT",
@@ -52,6 +54,5 @@ __all__ = [
     "StrangestEmpty",
     "Weighing",
     "decode",
-    "encode",
     "make_engine",
 ]

@@ -9,15 +9,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from labelsure._core.running import map_in_threads
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
-from labelsure.labelsets._engine import LabelsetEngine, Members
-from labelsure.labelsets._fold_engine import FoldEngine, weighing_of_some
-from labelsure.labelsets.arrays import BestLabelsets, EngineOptions, Fold, RegionSize, Weighing, check_listable
+from labelsure.labelsets._engine import LabelsetEngine
+from labelsure.labelsets._fold_engine import FoldEngine, WeighingAt, weighing_of_some
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.labelsets.arrays._results import BestLabelsets, EngineOptions, Members, RegionSize, check_listable
+from labelsure.labelsets.arrays._weighing import Weighing
 
 Answer = TypeVar("Answer")
 
@@ -69,7 +71,7 @@ class CompactEngine(LabelsetEngine):
         *,
         n_labels: int,
         allow_empty: bool,
-        weighing_at: Callable[[Fraction], Weighing] | None = None,
+        weighing_at: WeighingAt | None = None,
         options: EngineOptions | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -77,39 +79,21 @@ class CompactEngine(LabelsetEngine):
         self.n_objects, self.n_labels, self.denominators = len(objects), n_labels, weighing.denominators
         self.allow_empty, self.options, self.n_jobs = allow_empty, options or EngineOptions(), n_jobs
 
-    @property
-    def lowest(self) -> IntArray:
-        """The numerator of zero counts, (n_objects,)."""
-        return self.weighing.lowest
-
     def take(self, objects: IntArray) -> "CompactEngine":
         """Return the engine for some of the objects."""
         at = self.weighing_at
-        return self._with(
-            self.objects[objects],
-            self.weighing.take(objects),
-            None if at is None else partial(weighing_of_some, at, objects),
-        )
+        weighing_at = None if at is None else partial(weighing_of_some, at, objects)
+        return self._with(self.objects[objects], self.weighing.take(objects), weighing_at)
 
     def at_level(self, significance: Fraction) -> tuple[LabelsetEngine, IntArray]:
         """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
         if self.weighing_at is None:
             return self, self.smallest_member(significance)
-        return self._with(self.objects, self.weighing_at(significance), None), np.ones(self.n_objects, dtype=np.int64)
+        return self._with(self.objects, self.weighing_at(significance)), np.ones(self.n_objects, dtype=np.int64)
 
-    def _with(
-        self, objects: IntArray, weighing: Weighing, weighing_at: Callable[[Fraction], Weighing] | None
-    ) -> "CompactEngine":
-        return CompactEngine(
-            self.make,
-            objects,
-            weighing,
-            n_labels=self.n_labels,
-            allow_empty=self.allow_empty,
-            weighing_at=weighing_at,
-            options=self.options,
-            n_jobs=self.n_jobs,
-        )
+    def _with(self, objects: IntArray, weighing: Weighing, weighing_at: WeighingAt | None = None) -> "CompactEngine":
+        kept: dict[str, Any] = {"n_labels": self.n_labels, "allow_empty": self.allow_empty, "options": self.options}
+        return CompactEngine(self.make, objects, weighing, weighing_at=weighing_at, n_jobs=self.n_jobs, **kept)
 
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
         """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``."""
@@ -118,18 +102,14 @@ class CompactEngine(LabelsetEngine):
 
     def p_value_table(self, *, empty: IntArray | None = None) -> FloatArray:
         """Refuse, or list all labelsets."""
-        check_listable(self.n_labels, self.options)
-        own = [None if empty is None else empty[[i]] for i in range(self.n_objects)]
-        return np.concatenate(self._map(lambda i: self._whole(i).p_value_table(empty=own[i])))
+        return self._list_all(lambda engine, own: engine.p_value_table(empty=own), empty)
 
     def label_masses(self, *, empty: IntArray | None = None) -> FloatArray:
         """Refuse, or list all labelsets."""
-        check_listable(self.n_labels, self.options)
-        own = [None if empty is None else empty[[i]] for i in range(self.n_objects)]
-        return np.concatenate(self._map(lambda i: self._whole(i).label_masses(empty=own[i])))
+        return self._list_all(lambda engine, own: engine.label_masses(empty=own), empty)
 
-    def top(self, n_best: int) -> BestLabelsets:
-        """Return the ``n_best`` most plausible labelsets of each object."""
+    def top(self, n_best: int, objects: IntArray | None = None) -> BestLabelsets:
+        """Return the ``n_best`` most plausible labelsets of some objects (None: of all)."""
 
         def answer(i: int) -> tuple[LabelMatrix, BestLabelsets]:
             one = self._object(i)
@@ -139,32 +119,28 @@ class CompactEngine(LabelsetEngine):
             best = self._whole(i).top(n_best)
             return best.labelsets[0], best
 
-        together = BestLabelsets.nothing(self.n_objects, n_best, self.n_labels)
-        for i, (labelsets, best) in enumerate(self._map(answer)):
+        chosen = range(self.n_objects) if objects is None else objects.tolist()
+        together = BestLabelsets.nothing(len(chosen), n_best, self.n_labels)
+        for row, (labelsets, best) in enumerate(self._map(answer, chosen)):
             missed = None if best.certain[0] else int(best.upper[0].max())
-            together.write(i, labelsets, best.numerators[0], missed)
+            together.write(row, best.numerators[0], labelsets, missed)
         return together
 
     def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
         """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
         least = np.broadcast_to(smallest, self.n_objects).tolist()
-
-        def answer(i: int) -> RegionSize:
-            folds, _ = self._relevant(i, least[i])
-            return self._engine(i, folds).region_sizes(least[i], rough=rough)[0]
-
-        return self._map(answer)
+        return self._map(lambda i: self._relevant(i, least[i])[0].region_sizes(least[i], rough=rough)[0])
 
     def region_members(self, i: int, smallest: int, limit: int | None) -> Members:
         """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""
-        folds, labels = self._relevant(i, smallest)
-        labelsets, numerators = self._engine(i, folds).region_members(0, smallest, limit)
+        engine, labels = self._relevant(i, smallest)
+        labelsets, numerators = engine.region_members(0, smallest, limit)
         return self._expand(labelsets, labels), numerators
 
     def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
-        """Yield the same labelsets in some order, a limited number at a time."""
-        folds, labels = self._relevant(i, smallest)
-        for labelsets, numerators in self._engine(i, folds).iterate_members(0, smallest):
+        """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``, some at a time."""
+        engine, labels = self._relevant(i, smallest)
+        for labelsets, numerators in engine.iterate_members(0, smallest):
             yield self._expand(labelsets, labels), numerators
 
     def label_numerators(self) -> IntArray:
@@ -181,7 +157,11 @@ class CompactEngine(LabelsetEngine):
             numerators[one.labels] = alone.label_numerators()[0]
             numerators[others, 0] = alone.top(1).numerators[0]
             if len(others):  # with one of the others on, no labelset is empty
-                with_other = self._engine(i, _shifted(one), allow_empty=True)
+                folds = [
+                    replace(fold, energy=replace(fold.energy, constant=fold.energy.constant + cost))
+                    for fold, cost in zip(one.folds, one.default_costs, strict=True)
+                ]
+                with_other = self._engine(i, folds, allow_empty=True)
                 numerators[one.labels] = np.maximum(numerators[one.labels], with_other.label_numerators()[0])
                 numerators[others, 1] = with_other.top(1).numerators[0]
             if len(others) > 1:  # one off, another on
@@ -235,26 +215,23 @@ class CompactEngine(LabelsetEngine):
         calibrations = [fold.calibration for fold in one.folds]
         return int(self.weighing.of_scores(calibrations, np.array(lowest)[:, None], np.array([i]))[0])
 
-    def _relevant(self, i: int, smallest: int) -> tuple[Sequence[Fold], IntArray]:
-        """Return the folds and labels that decide which labelsets have a numerator of at least ``smallest``."""
+    def _relevant(self, i: int, smallest: int) -> tuple[FoldEngine, IntArray]:
+        """Return an engine that knows all labelsets with a numerator of at least ``smallest``, and its labels."""
         one = self._object(i)
         if self._highest_with_other(i, one) < smallest:
-            return one.folds, one.labels
-        return one.whole(), np.arange(self.n_labels)
+            return self._engine(i, one.folds), one.labels
+        return self._engine(i, one.whole()), np.arange(self.n_labels)
 
     def _expand(self, labelsets: LabelMatrix, labels: IntArray) -> LabelMatrix:
         expanded = np.zeros((len(labelsets), self.n_labels), dtype=np.int8)
         expanded[:, labels] = labelsets
         return expanded
 
-    def _map(self, answer: Callable[[int], Answer]) -> list[Answer]:
-        everyone = range(self.n_objects)
-        return list(map_in_threads(answer, everyone, n_jobs=self.n_jobs, description="objects"))
+    def _list_all(self, ask: Callable[[FoldEngine, IntArray | None], FloatArray], empty: IntArray | None) -> FloatArray:
+        """Return the answers of engines that know all labels, one below the other."""
+        check_listable(self.n_labels, self.options)
+        return np.concatenate(self._map(lambda i: ask(self._whole(i), None if empty is None else empty[[i]])))
 
-
-def _shifted(one: CompactObject) -> list[Fold]:
-    """Return the folds with one of the other labels on."""
-    return [
-        Fold(fold.calibration, replace(fold.energy, constant=fold.energy.constant + cost))
-        for fold, cost in zip(one.folds, one.default_costs, strict=True)
-    ]
+    def _map(self, answer: Callable[[int], Answer], objects: Sequence[int] | None = None) -> list[Answer]:
+        chosen = range(self.n_objects) if objects is None else objects
+        return list(map_in_threads(answer, chosen, n_jobs=self.n_jobs, description="objects"))

@@ -8,15 +8,16 @@ import numpy as np
 
 from labelsure._core.labelset_bits import pack
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
-from labelsure.labelsets._engine import LabelsetEngine, Members
-from labelsure.labelsets._fold_engine import FoldEngine
-from labelsure.labelsets.arrays import BestLabelsets, Counts, RegionSize, sum_sizes
+from labelsure.labelsets._engine import LabelsetEngine
+from labelsure.labelsets._fold_engine import FoldEngine, TableEngine
+from labelsure.labelsets.arrays._results import BestLabelsets, Members, RegionSize, sum_sizes
+from labelsure.labelsets.arrays._weighing import Counts
 from labelsure.labelsets.table import RowTable, TableAnswers
 
 Array = TypeVar("Array", IntArray, FloatArray, LabelMatrix, BoolArray)
 
 
-class CategoryEngine(LabelsetEngine):
+class CategoryEngine(TableEngine):
     """Answers questions about labelsets whose p-values are counted within their category.
 
     Parameters
@@ -24,32 +25,28 @@ class CategoryEngine(LabelsetEngine):
     parts : sequence of FoldEngine
         One per category; a labelset has a numerator above 0 in the part of its own category alone, and its true total
         score, which is larger in all others. All have the same denominators, and agree about the empty labelset.
-    lowest : int64 array of shape (n_objects,) or None
-        The numerator of an empty labelset that is stranger than all examples of its category; None: that of zero
-        counts.
     """
 
-    def __init__(self, parts: Sequence[FoldEngine], *, lowest: IntArray | None = None) -> None:
+    def __init__(self, parts: Sequence[FoldEngine]) -> None:
         self.parts = tuple(parts)
         first = self.parts[0]
         self.n_objects, self.n_labels, self.denominators = first.n_objects, first.n_labels, first.denominators
-        self.allow_empty, self._lowest = first.allow_empty, first.lowest if lowest is None else lowest
+        self.allow_empty, self.options, self.weighing = first.allow_empty, first.options, first.weighing
 
     @property
-    def lowest(self) -> IntArray:
-        """The numerator of an empty labelset that is stranger than all examples of its category, (n_objects,)."""
-        return self._lowest
+    def table(self) -> TableAnswers:
+        """The table in which every labelset has the numerator of its own category."""
+        backend = RowTable(self.n_objects, self.n_labels, self.first_code, self.total_scores, self._numerators)
+        return TableAnswers(backend, self.options, self.parts[0].n_jobs)
 
     def take(self, objects: IntArray) -> "CategoryEngine":
         """Return the engine for some of the objects."""
-        return CategoryEngine([part.take(objects) for part in self.parts], lowest=self.lowest[objects])
+        return CategoryEngine([part.take(objects) for part in self.parts])
 
     def at_level(self, significance: Fraction) -> tuple[LabelsetEngine, IntArray]:
         """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
-        if self.parts[0].weighing_at is None:
-            return self, self.smallest_member(significance)
-        at_level = CategoryEngine([part.deciding(significance) for part in self.parts])
-        return at_level, np.ones(self.n_objects, dtype=np.int64)
+        parts, smallest = zip(*(part.at_level(significance) for part in self.parts), strict=True)
+        return self if parts == self.parts else CategoryEngine(parts), smallest[0]
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
         """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
@@ -61,22 +58,19 @@ class CategoryEngine(LabelsetEngine):
         totals: IntArray = np.min([part.total_scores(Y, objects) for part in self.parts], axis=0)
         return totals
 
-    def p_value_table(self, *, empty: IntArray | None = None) -> FloatArray:
-        """Return the p-values of all candidates, (n_objects, n_candidates), columns in the order of their codes."""
-        return self._table().p_values(self.denominators, empty)
-
-    def label_masses(self, *, empty: IntArray | None = None) -> FloatArray:
-        """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
-        return self._table().label_masses(empty)
-
-    def top(self, n_best: int) -> BestLabelsets:
-        """Return the ``n_best`` most plausible labelsets of each object."""
-        found = [part.top(n_best) for part in self.parts]
-        best = BestLabelsets.nothing(self.n_objects, n_best, self.n_labels)
-        for i in range(self.n_objects):
-            members = [(one.labelsets[i], one.numerators[i]) for one in found]
-            missed = [int(one.upper[i].max()) for one in found if not one.certain[i]]
-            best.write(i, *self._in_order(i, members, n_best), max(missed, default=None))
+    def top(self, n_best: int, objects: IntArray | None = None) -> BestLabelsets:
+        """Return the ``n_best`` most plausible labelsets of some objects (None: of all)."""
+        chosen = np.arange(self.n_objects) if objects is None else objects
+        found = [part.top(n_best, chosen) for part in self.parts]
+        best = BestLabelsets.nothing(len(chosen), n_best, self.n_labels)
+        for row, i in enumerate(chosen):
+            labelsets = np.concatenate([one.labelsets[row] for one in found])
+            numerators = np.concatenate([one.numerators[row] for one in found])
+            labelsets, numerators = labelsets[numerators > 0], numerators[numerators > 0]
+            totals = self.total_scores(labelsets, np.full(len(labelsets), i))
+            order = np.lexsort((*pack(labelsets).T, totals, -numerators))[:n_best]
+            missed = [int(one.upper[row].max()) for one in found if not one.certain[row]]
+            best.write(row, numerators[order], labelsets[order], max(missed, default=None))
         return best
 
     def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
@@ -84,12 +78,8 @@ class CategoryEngine(LabelsetEngine):
         sizes = [part.region_sizes(smallest, rough=rough) for part in self.parts]
         return [sum_sizes(of_object) for of_object in zip(*sizes, strict=True)]
 
-    def region_members(self, i: int, smallest: int, limit: int | None) -> Members:
-        """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""
-        return self._in_order(i, [part.region_members(i, smallest, limit) for part in self.parts], limit)
-
     def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
-        """Yield the same labelsets, category by category."""
+        """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``, category by category."""
         for part in self.parts:
             yield from part.iterate_members(i, smallest)
 
@@ -98,33 +88,7 @@ class CategoryEngine(LabelsetEngine):
         highest: IntArray = np.max([part.label_numerators() for part in self.parts], axis=0)
         return highest
 
-    def _in_order(self, i: int, found: Sequence[Members], limit: int | None) -> Members:
-        """Return the most plausible of the labelsets found in all parts."""
-        labelsets = np.concatenate([part for part, _ in found])
-        numerators = np.concatenate([part for _, part in found])
-        labelsets, numerators = labelsets[numerators > 0], numerators[numerators > 0]
-        totals = self.total_scores(labelsets, np.full(len(labelsets), i))
-        order: IntArray = np.lexsort((*pack(labelsets).T, totals, -numerators))[:limit]
-        return labelsets[order], numerators[order]
-
-    def _table(self) -> TableAnswers:
-        first = self.parts[0]
-        return TableAnswers(_CategoryTable(self.parts), first.options, first.n_jobs)
-
-
-class _CategoryTable(RowTable):
-    """The table in which every labelset has the numerator of its own category."""
-
-    def __init__(self, parts: Sequence[FoldEngine]) -> None:
-        self.parts = parts
-        self.n_objects, self.n_labels, self.first_code = parts[0].n_objects, parts[0].n_labels, parts[0].first_code
-
-    def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
-        """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``."""
-        totals: IntArray = np.min([part.total_scores(Y, objects) for part in self.parts], axis=0)
-        return totals
-
-    def numerators(self, objects: IntArray) -> Counts:
+    def _numerators(self, objects: IntArray) -> Counts:
         """Return the numerators of every code, one row per object."""
         rows: Counts = np.max([part.table.backend.numerators(objects) for part in self.parts], axis=0)
         return rows
@@ -149,7 +113,7 @@ class GroupedEngine(LabelsetEngine):
         for group, own in enumerate(self.places):
             self.group_of[own] = group
             self.place_in_group[own] = np.arange(len(own))
-        self.allow_empty = engines[0].allow_empty
+        self.allow_empty, self.options = engines[0].allow_empty, engines[0].options
         self.denominators = self._gather([engine.denominators for engine in engines])
 
     @property
@@ -159,26 +123,22 @@ class GroupedEngine(LabelsetEngine):
 
     def take(self, objects: IntArray) -> "GroupedEngine":
         """Return the engine for some of the objects."""
-        groups, places = [], []
-        for group, engine in enumerate(self.engines):
-            own = np.flatnonzero(self.group_of[objects] == group)
-            groups.append(engine.take(self.place_in_group[objects[own]]))
-            places.append(own)
-        return GroupedEngine(groups, places)
+        taken = [(engine.take(own), rows) for engine, rows, own in self._split(objects)]
+        return GroupedEngine([engine for engine, _ in taken], [rows for _, rows in taken])
 
     def at_level(self, significance: Fraction) -> tuple[LabelsetEngine, IntArray]:
         """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
         engines, smallest = zip(*(engine.at_level(significance) for engine in self.engines), strict=True)
-        same = all(one is other for one, other in zip(engines, self.engines, strict=True))
-        return self if same else GroupedEngine(engines, self.places), self._gather(smallest)
+        return self if engines == self.engines else GroupedEngine(engines, self.places), self._gather(smallest)
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
         """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
-        return self._ask_rows("numerators_of", Y, np.arange(self.n_objects) if objects is None else objects)
+        chosen = np.arange(self.n_objects) if objects is None else objects
+        return self._gather([one.numerators_of(Y[rows], own) for one, rows, own in self._split(chosen)], chosen)
 
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
         """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``."""
-        return self._ask_rows("total_scores", Y, objects)
+        return self._gather([one.total_scores(Y[rows], own) for one, rows, own in self._split(objects)], objects)
 
     def p_value_table(self, *, empty: IntArray | None = None) -> FloatArray:
         """Return the p-values of all candidates, (n_objects, n_candidates), columns in the order of their codes."""
@@ -194,15 +154,12 @@ class GroupedEngine(LabelsetEngine):
         """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2)."""
         return self._gather([engine.label_numerators() for engine in self.engines])
 
-    def top(self, n_best: int) -> BestLabelsets:
-        """Return the ``n_best`` most plausible labelsets of each object."""
-        best = [engine.top(n_best) for engine in self.engines]
-        return BestLabelsets(
-            self._gather([one.labelsets for one in best]),
-            self._gather([one.numerators for one in best]),
-            self._gather([one.upper for one in best]),
-            self._gather([one.certain for one in best]),
-        )
+    def top(self, n_best: int, objects: IntArray | None = None) -> BestLabelsets:
+        """Return the ``n_best`` most plausible labelsets of some objects (None: of all)."""
+        chosen = np.arange(self.n_objects) if objects is None else objects
+        best = [engine.top(n_best, own) for engine, _, own in self._split(chosen)]
+        names = ("labelsets", "numerators", "upper", "certain")
+        return BestLabelsets(*(self._gather([getattr(one, name) for one in best], chosen) for name in names))
 
     def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
         """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
@@ -212,25 +169,20 @@ class GroupedEngine(LabelsetEngine):
             sizes |= zip(own.tolist(), engine.region_sizes(least[own], rough=rough), strict=True)
         return [sizes[i] for i in range(self.n_objects)]
 
-    def region_members(self, i: int, smallest: int, limit: int | None) -> Members:
-        """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""
-        return self.engines[int(self.group_of[i])].region_members(int(self.place_in_group[i]), smallest, limit)
-
     def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
-        """Yield the same labelsets in some order, a limited number at a time."""
+        """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``, some at a time."""
         return self.engines[int(self.group_of[i])].iterate_members(int(self.place_in_group[i]), smallest)
 
-    def _ask_rows(self, question: str, Y: LabelMatrix, objects: IntArray) -> IntArray:
-        """Return an engine's answer for each row of ``Y``, the object's own engine being asked."""
-        answers = np.empty(len(Y), dtype=np.int64)
+    def _split(self, objects: IntArray) -> Iterator[tuple[LabelsetEngine, IntArray, IntArray]]:
+        """Yield each group's engine, where its objects are among ``objects``, and their places in the group."""
         for group, engine in enumerate(self.engines):
             rows = np.flatnonzero(self.group_of[objects] == group)
-            answers[rows] = getattr(engine, question)(Y[rows], self.place_in_group[objects[rows]])
-        return answers
+            yield engine, rows, self.place_in_group[objects[rows]]
 
-    def _gather(self, parts: Sequence[Array]) -> Array:
-        """Return the groups' rows in the order of the objects."""
-        together = np.empty((len(self.group_of), *parts[0].shape[1:]), dtype=parts[0].dtype)
-        for own, part in zip(self.places, parts, strict=True):
+    def _gather(self, parts: Sequence[Array], objects: IntArray | None = None) -> Array:
+        """Return the groups' rows in the order of some objects (None: of all)."""
+        places = self.places if objects is None else [rows for _, rows, _ in self._split(objects)]
+        together = np.empty((sum(map(len, places)), *parts[0].shape[1:]), dtype=parts[0].dtype)
+        for own, part in zip(places, parts, strict=True):
             together[own] = part
         return together

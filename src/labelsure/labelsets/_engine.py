@@ -10,11 +10,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from labelsure._core.labelset_bits import pack
+from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
-from labelsure.labelsets.arrays import BestLabelsets, Counts, RegionSize, smallest_numerators, sum_sizes
-
-Members = tuple[LabelMatrix, IntArray]
-"""Labelsets and their numerators."""
+from labelsure.labelsets.arrays._results import BestLabelsets, EngineOptions, Members, RegionSize, sum_sizes
+from labelsure.labelsets.arrays._weighing import Counts, Weighing
 
 
 class LabelsetEngine(ABC):
@@ -28,21 +28,27 @@ class LabelsetEngine(ABC):
         Of each object's p-values.
     allow_empty : bool
         Whether the empty labelset is a candidate; one that is not has the p-value 0.
+    options : EngineOptions
+        Limits of time and memory.
+    weighing : Weighing
+        How counts become numerators; engines made of engines need not have one.
     """
 
     n_objects: int
     n_labels: int
     denominators: IntArray
     allow_empty: bool
+    options: EngineOptions
+    weighing: Weighing
 
     @property
-    @abstractmethod
     def lowest(self) -> IntArray:
-        """The numerator of an empty labelset that is stranger than everything else, (n_objects,)."""
+        """The numerator of zero counts, that of an empty labelset stranger than everything else, (n_objects,)."""
+        return self.weighing.lowest
 
-    @abstractmethod
     def at_level(self, significance: Fraction) -> tuple["LabelsetEngine", IntArray]:
         """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
+        return self, self.smallest_member(significance)
 
     @abstractmethod
     def take(self, objects: IntArray) -> "LabelsetEngine":
@@ -68,8 +74,8 @@ class LabelsetEngine(ABC):
         """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
 
     @abstractmethod
-    def top(self, n_best: int) -> BestLabelsets:
-        """Return the ``n_best`` most plausible labelsets of each object."""
+    def top(self, n_best: int, objects: IntArray | None = None) -> BestLabelsets:
+        """Return the ``n_best`` most plausible labelsets of some objects (None: of all)."""
 
     @abstractmethod
     def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
@@ -84,16 +90,8 @@ class LabelsetEngine(ABC):
         """
 
     @abstractmethod
-    def region_members(self, i: int, smallest: int, limit: int | None) -> Members:
-        """Return labelsets of object ``i`` with a numerator of at least ``smallest``, and their numerators.
-
-        The most plausible come first: by p-value, then by lowest total score, then by lowest code; at most ``limit``.
-        Where a search for them spends its budget, the most plausible of those found.
-        """
-
-    @abstractmethod
     def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
-        """Yield the same labelsets in some order, a limited number at a time."""
+        """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``, some at a time."""
 
     @abstractmethod
     def label_numerators(self) -> IntArray:
@@ -101,6 +99,44 @@ class LabelsetEngine(ABC):
 
         Where a search for them spends its budget, upper bounds: what follows from them holds, but may say less.
         """
+
+    def region_members(self, i: int, smallest: int, limit: int | None) -> Members:
+        """Return labelsets of object ``i`` with a numerator of at least ``smallest``, and their numerators.
+
+        The most plausible come first: by p-value, then by lowest total score, then by lowest code; at most ``limit``.
+        Few are searched for best first, more are listed and sorted. Where a search for them spends its budget, the most
+        plausible of those found.
+        """
+        most = self.options.list_bytes // (self.n_labels + 24)
+        listed = None
+        if limit is None or limit > self.options.few_members:
+            listed = self._list_members(i, smallest, most if limit is None else min(limit, most))
+        if listed is not None:
+            labelsets, numerators = listed
+            totals = self.total_scores(labelsets, np.full(len(labelsets), i))
+            order = np.lexsort((*pack(labelsets).T, totals, -numerators))
+            return labelsets[order], numerators[order]
+        if limit is None or limit > most:
+            raise ValueError(
+                f"This region has more than {most} labelsets, too many for a list of them all."
+                " Pass limit= for the most plausible ones, or iterate over the region."
+            )
+        best = self.top(max(limit, 1), np.array([i]))
+        n_there = min(limit, self.n_candidates)
+        members = best.numerators[0, :n_there] >= smallest
+        return best.labelsets[0, :n_there][members], best.numerators[0, :n_there][members]
+
+    def _list_members(self, i: int, smallest: int, most: int) -> Members | None:
+        """Return all members of a region; None where there are more than ``most``."""
+        found: list[Members] = [(np.empty((0, self.n_labels), dtype=np.int8), np.empty(0, dtype=np.int64))]
+        n_found = 0
+        for part in self.iterate_members(i, smallest):
+            found.append(part)
+            n_found += len(part[1])
+            if n_found > most:
+                return None
+        labelsets, numerators = zip(*found, strict=True)
+        return np.concatenate(labelsets), np.concatenate(numerators)
 
     @property
     def first_code(self) -> int:
@@ -137,17 +173,16 @@ class StrangestEmpty(LabelsetEngine):
     Examples
     --------
     >>> import numpy as np
-    >>> from labelsure._core.calibration import Calibration
     >>> from labelsure._core.energy import Energy
     >>> from labelsure.labelsets import Fold, make_engine
     >>> energy = Energy(constant=np.array([2]), unary=np.array([[-2, 5]]))
-    >>> engine = make_engine([Fold(Calibration.of(np.array([0, 1, 5])), energy)], empty="strangest")
+    >>> engine = make_engine([Fold(np.array([0, 1, 5]), energy)], empty="strangest")
     >>> engine.p_value_table().tolist()
     [[0.25, 1.0, 0.25, 0.5]]
     """
 
     def __init__(self, engine: LabelsetEngine) -> None:
-        self.engine, self.allow_empty = engine, True
+        self.engine, self.allow_empty, self.options = engine, True, engine.options
         self.n_objects, self.n_labels, self.denominators = engine.n_objects, engine.n_labels, engine.denominators
 
     @property
@@ -181,16 +216,17 @@ class StrangestEmpty(LabelsetEngine):
         """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
         return self.engine.label_masses(empty=self.lowest if empty is None else empty)
 
-    def top(self, n_best: int) -> BestLabelsets:
-        """Return the ``n_best`` most plausible labelsets of each object."""
-        best = self.engine.top(n_best)
+    def top(self, n_best: int, objects: IntArray | None = None) -> BestLabelsets:
+        """Return the ``n_best`` most plausible labelsets of some objects (None: of all)."""
+        best = self.engine.top(n_best, objects)
+        lowest = self.lowest if objects is None else self.lowest[objects]
         n_others = min(n_best, self.engine.n_candidates)
-        places = (best.numerators[:, :n_others] >= self.lowest[:, None]).sum(axis=1)
-        for i in np.flatnonzero(places < n_best):
-            place = int(places[i])
-            for rows, own in ((best.labelsets, 0), (best.numerators, self.lowest[i]), (best.upper, self.lowest[i])):
-                rows[i, place + 1 :] = rows[i, place:-1].copy()
-                rows[i, place] = own
+        places = (best.numerators[:, :n_others] >= lowest[:, None]).sum(axis=1)
+        for row in np.flatnonzero(places < n_best):
+            place = int(places[row])
+            for rows, own in ((best.labelsets, 0), (best.numerators, lowest[row]), (best.upper, lowest[row])):
+                rows[row, place + 1 :] = rows[row, place:-1].copy()
+                rows[row, place] = own
         return best
 
     def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
@@ -201,15 +237,6 @@ class StrangestEmpty(LabelsetEngine):
             sum_sizes([size, RegionSize.counted(1)]) if member else size
             for size, member in zip(sizes, members, strict=True)
         ]
-
-    def region_members(self, i: int, smallest: int, limit: int | None) -> Members:
-        """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""
-        labelsets, numerators = self.engine.region_members(i, smallest, limit)
-        if self.lowest[i] < smallest:
-            return labelsets, numerators
-        place = int((numerators >= self.lowest[i]).sum())
-        labelsets, numerators = np.insert(labelsets, place, 0, axis=0), np.insert(numerators, place, self.lowest[i])
-        return labelsets[:limit], numerators[:limit]
 
     def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
         """Yield the same labelsets in some order, the empty one last."""

@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from labelsure._core.calibration import Calibration
 from labelsure._core.p_values import weigh_scores
 from labelsure._core.randomness import DRAW_UNIT
 from labelsure._core.types import IntArray
@@ -73,7 +72,7 @@ class JointScores:
         The numerator of a labelset, of the p-value of at most ``n_wrong`` of its labels being wrong, is the
         (n_wrong + 1)-th smallest of those of its labels' values.
         """
-        calibrations = [Calibration.of(scores[:, n_wrong]) for scores in self.examples]
+        calibrations = [np.sort(scores[:, n_wrong]) for scores in self.examples]
         n_folds, n_objects, n_labels = self.off.shape
         n_block = max(1, BLOCK_ENTRIES // (2 * n_folds * n_labels))
         blocks = [
@@ -82,12 +81,12 @@ class JointScores:
         ]
         return np.concatenate([np.empty((0, n_labels, 2), dtype=np.int64), *blocks])
 
-    def _add_up(self, calibrations: Sequence[Calibration], *, together: bool) -> IntArray:
+    def _add_up(self, calibrations: Sequence[IntArray], *, together: bool) -> IntArray:
         """Return one numerator per value from the folds' counts, by themselves or together with all smaller ones."""
         _, n, q = self.off.shape
         counts = np.stack(
             [
-                weigh_scores(fold.count_at_least, np.stack([off, self.unit - off], axis=2), self.draws)
+                weigh_scores(fold, np.stack([off, self.unit - off], axis=2), self.draws)
                 for fold, off in zip(calibrations, self.off, strict=True)
             ]
         ).reshape(len(calibrations), n, 2 * q)

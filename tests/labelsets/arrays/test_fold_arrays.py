@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fold_strategies import COSTS
-from labelsure._core.calibration import Calibration
-from labelsure.labelsets.arrays import ScoreTables
+from labelsure._core.p_values import count_at_least
 from labelsure.labelsets.arrays._fold_arrays import (
     BUCKET_BEGIN,
     BUCKET_BITS,
@@ -17,6 +16,7 @@ from labelsure.labelsets.arrays._fold_arrays import (
     SHIFT,
     VALUE_BEGIN,
     VALUE_END,
+    ScoreTables,
 )
 
 
@@ -24,7 +24,7 @@ from labelsure.labelsets.arrays._fold_arrays import (
 def calibrations_with_bounds(draw):
     """Between 1 and 4 calibrations, each with a lower bound of the scores to be looked up."""
     scores = arrays(np.int64, st.integers(1, 20), elements=draw(COSTS))
-    parts = [Calibration.of(draw(scores)) for _ in range(draw(st.integers(1, 4)))]
+    parts = [np.sort(draw(scores)) for _ in range(draw(st.integers(1, 4)))]
     return parts, [draw(draw(COSTS)) for _ in parts]
 
 
@@ -53,11 +53,11 @@ def test_look_up_equals_count(parts, data):
     calibrations, lowest = parts
     index = tables_of(calibrations, lowest)
     for k, (calibration, bound) in enumerate(zip(calibrations, lowest, strict=True)):
-        smallest = min(bound, int(calibration.scores[0]))
-        near = [int(value) + beside for value in calibration.scores for beside in (-1, 0, 1)]
+        smallest = min(bound, int(calibration[0]))
+        near = [int(value) + beside for value in calibration for beside in (-1, 0, 1)]
         far = [smallest, bound, 2**50, data.draw(st.integers(smallest, 2**50))]
         scores = np.array([score for score in near + far if score >= smallest])
-        assert [look_up(index, k, int(score)) for score in scores] == calibration.count_at_least(scores).tolist()
+        assert [look_up(index, k, int(score)) for score in scores] == count_at_least(calibration, scores).tolist()
 
 
 @given(calibrations_with_bounds())
@@ -69,14 +69,14 @@ def test_index_is_small_and_covers_every_score(parts):
     assert index.layout[-1, BUCKET_LAST] == len(index.buckets) - 1
     assert len(index.counts) == len(index.values) + len(calibrations)
     for k, (calibration, bound) in enumerate(zip(calibrations, lowest, strict=True)):
-        assert index.layout[k, ORIGIN] <= min(bound, calibration.scores[0])
+        assert index.layout[k, ORIGIN] <= min(bound, calibration[0])
         values = index.values[index.layout[k, VALUE_BEGIN] : index.layout[k, VALUE_END]]
-        assert values.tolist() == sorted(set(calibration.scores.tolist()))
+        assert values.tolist() == sorted(set(calibration.tolist()))
         assert index.buckets[index.layout[k, BUCKET_LAST]] == 0  # above every calibration score
 
 
 def test_index_keeps_unit_buckets_for_a_short_range():
-    index = tables_of([Calibration.of(np.array([3, 3, 5]))], [2])
+    index = tables_of([np.sort(np.array([3, 3, 5]))], [2])
     assert index.layout[:, SHIFT].tolist() == [0]
     assert index.layout[:, ORIGIN].tolist() == [2]
     assert index.buckets.tolist() == [3, ~0, 1, ~1, 0]

@@ -7,12 +7,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import labelset_reference
 from fold_strategies import COSTS, fold_lists, full_energies, plain_weighing
-from labelsure._core.calibration import Calibration
 from labelsure._core.energy_parts import SquareRoot
-from labelsure.labelsets import DRAW_UNIT, _reference, decode
-from labelsure.labelsets.arrays import FoldArrays, ScoreTables, _lookup_kernels
-from labelsure.labelsets.arrays._fold_arrays import LINK, VALUE_BEGIN, VALUE_END
+from labelsure._core.p_values import count_at_least
+from labelsure.labelsets import DRAW_UNIT, decode
+from labelsure.labelsets.arrays import _lookup_kernels
+from labelsure.labelsets.arrays._fold_arrays import LINK, VALUE_BEGIN, VALUE_END, FoldArrays, ScoreTables
 from labelsure.labelsets.search._depth_first_kernels import weigh_rows
 
 LARGEST_ROOT = 2**31 - 1
@@ -42,12 +43,12 @@ def test_final_score_is_link_plus_penalty(additive, penalty, link):
 @given(st.data())
 def test_count_from_every_possible_start_equals_calibration(data):
     elements = data.draw(COSTS)
-    parts = [Calibration.of(data.draw(arrays(np.int64, st.integers(1, 40), elements=elements))) for _ in range(3)]
+    parts = [np.sort(data.draw(arrays(np.int64, st.integers(1, 40), elements=elements))) for _ in range(3)]
     tables = ScoreTables.of(parts, [0, 0, 0], [-1, -1, -1])
     for k, calibration in enumerate(parts):
-        score = data.draw(elements | st.sampled_from(calibration.scores.tolist()))
+        score = data.draw(elements | st.sampled_from(calibration.tolist()))
         begin, end = tables.layout[k, VALUE_BEGIN], tables.layout[k, VALUE_END]
-        expected = int(calibration.count_at_least(np.array([score]))[0])
+        expected = int(count_at_least(calibration, np.array([score]))[0])
         n_below = int(np.searchsorted(tables.values[begin:end], score))
         for position in range(begin, begin + n_below + 1):
             count = _lookup_kernels.count_from(score, position, k, tables)
@@ -56,9 +57,7 @@ def test_count_from_every_possible_start_equals_calibration(data):
 
 def scores_worth_asking(data, folds):
     """Return one score per fold: on a calibration score, beside one, or far from all."""
-    near = [
-        data.draw(st.sampled_from(fold.calibration.scores.tolist())) + data.draw(st.integers(-1, 1)) for fold in folds
-    ]
+    near = [data.draw(st.sampled_from(fold.calibration.tolist())) + data.draw(st.integers(-1, 1)) for fold in folds]
     far = [data.draw(st.integers(-(2**51), 2**51)) for _ in folds]
     return np.array([data.draw(st.sampled_from(pair)) for pair in zip(near, far, strict=True)])
 
@@ -68,7 +67,7 @@ def test_counts_equal_calibrations(data, folds):
     """Also for scores below every bound of the energy, which bounds of searches reach."""
     tables = FoldArrays(folds).tables
     scores = scores_worth_asking(data, folds)
-    expected = [int(fold.calibration.count_at_least(scores[[k]])[0]) for k, fold in enumerate(folds)]
+    expected = [int(count_at_least(fold.calibration, scores[[k]])[0]) for k, fold in enumerate(folds)]
     more = data.draw(arrays(np.int64, len(folds), elements=st.integers(-9, 9)))
     assert _lookup_kernels.count_additive(scores - more, more, tables) == sum(expected)
 
@@ -84,7 +83,7 @@ def test_weigh_equals_reference(data, folds):
     more = data.draw(arrays(np.int64, len(folds), elements=st.integers(-9, 9)))
     draw = data.draw(st.sampled_from([None, 1, DRAW_UNIT - 1, DRAW_UNIT]) | st.integers(1, DRAW_UNIT))
     weights = (1, 0) if draw is None else (draw, DRAW_UNIT - draw)
-    expected = _reference.numerator(general, 0, labelset[0].tolist(), at_least=weights[0], above=weights[1])
+    expected = labelset_reference.numerator(general, 0, labelset[0].tolist(), at_least=weights[0], above=weights[1])
     weighing = plain_weighing(*weights)
     assert _lookup_kernels.weigh(additive - more, more, penalty, weighing, tables) == expected
     if not penalty.any():
@@ -98,7 +97,7 @@ def additive_and_penalty(folds, labelset):
     additive, penalty = [], []
     for fold in folds:
         energy = fold.energy
-        own = _reference.score(type(fold)(fold.calibration, plain_part(energy)), 0, labelset[0].tolist())
+        own = labelset_reference.score(type(fold)(fold.calibration, plain_part(energy)), 0, labelset[0].tolist())
         additive.append(own)
         penalty.append(0 if energy.penalty is None else int(energy.penalty.costs(labelset)[0]))
     return np.array(additive), np.array(penalty)

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from labelsure.labelsets import RegionSize
-from labelsure.labelsets.arrays import sum_sizes
+from labelsure.labelsets.arrays._results import sum_sizes
 
 
 def estimate(value, low, high, *, at_least=1, at_most=2**60):

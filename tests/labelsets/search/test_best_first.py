@@ -10,11 +10,10 @@ from hypothesis.extra.numpy import arrays
 
 from brute_force import codes_of
 from fold_strategies import fold_lists
-from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Penalty, SquareRoot
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine, decode
-from labelsure.labelsets.arrays import FoldArrays
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays
 from labelsure.labelsets.search._best_first_kernels import Node, least_total
 from labelsure.labelsets.search._problems import pose_problems
 from search_cases import random_case
@@ -44,7 +43,7 @@ def test_least_total_is_below_every_total_with_the_flip(folds, data):
 def test_best_is_the_lowest_code_where_everything_ties(n_labels, n_folds):
     """All outputs 0.5: every labelset has the same scores."""
     energy = Energy(np.array([7]), np.zeros((1, n_labels), dtype=np.int64))
-    folds = [Fold(Calibration.of(np.arange(5, 10)), energy)] * n_folds
+    folds = [Fold(np.sort(np.arange(5, 10)), energy)] * n_folds
     for allow_empty in (True, False):
         engine = FoldEngine(folds, allow_empty=allow_empty)
         best = engine.top(5)
@@ -60,7 +59,7 @@ def test_best_has_the_lowest_total_where_all_p_values_tie(n_labels):
     """Calibration scores above everything: p-values are all 1, total scores decide, and then codes."""
     rng = np.random.default_rng(n_labels)
     energies = [Energy(np.array([0]), rng.integers(-3, 4, size=(1, n_labels))) for _ in range(4)]
-    engine = FoldEngine([Fold(Calibration.of(np.array([10**9])), one) for one in energies], allow_empty=True)
+    engine = FoldEngine([Fold(np.sort(np.array([10**9])), one) for one in energies], allow_empty=True)
     total = sum(energy.unary[0] for energy in energies)
     best = engine.top(4)
     assert best.numerators.tolist() == [[5] * 4]
@@ -86,7 +85,7 @@ def test_best_is_found_where_most_labels_tie_and_others_are_certain(kind):
         SquareRoot(12) if kind == "link" else None,
         Penalty(np.arange(160) // 22) if kind == "penalty" else None,  # two labels more than are certain cost nothing
     )
-    engine = FoldEngine([Fold(Calibration.of(np.array([10**9])), energy)] * 3, allow_empty=False)
+    engine = FoldEngine([Fold(np.sort(np.array([10**9])), energy)] * 3, allow_empty=False)
     best = engine.top(3)
     certain = np.flatnonzero(unary[0] < 0).tolist()
     assert len(certain) == 20

@@ -14,7 +14,6 @@ import pytest
 
 from brute_force import rank_all, scores_of_all
 from fold_strategies import weighing_of
-from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Overrides, Penalty, SquareRoot
 from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine, Weighing, decode
@@ -64,7 +63,7 @@ def inductive_engine(n_labels, seed, costs, n_folds=1):
     on = rng.integers(0, 2, size=n_labels).astype(bool)
     energy = Energy(np.array([costs[on].sum()]), np.where(on, -costs, costs)[None])
     scores = np.arange(1 + costs.sum())
-    engine = FoldEngine([Fold(Calibration.of(scores), energy)] * n_folds, allow_empty=True)
+    engine = FoldEngine([Fold(np.sort(scores), energy)] * n_folds, allow_empty=True)
     cumulated = np.cumsum(np.array(subset_sum_counts(costs.tolist()), dtype=object))
     return engine, lambda budget: (int(cumulated[budget]), n_folds * (len(scores) - budget) + 1)
 
@@ -134,7 +133,7 @@ def cross_engine(kind, seed, n_labels, n_folds):
         energy = Energy(first.constant, first.unary + noise, first.pairwise, first.link, first.penalty, first.overrides)
         likely = (rng.random((50, n_labels)) < 0.9 * (energy.unary < 0) + 0.05).astype(np.int8)
         scores = energy.scores(likely, objects=np.zeros(50, dtype=np.int64))
-        folds.append(Fold(Calibration.of(scores[: rng.integers(20, 51)]), energy))
+        folds.append(Fold(np.sort(scores[: rng.integers(20, 51)]), energy))
     draws = rng.integers(1, DRAW_UNIT, size=1) if "smoothed" in kind else None
     return FoldEngine(folds, allow_empty=bool(seed % 2), weighing=weighing_of(folds, draws)), draws
 
@@ -183,7 +182,7 @@ def test_estimates_hold_where_one_calibration_score_decides(draw):
     """Just above the numerator of labelsets stranger than all calibration examples: one score >= makes a member."""
     rng = np.random.default_rng(draw)
     energies = [Energy(np.array([9]), rng.integers(-3, 9, size=(1, 12))) for _ in range(3)]
-    folds = [Fold(Calibration.of(rng.integers(5, 40, size=9)), energy) for energy in energies]
+    folds = [Fold(np.sort(rng.integers(5, 40, size=9)), energy) for energy in energies]
     engine = FoldEngine(folds, allow_empty=True, weighing=weighing_of(folds, np.array([draw])))
     ranked = rank_all(folds, 0, allow_empty=True, draw=draw)
     for smallest in (draw + 1, min(draw + DRAW_UNIT // 2, DRAW_UNIT), DRAW_UNIT, DRAW_UNIT + draw + 1):
@@ -199,7 +198,7 @@ def test_estimates_hold_where_penalties_are_far_above_roots():
     energy = Energy(
         np.array([2**40]), rng.integers(-(2**36), 2**36, size=(1, 12)), link=SquareRoot(12), penalty=penalty
     )
-    fold = Fold(Calibration.of(rng.choice(scores_of_all(Fold(None, energy), 0), size=60)), energy)
+    fold = Fold(np.sort(rng.choice(scores_of_all(Fold(None, energy), 0), size=60)), energy)
     engine = FoldEngine([fold], allow_empty=True)
     ranked = rank_all([fold], 0, allow_empty=True)
     for smallest in (5, 20, 50):
@@ -210,7 +209,7 @@ def test_estimates_reach_beyond_floats():
     """2^1200 labelsets: no float holds their number."""
     energy = Energy(np.array([600]), np.where(np.arange(1200) % 2, -1, 1)[None])
     options = EngineOptions(count_budget=1000)
-    engine = FoldEngine([Fold(Calibration.of(np.arange(1201)), energy)], allow_empty=True, options=options)
+    engine = FoldEngine([Fold(np.sort(np.arange(1201)), energy)], allow_empty=True, options=options)
     (size,) = engine.region_sizes(603)  # fewer than 600 flips: almost half of all labelsets
     truth = sum(comb(1200, n_flips) for n_flips in range(600))
     assert_holds(size, truth)
@@ -222,7 +221,7 @@ def test_estimates_take_memory_for_undecided_labels_only():
     """Ten thousand labels of which twelve are undecided, and draws checked in parts."""
     unary = np.full((1, 10_000), 2**36)
     unary[0, ::800] = 2**10
-    engine = FoldEngine([Fold(Calibration.of(np.full(20, 10 * 2**10)), Energy(np.array([0]), unary))], allow_empty=True)
+    engine = FoldEngine([Fold(np.sort(np.full(20, 10 * 2**10)), Energy(np.array([0]), unary))], allow_empty=True)
     tracemalloc.start()
     size = estimate(engine, 0, 5, at_least=0)
     peak = tracemalloc.get_traced_memory()[1]
@@ -269,7 +268,7 @@ def test_estimates_hold_where_prefixes_are_followed(seed):
     folds = []
     for _ in range(n_folds):
         energy = Energy(np.array([9]), rng.integers(-3, 9, size=(1, n_labels)))
-        folds.append(Fold(Calibration.of(rng.integers(0, 40, size=19)), energy))
+        folds.append(Fold(np.sort(rng.integers(0, 40, size=19)), energy))
     rule = random_rule(rng, folds, 1)
     multipliers = rng.integers(1, 50, size=n_folds) if seed % 2 else np.sort(rng.integers(1, 1000, size=n_folds))[::-1]
     rule = replace(rule, multipliers=multipliers.copy(), first=rng.integers(1, 1000, size=1))

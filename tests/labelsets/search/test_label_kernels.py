@@ -5,12 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import labelset_reference
 from fold_strategies import COSTS, fold_lists, plain_weighing
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import SquareRoot
-from labelsure.labelsets import DRAW_UNIT, _reference
-from labelsure.labelsets.arrays import FoldArrays, Lookup
-from labelsure.labelsets.search._label_kernels import label_numerators
+from labelsure.labelsets import DRAW_UNIT
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup
+from labelsure.labelsets.search._label_kernels import Way, label_numerators
 from labelsure.labelsets.search._problems import pose_problems
 
 
@@ -34,13 +35,16 @@ def test_label_numerators_equal_reference(folds, draw):
     problems = pose_problems(fold_arrays, np.arange(1))
     lookup = Lookup(fold_arrays.tables, fold_arrays.penalties, plain_weighing(*weights), True)
     by_flip, bounds = np.full((2, n_labels, 2), -1)
-    assert label_numerators(problems.flips(0), lookup, 10**9, by_flip)
+    flips = problems.flips(0)
+    scores = np.empty((flips.n_hard + 1, len(folds)), dtype=np.int64)
+    way = Way(scores, *np.empty((2, flips.n_hard + 1), dtype=np.int64))
+    assert label_numerators(flips, lookup, 10**9, way, by_flip)
     for budget in (0, 1, 40):
-        finished = label_numerators(problems.flips(0), lookup, budget, bounds)
+        finished = label_numerators(flips, lookup, budget, way, bounds)
         assert (bounds >= by_flip).all()
         assert not finished or np.array_equal(bounds, by_flip)
-    ranked = _reference.ranked(folds, 0, allow_empty=True, at_least=weights[0], above=weights[1])
-    expected = _reference.label_numerators(ranked, n_labels)
+    ranked = labelset_reference.ranked(folds, 0, allow_empty=True, at_least=weights[0], above=weights[1])
+    expected = labelset_reference.label_numerators(ranked, n_labels)
     for t, j in enumerate(problems.label[0]):
         is_on = int(problems.sign[0, t] < 0)
         assert by_flip[t].tolist() == [expected[j][is_on], expected[j][1 - is_on]]

@@ -7,11 +7,12 @@ from hypothesis.extra.numpy import arrays
 
 from labelsure._core.labelset_bits import pack
 from labelsure.labelsets import decode
-from labelsure.labelsets.arrays import ScoreTables
+from labelsure.labelsets.arrays._fold_arrays import ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import total_of
 from labelsure.labelsets.search import _list_kernels
-from labelsure.labelsets.search._ranking_kernels import NUMERATOR, TOTAL, read_keys, write_key
-from labelsure.labelsets.search._states import FULL, Goal, Ranked
+from labelsure.labelsets.search._labelset_kernels import NUMERATOR, TOTAL, write_key
+from labelsure.labelsets.search._pair_search import read_keys
+from labelsure.labelsets.search._states import FOUND, FULL, N_NUMBERS, Goal, Ranked
 
 NOTHING = np.zeros(2, dtype=np.int64)
 NO_LINK = ScoreTables(np.zeros(1, dtype=np.int32), NOTHING, NOTHING, np.array([[0, 0, 0, 0, 0, 0, 0, -1]] * 2))
@@ -24,13 +25,13 @@ NO_LINK = ScoreTables(np.zeros(1, dtype=np.int32), NOTHING, NOTHING, np.array([[
 )
 def test_offers_leave_the_best(labelsets, n_best, by_total):
     """Highest numerator, lowest total, lowest code; or numerators alone."""
-    n_found, limit = 0, np.array([-99, 99, 0])
+    numbers, limit = np.zeros(N_NUMBERS, dtype=np.int64), np.array([-99, 99, 0])
     found, keys = np.arange(n_best + 1), np.zeros((n_best + 1, 3), dtype=np.int64)
     goal, best = Goal(ranked=True, by_total=by_total, limit=limit), Ranked(found, keys)
     for value, total, code in labelsets:
         words = np.array([code], dtype=np.uint64)
-        n_found = _list_kernels.keep_if_best(value, total, words, goal, n_found, best)
-    words, rank = read_keys(keys[found[:n_found]])
+        _list_kernels.record(value, total, words, goal, numbers, best)
+    words, rank = read_keys(keys[found[: numbers[FOUND]]])
     kept = [(-value, total, code) for (value, total), code in zip(rank.tolist(), words[:, 0].tolist(), strict=True)]
     expected = sorted((-value, total, code) for value, total, code in labelsets)[:n_best]
     if by_total:
@@ -80,7 +81,8 @@ def test_a_better_labelset_is_possible_if_the_lowest_code_is_lower(start, labels
     ]
     keys = np.zeros((2, 4), dtype=np.int64)
     write_key(3, 7, spread([other])[0], True, 1, keys)
-    common = spread([start])[0], places[sorted(labels)].astype(np.int64), Ranked(np.array([1, 0]), keys)
+    room = np.empty(2, dtype=np.uint64)
+    common = spread([start])[0], places[sorted(labels)].astype(np.int64), room, Ranked(np.array([1, 0]), keys)
     assert _list_kernels.may_hold_better(3, 7, *common) == (min(changed) < other)
     assert _list_kernels.may_hold_better(4, 8, *common)
     assert not _list_kernels.may_hold_better(3, 8, *common)

@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import labelset_reference
 from brute_force import highest_by_label, labelsets_of
 from fold_strategies import COSTS, fold_lists, smoothing
-from labelsure._core.calibration import Calibration
-from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine, _reference
-from labelsure.labelsets.search._max_answers import MaxAnswers, MaxTable
-from labelsure.labelsets.search._max_count import UNIT_BITS, count_members, draw_some, estimate_members
+from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine
+from labelsure.labelsets.search._max_answers import MaxAnswers
+from labelsure.labelsets.search._max_problem import UNIT_BITS, MaxProblem, count_members, draw_some, estimate_members
+from labelsure.labelsets.table import RowTable
 from max_cases import max_energy, noisy_folds, random_max_case
 from search_cases import BY_SEARCH, Case, assert_answers_equal_brute_force, values_of
 
@@ -29,7 +30,7 @@ def assert_max_answers_equal_brute_force(case, seed, **options):
     assert_answers_equal_brute_force(case, seed, **options)
     engine, n_labels = case.engine(), case.folds[0].energy.n_labels
     assert isinstance(engine._search, MaxAnswers)
-    assert isinstance(engine.table.backend, MaxTable)
+    assert isinstance(engine.table.backend, RowTable)
     for i, ranked in enumerate(case.ranked()):
         labelsets, objects = labelsets_of(ranked.codes, n_labels).astype(np.int8), np.full(len(ranked.codes), i)
         assert engine.numerators_of(labelsets, objects).tolist() == ranked.numerators.tolist()
@@ -68,7 +69,9 @@ def test_brute_force_equals_reference(seed):
     case.rule = None
     for i, ranked in enumerate(case.ranked()):
         weights = (1, 0) if case.draws is None else (int(case.draws[i]), DRAW_UNIT - int(case.draws[i]))
-        expected = _reference.ranked(case.folds, i, allow_empty=case.allow_empty, at_least=weights[0], above=weights[1])
+        expected = labelset_reference.ranked(
+            case.folds, i, allow_empty=case.allow_empty, at_least=weights[0], above=weights[1]
+        )
         assert list(zip(*(part.tolist() for part in ranked), strict=True)) == expected
 
 
@@ -143,7 +146,7 @@ def test_sizes_are_bracketed_for_sure_and_estimated_well():
     n_right = n_estimated = 0
     for seed in range(30):
         engine = disagreeing(seed, 26)
-        problem, smallest = engine._search._problem(0), int(engine.denominators[0] - 1) // 4
+        problem, smallest = MaxProblem.of(engine.arrays, engine.weighing, 0), int(engine.denominators[0] - 1) // 4
         if count_members(problem, smallest, 64) is not None:
             continue
         size = count_members(problem, smallest, 2**20)
@@ -164,7 +167,8 @@ def test_the_empty_labelset_is_left_out_of_estimates():
     )
     assert size.confidence == 0.99  # estimated, though here the bounds meet
     assert (without.at_least, without.value, without.at_most) == (size.at_least - 1, size.value - 1, size.at_most - 1)
-    known = estimate_members(disagreeing(1, 40)._search._problem(0), 30, 8, at_least=10**9)
+    engine = disagreeing(1, 40)
+    known = estimate_members(MaxProblem.of(engine.arrays, engine.weighing, 0), 30, 8, at_least=10**9)
     assert min(known.at_least, known.low) >= 10**9
 
 
@@ -245,13 +249,11 @@ def test_huge_regions_are_iterated_and_limited_but_not_listed():
 
 
 def test_there_may_be_no_objects_and_one_label():
-    nobody = FoldEngine(
-        [Fold(Calibration.of(np.array([1])), max_energy(*np.zeros((2, 0, 9), np.int64)))], allow_empty=True
-    )
+    nobody = FoldEngine([Fold(np.sort(np.array([1])), max_energy(*np.zeros((2, 0, 9), np.int64)))], allow_empty=True)
     assert nobody.top(2).labelsets.shape == (0, 2, 9)
     assert nobody.label_numerators().shape == (0, 9, 2)
     assert list(nobody.region_sizes(1)) == []
-    one = Fold(Calibration.of(np.array([1])), max_energy(np.array([[0]]), np.array([[1]])))
+    one = Fold(np.sort(np.array([1])), max_energy(np.array([[0]]), np.array([[1]])))
     engine = FoldEngine([one], allow_empty=False, options=BY_SEARCH)
     assert engine.label_numerators().tolist() == [[[0, 2]]]
     assert engine.top(2).numerators.tolist() == [[2, 0]]

@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 
 from brute_force import codes_of
 from fold_strategies import fold_lists
-from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Penalty
 from labelsure._core.labelset_bits import unpack
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine
-from labelsure.labelsets.arrays import FoldArrays
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure.labelsets.search import _pair_search
+from labelsure.labelsets.search._labelset_kernels import NUMERATOR
 from labelsure.labelsets.search._list_kernels import ANCHORS_PER_EVALUATION
 from labelsure.labelsets.search._pair_search import PairSearch, best_pair_members
 from labelsure.labelsets.search._problems import force_label, pose_problems
-from labelsure.labelsets.search._ranking_kernels import NUMERATOR
 from labelsure.labelsets.search._states import FINISHED, FOUND, Goal
 from quadratic_forms import form_engine
 
@@ -66,7 +66,7 @@ def test_dense_forms_are_searched_as_they_are_listed(own, n_folds):
             least = np.full(3, smallest)
             sizes = [size for size, _ in engine._search.count(np.arange(3), least, 10**9)]
             assert sizes == [size.value for size in engine.table.region_sizes(least)]
-            listed, _ = engine._search.region_members(1, smallest, None)
+            listed, _ = engine.region_members(1, smallest, None)
             assert len(set(codes_of(listed))) == sizes[1]
 
 
@@ -95,20 +95,19 @@ def test_work_follows_the_members_and_not_the_labels(kind):
 
 def test_lists_grow_where_searches_go_deep(monkeypatch):
     """All labels undecided, so that lists are long at every level: room for them is made while the search goes on."""
-    widths = []
-    widen = PairSearch._widen
+    widths, search = set(), _pair_search.search_pairs
 
-    def counted(self):
-        widths.append(self.stack.entries.shape[1])
-        widen(self)
+    def counted(costs, lookup, goal, budget, stack, *others):
+        widths.add(stack.entries.shape[1])
+        return search(costs, lookup, goal, budget, stack, *others)
 
-    monkeypatch.setattr(PairSearch, "_widen", counted)
+    monkeypatch.setattr(_pair_search, "search_pairs", counted)
     pairwise = np.ones((12, 12), dtype=np.int64)
-    fold = Fold(Calibration.of(np.array([10**6])), Energy(np.array([0]), np.ones((1, 12), dtype=np.int64), pairwise))
+    fold = Fold(np.sort(np.array([10**6])), Energy(np.array([0]), np.ones((1, 12), dtype=np.int64), pairwise))
     engine = FoldEngine([fold], allow_empty=True)
     labelsets, _ = engine.region_members(0, 2, None)
     assert sorted(codes_of(labelsets)) == list(range(2**12))
-    assert len(widths) > 1
+    assert len(widths) > 2
 
 
 @pytest.mark.parametrize("n_best", [45, 400, 4000])

@@ -6,12 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import labelset_reference
 from fold_strategies import COSTS, LARGEST_COST, calibrations, energies, fold_lists, full_energies, weighing_of
-from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
-from labelsure.labelsets import Fold, Weighing, _reference, decode
-from labelsure.labelsets.arrays import FoldArrays, Penalties, ScoreTables
+from labelsure._core.p_values import count_at_least
+from labelsure.labelsets import Fold, Weighing, decode
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays, ScoreTables
 from labelsure.labelsets.table import NumbaTable, _table_kernels
+
+
+def table_of(folds, weighing):
+    arrays = FoldArrays(folds)
+    return NumbaTable(arrays.n_objects, arrays.n_labels, 0, arrays.total_scores, arrays, weighing)
 
 
 def count_rows(folds, *, strict=False):
@@ -19,8 +25,7 @@ def count_rows(folds, *, strict=False):
     everyone = np.arange(folds[0].energy.n_objects)
     weights = np.zeros((len(folds), 1 + max(len(fold.calibration) for fold in folds)), dtype=np.int64)
     table, by_fold = (
-        NumbaTable(FoldArrays(folds), weighing, len(everyone), folds[0].energy.n_labels, 0)
-        for weighing in (weighing_of(folds), Weighing.ruled(weights, everyone, 1))
+        table_of(folds, weighing) for weighing in (weighing_of(folds), Weighing.ruled(weights, everyone, 1))
     )
     rows = table.count(everyone, strict=strict)
     assert rows.shape[0] == 1
@@ -36,14 +41,14 @@ def costs(shape):
 def test_subset_sums_equal_reference(start, values):
     sums = np.full(2 ** len(values), 99, dtype=np.int64)
     _table_kernels.subset_sums(start, values, sums)
-    assert sums.tolist() == _reference.subset_sums(start, values.tolist())
+    assert sums.tolist() == labelset_reference.subset_sums(start, values.tolist())
 
 
 @given(st.integers(0, 6).flatmap(lambda p: costs((p, p))))
 def test_pair_sums_equal_reference(pairwise):
     sums = np.full(2 ** len(pairwise), 99, dtype=np.int64)
     _table_kernels.pair_sums(pairwise, sums)
-    assert sums.tolist() == _reference.pair_sums(pairwise)
+    assert sums.tolist() == labelset_reference.pair_sums(pairwise)
 
 
 @given(st.data())
@@ -54,11 +59,11 @@ def test_add_counts_equal_calibration(data):
     tables = FoldArrays(folds).tables
     for k, fold in enumerate(folds):
         base = int(fold.energy.constant[0]) + data.draw(st.integers(0, LARGEST_COST) | st.integers(0, 3))
-        low_sums = np.array(_reference.subset_sums(0, fold.energy.unary[0].tolist()))
+        low_sums = np.array(labelset_reference.subset_sums(0, fold.energy.unary[0].tolist()))
         row = np.arange(len(low_sums), dtype=np.int32)
         notes = _table_kernels.Notes(*np.empty((2, len(row)), dtype=np.uint32))
         _table_kernels.add_counts(base, low_sums, k, tables, notes, row)
-        expected = fold.calibration.count_at_least(base + low_sums) + np.arange(len(low_sums))
+        expected = count_at_least(fold.calibration, base + low_sums) + np.arange(len(low_sums))
         assert row.tolist() == expected.tolist()
 
 
@@ -66,14 +71,15 @@ def test_add_counts_equal_calibration(data):
 @given(fold_lists(labels=(1, 6), folds=(1, 3), objects=(1, 1), kind=full_energies))
 def test_penalty_rows_equal_reference(folds):
     n_labels = folds[0].energy.n_labels
-    rows = Penalties.of([fold.energy.penalty for fold in folds], n_labels).rows(n_labels)
-    if all(fold.energy.penalty is None for fold in folds):
+    table = table_of(folds, weighing_of(folds))
+    _, rows = table._rows_of_codes
+    penalties = [energy.penalty for energy in table.arrays.general]
+    if not any(penalties):
         assert rows.shape == (len(folds), 0)
         return
-    for fold, row in zip(folds, rows.tolist(), strict=True):
-        penalty = fold.energy.penalty
+    for penalty, row in zip(penalties, rows.tolist(), strict=True):
         labelsets = decode(np.arange(2**n_labels), n_labels).tolist()
-        assert row == [0 if penalty is None else _reference.penalty_cost(penalty, one) for one in labelsets]
+        assert row == [0 if penalty is None else labelset_reference.penalty_cost(penalty, one) for one in labelsets]
 
 
 @settings(max_examples=100)
@@ -81,21 +87,21 @@ def test_penalty_rows_equal_reference(folds):
 def test_count_rows_equal_reference(folds, strict):
     rows = count_rows(folds, strict=strict)
     assert rows.dtype == np.int32
-    assert rows.tolist() == _reference.count_table(folds, strict=strict).tolist()
+    assert rows.tolist() == labelset_reference.count_table(folds, strict=strict).tolist()
 
 
 @settings(max_examples=30)
 @given(fold_lists(labels=(6, 10), folds=(1, 3), objects=(1, 1)), st.booleans())
 def test_count_rows_equal_reference_with_many_labels(folds, strict):
     rows = count_rows(folds, strict=strict)
-    assert rows.tolist() == _reference.count_table(folds, strict=strict).tolist()
+    assert rows.tolist() == labelset_reference.count_table(folds, strict=strict).tolist()
 
 
 @settings(max_examples=40)
 @given(fold_lists(labels=(2, 4), folds=(6, 15), objects=(1, 2)), st.booleans())
 def test_count_rows_equal_reference_with_many_folds(folds, strict):
     rows = count_rows(folds, strict=strict)
-    assert rows.tolist() == _reference.count_table(folds, strict=strict).tolist()
+    assert rows.tolist() == labelset_reference.count_table(folds, strict=strict).tolist()
 
 
 @pytest.mark.parametrize(("n_labels", "spread"), [(7, 2), (10, 2**43)])
@@ -107,17 +113,17 @@ def test_count_rows_equal_reference_for_fifteen_folds_of_unequal_size(n_labels, 
         pairwise = rng.integers(-spread, spread, size=(n_labels, n_labels), endpoint=True) if size % 3 else None
         energy = Energy(rng.integers(0, spread, size=1), unary, pairwise)
         scores = energy.take(np.zeros(size, dtype=np.int64)).scores(rng.integers(0, 2, size=(size, n_labels)))
-        folds.append(Fold(Calibration.of(scores), energy))
+        folds.append(Fold(np.sort(scores), energy))
     rows = count_rows(folds)
-    assert rows.tolist() == _reference.count_table(folds).tolist()
+    assert rows.tolist() == labelset_reference.count_table(folds).tolist()
 
 
 @pytest.mark.parametrize("outlier", [2**49, -(2**49)])
 def test_count_rows_equal_reference_where_all_values_but_one_share_a_bucket(outlier):
     energy = Energy(np.array([100]), np.array([[7, -11, 23, -40, 64, 3]]))
     scores = np.append(np.arange(0, 400, 3).repeat(2), outlier)
-    fold = Fold(Calibration.of(scores), energy)
+    fold = Fold(np.sort(scores), energy)
     index = ScoreTables.of([fold.calibration], [energy.lower_bound()], [-1])
     assert (index.buckets < 0).sum() == 2
     rows = count_rows([fold])
-    assert rows.tolist() == _reference.count_table([fold]).tolist()
+    assert rows.tolist() == labelset_reference.count_table([fold]).tolist()

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.calibration import Calibration
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Penalty
 from labelsure._core.labelset_bits import Words, pack
@@ -56,15 +55,13 @@ class ScoreTables(NamedTuple):
     layout: IntArray
 
     @classmethod
-    def of(
-        cls, calibrations: Sequence[Calibration], lowest_scores: Sequence[int], links: Sequence[int]
-    ) -> "ScoreTables":
+    def of(cls, calibrations: Sequence[IntArray], lowest_scores: Sequence[int], links: Sequence[int]) -> "ScoreTables":
         """Return the tables of several folds.
 
         Parameters
         ----------
-        calibrations : sequence of Calibration
-            None empty.
+        calibrations : sequence of int64 arrays
+            Scores in ascending order, none empty.
         lowest_scores : sequence of int
             A lower bound of every score of the fold's labelsets.
         links : sequence of int
@@ -73,9 +70,16 @@ class ScoreTables(NamedTuple):
         buckets, values, counts, rows = [], [], [], []
         n_buckets = n_values = 0
         for k, (calibration, low, link) in enumerate(zip(calibrations, lowest_scores, links, strict=True)):
-            own_values, own_counts = calibration.distinct
+            first = np.flatnonzero(np.diff(calibration, prepend=calibration[0] - 1))  # of each distinct value
+            own_values, own_counts = calibration[first], np.append(len(calibration) - first, 0)
             origin = min(int(own_values[0]), low)
-            own, shift = _buckets(own_values, own_counts, origin)
+            span = int(own_values[-1]) - origin
+            bits = min(max(BUCKET_BITS, (16 * len(own_values)).bit_length()), MAX_BUCKET_BITS)
+            shift = max(0, span.bit_length() - bits)
+            occupied = (own_values - origin) >> shift
+            first_value = np.searchsorted(occupied, np.arange((span >> shift) + 2))  # the last: above all of them
+            own = own_counts[first_value].astype(np.int32)
+            own[occupied] = ~first_value[occupied].astype(np.int32)
             ends = n_buckets + len(own), n_values + len(own_values)
             rows.append([n_buckets, ends[0] - 1, n_values, ends[1], k, origin, shift, link])
             n_buckets, n_values = ends
@@ -86,26 +90,13 @@ class ScoreTables(NamedTuple):
         return cls(np.concatenate(buckets), np.concatenate(values), np.concatenate(counts), layout)
 
 
-def _buckets(values: IntArray, counts: IntArray, origin: int) -> tuple[Int32Array, int]:
-    """Return the buckets of one fold, and the shift that leads to them."""
-    span = int(values[-1]) - origin
-    bits = min(max(BUCKET_BITS, (16 * len(values)).bit_length()), MAX_BUCKET_BITS)
-    shift = max(0, span.bit_length() - bits)
-    n_buckets = (span >> shift) + 2  # the last one: above every calibration score
-    occupied = (values - origin) >> shift
-    first_value = np.searchsorted(occupied, np.arange(n_buckets))
-    buckets = counts[first_value].astype(np.int32)
-    buckets[occupied] = ~first_value[occupied].astype(np.int32)
-    return buckets, shift
-
-
 class Penalties(NamedTuple):
     """The penalties of K folds.
 
     Attributes
     ----------
     by_cardinality : int64 array of shape (K, levels, q + 1)
-        The least penalty by number of labels over 1, 2, 4, ... numbers from each on.
+        The least penalty by number of labels over 1, 2, 4, ... numbers from each on; beyond the end it is cut off.
     anchors : uint64 array of shape (A, W)
         Labelsets as words, fold k's from ``anchor_begin[k]`` on.
     anchor_begin : int64 array of shape (K + 1,)
@@ -124,34 +115,26 @@ class Penalties(NamedTuple):
     @classmethod
     def of(cls, penalties: Sequence[Penalty | None], n_labels: int) -> "Penalties":
         """Return the penalties of several folds, None where a fold has none."""
-        by_cardinality = np.zeros((len(penalties), n_labels + 1), dtype=np.int64)
+        n_words = (n_labels + 63) // 64
+        least = [np.zeros((len(penalties), n_labels + 1), dtype=np.int64)]
         per_distance = np.zeros(len(penalties), dtype=np.int64)
-        anchors: list[Words] = [np.empty((0, (n_labels + 63) // 64), dtype=np.uint64)] * len(penalties)
+        anchors: list[Words] = [np.empty((0, n_words), dtype=np.uint64)] * len(penalties)
         for k, penalty in enumerate(penalties):
             if penalty is not None and penalty.by_cardinality is not None:
-                by_cardinality[k] = penalty.by_cardinality
+                least[0][k] = penalty.by_cardinality
             if penalty is not None and penalty.per_distance > 0 and penalty.anchors is not None:
                 per_distance[k] = penalty.per_distance
                 anchors[k] = pack(penalty.anchors)
+        while (1 << len(least)) <= n_labels + 1:
+            half, last = 1 << (len(least) - 1), least[-1]
+            least.append(np.concatenate([np.minimum(last[:, :-half], last[:, half:]), last[:, -half:]], axis=1))
         return cls(
-            by_cardinality=_range_minima(by_cardinality),
+            by_cardinality=np.ascontiguousarray(np.stack(least, axis=1)),
             anchors=np.concatenate(anchors),
             anchor_begin=np.cumsum([0, *map(len, anchors)], dtype=np.int64),
             per_distance=per_distance,
             present=any(penalty is not None for penalty in penalties),
         )
-
-    def rows(self, n_labels: int) -> IntArray:
-        """Return the penalty of every labelset code in each fold, (K, 2^q), or (K, 0) where there is none."""
-        if not self.present:
-            return np.empty((len(self.per_distance), 0), dtype=np.int64)
-        cardinality = np.bitwise_count(np.arange(2**n_labels)).astype(np.int64)
-        rows = np.stack([of_fold[0, cardinality] for of_fold in self.by_cardinality])
-        for k, per_distance in enumerate(self.per_distance):
-            if per_distance > 0:
-                own = self.anchors[self.anchor_begin[k] : self.anchor_begin[k + 1], 0]
-                rows[k] += per_distance * _distances(own.astype(np.int64), n_labels)
-        return rows
 
 
 class Lookup(NamedTuple):
@@ -172,35 +155,21 @@ class Lookup(NamedTuple):
     allow_empty: bool
 
 
-def _range_minima(rows: IntArray) -> IntArray:
-    """Return the minima of 2^level entries from each on, (K, levels, p); ranges beyond the end are cut off."""
-    levels = [rows]
-    while (1 << len(levels)) <= rows.shape[1]:
-        half = 1 << (len(levels) - 1)
-        last = levels[-1]
-        levels.append(np.concatenate([np.minimum(last[:, :-half], last[:, half:]), last[:, -half:]], axis=1))
-    return np.ascontiguousarray(np.stack(levels, axis=1))
-
-
-def _distances(codes: IntArray, n_labels: int) -> IntArray:
-    """Return the Hamming distance from every code to the nearest of ``codes``, one label at a time."""
-    distances = np.full(2**n_labels, n_labels + 1, dtype=np.int64)
-    distances[codes] = 0
-    for j in range(n_labels):
-        pairs = distances.reshape(-1, 2, 2**j)
-        flipped = pairs[:, ::-1, :] + 1
-        np.minimum(pairs, flipped, out=pairs)
-    return distances
-
-
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """One fold: the sorted scores of its calibration part, and the energy of the objects at hand under its model.
+    """One fold: the scores of its calibration part, and the energy of the objects at hand under its model.
 
     An inductive predictor has one fold, a cross-conformal predictor K of them.
+
+    Attributes
+    ----------
+    calibration : int64 array of shape (m,)
+        The nonconformity scores of the true labelsets of its calibration examples, in ascending order.
+    energy : Energy
+        Of the objects at hand.
     """
 
-    calibration: Calibration
+    calibration: IntArray
     energy: Energy
 
     def take(self, objects: IntArray | slice) -> "Fold":
@@ -246,6 +215,8 @@ class FoldArrays:
                 fold if fold.energy.maximum is None else Fold(fold.calibration, fold.energy.listed()) for fold in folds
             ]
         self.folds = tuple(folds)
+        # the energies without discounts and overrides, which a maximum does not have
+        self.general = [] if self.is_maximum else [fold.energy.general_form() for fold in folds]
         self.n_folds = len(self.folds)
         self.n_objects, self.n_labels = self.folds[0].energy.unary.shape
         self.calibrations = [fold.calibration for fold in self.folds]
@@ -256,11 +227,6 @@ class FoldArrays:
         self.has_overrides = any(
             fold.energy.discounts is not None or fold.energy.overrides is not None for fold in self.folds
         )
-
-    @cached_property
-    def general(self) -> list[Energy]:
-        """The energies without discounts and overrides, one per fold."""
-        return [fold.energy.general_form() for fold in self.folds]
 
     @cached_property
     def tables(self) -> ScoreTables:

@@ -4,19 +4,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from labelsure._core.compilation import kernel, kernel_part
+from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.types import IntArray
-from labelsure.labelsets.arrays._fold_arrays import (
-    BUCKET_BEGIN,
-    BUCKET_LAST,
-    COUNT_SHIFT,
-    LINK,
-    ORIGIN,
-    SHIFT,
-    VALUE_BEGIN,
-    VALUE_END,
-    ScoreTables,
-)
+from labelsure.labelsets.arrays import _fold_arrays as columns
+from labelsure.labelsets.arrays._fold_arrays import ScoreTables
 from labelsure.labelsets.arrays._weighing import ObjectWeighing
 
 Integer: TypeAlias = Any
@@ -41,15 +32,15 @@ def integer_square_root(square: Integer) -> Integer:
     return root
 
 
-@kernel
+@lean_kernel
 def count_from(score: Integer, position: Integer, k: Integer, tables: ScoreTables) -> Integer:
     """Return how many of fold k's calibration scores are at least ``score``, looking from ``position`` upwards.
 
-    Reference : _core.calibration.Calibration.count_at_least
+    Reference : _core.p_values.count_at_least
     Requires : all of the fold's values before position are below score
     Cost : O(log d) comparisons, d the number of values passed
     """
-    values, end = tables.values, tables.layout[k, VALUE_END]
+    values, end = tables.values, tables.layout[k, columns.VALUE_END]
     step = 1
     below = position - 1  # values[below] < score
     while position < end and values[position] < score:
@@ -63,14 +54,14 @@ def count_from(score: Integer, position: Integer, k: Integer, tables: ScoreTable
             below = middle
         else:
             above = middle
-    return tables.counts[above + tables.layout[k, COUNT_SHIFT]]
+    return tables.counts[above + tables.layout[k, columns.COUNT_SHIFT]]
 
 
-@kernel
+@lean_kernel
 def count_additive(scores: IntArray, more: IntArray, tables: ScoreTables) -> Integer:
     """Return how many calibration scores of all folds are at least ``scores + more``.
 
-    Reference : the sum over the folds of Calibration.count_at_least
+    Reference : the sum over the folds of count_at_least
     Requires : scores, more (K,); no links
     Cost : one look-up per fold; the innermost step of every search, 2 to 3 ns per fold
     """
@@ -79,11 +70,11 @@ def count_additive(scores: IntArray, more: IntArray, tables: ScoreTables) -> Int
     one = np.uint64(1)
     for k in range(np.uint64(scores.shape[0])):
         score = scores[k] + more[k]
-        distance = np.uint64(max(score - layout[k, ORIGIN], 0))
-        bucket = np.uint64(layout[k, BUCKET_BEGIN]) + (distance >> np.uint64(layout[k, SHIFT]))
-        count = np.int64(buckets[min(bucket, np.uint64(layout[k, BUCKET_LAST]))])
+        distance = np.uint64(max(score - layout[k, columns.ORIGIN], 0))
+        bucket = np.uint64(layout[k, columns.BUCKET_BEGIN]) + (distance >> np.uint64(layout[k, columns.SHIFT]))
+        count = np.int64(buckets[min(bucket, np.uint64(layout[k, columns.BUCKET_LAST]))])
         if count < 0:
-            count = count_from(score, layout[k, VALUE_BEGIN] + ~count, np.int64(k * one), tables)
+            count = count_from(score, layout[k, columns.VALUE_BEGIN] + ~count, np.int64(k * one), tables)
         total += count
     return total
 
@@ -101,27 +92,27 @@ def final_score(additive: Integer, penalty: Integer, link: Integer) -> Integer:
     return additive + penalty
 
 
-@kernel
+@lean_kernel
 def total_of(scores: IntArray, more: IntArray, penalty: IntArray, tables: ScoreTables) -> Integer:
     """Return the total score over the folds of a labelset with additive scores ``scores + more``.
 
-    Reference : the sum of _reference.score
+    Reference : the sum of labelset_reference.score
     Requires : scores, more, penalty (K,)
     Cost : O(K)
     """
     total = np.int64(0)
     for k in range(scores.shape[0]):
-        total += final_score(scores[k] + more[k], penalty[k], tables.layout[k, LINK])
+        total += final_score(scores[k] + more[k], penalty[k], tables.layout[k, columns.LINK])
     return total
 
 
-@kernel
+@lean_kernel
 def weigh(
     scores: IntArray, more: IntArray, penalty: IntArray, weighing: ObjectWeighing, tables: ScoreTables
 ) -> Integer:
     """Return the numerator of the p-value of a labelset with additive scores ``scores + more``.
 
-    Reference : _reference.numerator; with weights, _weighing.Weighing.numerators
+    Reference : labelset_reference.numerator; with weights, _weighing.Weighing.numerators
     Requires : scores, more, penalty (K,)
     Cost : one look-up per fold, two where smoothed
     """
@@ -131,13 +122,13 @@ def weigh(
     lowest = np.int64(0)
     n_looks = 2 if weighing.above > 0 else 1
     for k in range(scores.shape[0]):
-        score = final_score(scores[k] + more[k], penalty[k], layout[k, LINK])
+        score = final_score(scores[k] + more[k], penalty[k], layout[k, columns.LINK])
         for strict in range(n_looks):  # written out: numba counts references to arrays at every call
-            distance = np.uint64(max(score + strict - layout[k, ORIGIN], 0))
-            bucket = np.uint64(layout[k, BUCKET_BEGIN]) + (distance >> np.uint64(layout[k, SHIFT]))
-            count = np.int64(buckets[min(bucket, np.uint64(layout[k, BUCKET_LAST]))])
+            distance = np.uint64(max(score + strict - layout[k, columns.ORIGIN], 0))
+            bucket = np.uint64(layout[k, columns.BUCKET_BEGIN]) + (distance >> np.uint64(layout[k, columns.SHIFT]))
+            count = np.int64(buckets[min(bucket, np.uint64(layout[k, columns.BUCKET_LAST]))])
             if count < 0:
-                count = count_from(score + strict, layout[k, VALUE_BEGIN] + ~count, k, tables)
+                count = count_from(score + strict, layout[k, columns.VALUE_BEGIN] + ~count, k, tables)
             if weights.shape[0] > 0:
                 count = weights[k, count]
             total += count * (weighing.above if strict else weighing.at_least)

@@ -58,10 +58,7 @@ class FoldPairs:
     def shared_relaxation(self) -> tuple[FloatArray, FloatArray]:
         """The diagonals and gains of ``relax_pairs`` for all objects, each (1, K, q)."""
         units = [np.median(np.abs(energy.unary[:SCALE_OBJECTS]), axis=0) for energy in self.energies]
-        with one_thread():  # more of them only wait for each other on matrices this small
-            relaxed = [relax_pairs(pairs, unit) for pairs, unit in zip(self.shared[0], units, strict=True)]
-        diagonals, gains = zip(*relaxed, strict=True)
-        return np.stack(diagonals)[None], np.stack(gains)[None]
+        return _relax_all(self.shared, np.stack(units)[None])
 
     def relaxation(self, pairs: IntArray, costs: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return diagonals and gains for some objects.
@@ -79,13 +76,7 @@ class FoldPairs:
         """
         if not self.own:
             return self.shared_relaxation
-        diagonals, gains = np.zeros((2, *pairs.shape[:3]))
-        with one_thread():
-            for row, of_object in enumerate(pairs):
-                for k, of_fold in enumerate(of_object):
-                    unit = np.abs(costs[row, :, k]).astype(np.float64)
-                    diagonals[row, k], gains[row, k] = relax_pairs(of_fold, unit)
-        return diagonals, gains
+        return _relax_all(pairs, np.abs(costs).transpose(0, 2, 1).astype(np.float64))
 
     def _stack(self, objects: IntArray, folds: slice) -> IntArray:
         energies = self.energies[folds]
@@ -96,6 +87,15 @@ class FoldPairs:
                 upper = np.triu(energy.pairwise[objects] if energy.pairwise.ndim == 3 else energy.pairwise, 1)
                 pairs[:, k] = upper + np.swapaxes(upper, -1, -2)
         return pairs
+
+
+def _relax_all(pairs: IntArray, units: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the diagonals and gains of ``relax_pairs``, (n, K, q) each, of pairs (n, K, q, q) and scales (n, K, q)."""
+    diagonals, gains = np.zeros((2, *pairs.shape[:3]))
+    with one_thread():  # more of them only wait for each other on matrices this small
+        for place in np.ndindex(pairs.shape[:2]):
+            diagonals[place], gains[place] = relax_pairs(pairs[place], units[place])
+    return diagonals, gains
 
 
 def relax_pairs(pairs: IntArray, scale: FloatArray) -> tuple[FloatArray, FloatArray]:

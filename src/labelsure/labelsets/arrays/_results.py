@@ -1,12 +1,116 @@
-"""What engines answer with: the best labelsets, and sizes of regions, each with what is certain about it."""
+"""What engines may spend, and what they answer with: the best labelsets, sizes of regions, and how sure these are."""
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import ceil, log2
+from typing import TypeVar
 
 import numpy as np
 
+from labelsure._core.running import map_in_threads
 from labelsure._core.types import BoolArray, IntArray, LabelMatrix
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """Limits of time and memory, and where tables give way to searches; answers do not depend on them but for budgets.
+
+    Attributes
+    ----------
+    table_labels : int
+        Up to this many labels the whole table costs less than setting up a search.
+    max_table_labels : int
+        With more labels one object's row of counts no longer fits in 64 MiB.
+    table_share : int
+        A search that could be replaced by a table may spend one evaluation per this many entries before it is. An
+        evaluation costs as much as four or five entries, so that adds at most a tenth to the cost.
+    table_block_bytes : int
+        Rows worked on at a time by one thread: small enough to stay in the processor's cache.
+    block_bytes, block_objects : int
+        Costs of the objects that one thread searches at a time, a problem takes about six times as much; and at most
+        this many objects, so that an interrupt is heard soon.
+    probed_objects : int
+        This many regions are counted to see whether counting is worth while.
+    count_budget, rough_budget : int
+        Evaluations that counting one region may take before its size is estimated, about 0.1 s; and where a rough
+        answer is enough.
+    depth_first_call, ranked_call : int
+        Evaluations of one call of a kernel, at most about 0.1 s, so that an interrupt is heard soon.
+    best_budget, frontier_bytes : int
+        Evaluations and memory of one object's best-first search. When either is spent, a depth-first search begins,
+        which needs hardly any memory.
+    ranked_budget : int
+        Evaluations of one object's depth-first search for the best. When it is spent, the best found are the answer,
+        with an upper bound of all that may have been missed.
+    label_budget : int
+        Evaluations of one object's searches for the highest numerators of all labels; then bounds are the answer.
+    start_budget : int
+        Evaluations in search of the labelset that draws start from, which need not be the best of all.
+    frontier : int
+        Entries that a best-first search has room for at first.
+    chunk : int
+        Members handed over at a time.
+    few_members : int
+        Up to this many members of a region are searched for best first; more are listed and sorted.
+    list_bytes : int
+        A list of a region's members may take this much memory; larger regions are iterated.
+    override_bytes : int
+        Answers about overrides are kept for further questions, as long as they take no more than this.
+    exact_minima, estimate_minima, rough_minima : int
+        For maxima: how many different minima are kept to count a region before its size is estimated, to estimate it,
+        and for either where a rough answer is enough.
+
+    Examples
+    --------
+    >>> EngineOptions(table_labels=0).table_labels  # searches only
+    0
+    """
+
+    table_labels: int = 8
+    max_table_labels: int = 24
+    table_share: int = 48
+    table_block_bytes: int = 2**20
+    block_bytes: int = 2**22
+    block_objects: int = 32
+    probed_objects: int = 8
+    count_budget: int = 2_000_000
+    rough_budget: int = 5_000
+    depth_first_call: int = 1_000_000
+    ranked_call: int = 200_000
+    best_budget: int = 4_000_000
+    frontier_bytes: int = 2**28
+    ranked_budget: int = 8_000_000
+    label_budget: int = 8_000_000
+    start_budget: int = 100_000
+    frontier: int = 64
+    chunk: int = 4096
+    few_members: int = 4096
+    list_bytes: int = 2**30
+    override_bytes: int = 2**28
+    exact_minima: int = 2**13
+    estimate_minima: int = 2**9
+    rough_minima: int = 2**6
+
+
+def check_listable(n_labels: int, options: EngineOptions) -> None:
+    """Raise ValueError where there are too many labelsets to list."""
+    if n_labels > options.max_table_labels:
+        raise ValueError(
+            f"This lists the p-values of all 2^{n_labels} labelsets of {n_labels} labels, one by one;"
+            f" that is possible for up to {options.max_table_labels} labels."
+            " Predictions, top(k), regions and p_value(Y) work for any number of labels."
+        )
+
+
+Answer = TypeVar("Answer")
+
+Members = tuple[LabelMatrix, IntArray]
+"""Labelsets and their numerators."""
+
+Found = tuple[IntArray, LabelMatrix, int | None]
+"""Numerators, labelsets, and the highest numerator of any labelset that was not found; None where there is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +131,7 @@ class BestLabelsets:
     Examples
     --------
     >>> best = BestLabelsets.nothing(n_objects=1, n_best=1, n_labels=2)
-    >>> best.write(0, np.array([[1, 0]], dtype=np.int8), np.array([7]), missed=9)
+    >>> best.write(0, np.array([7]), missed=9)
     >>> best.numerators.tolist(), best.upper.tolist(), best.certain.tolist()
     ([[7]], [[9]], [False])
     """
@@ -44,12 +148,16 @@ class BestLabelsets:
         labelsets = np.zeros((n_objects, n_best, n_labels), dtype=np.int8)
         return cls(labelsets, numerators, upper, np.ones(n_objects, dtype=bool))
 
-    def write(self, i: int, labelsets: LabelMatrix, numerators: IntArray, missed: int | None = None) -> None:
-        """Set the best labelsets of object ``i``; ``missed`` is the highest numerator of any that was not found."""
-        self.labelsets[i, : len(numerators)] = labelsets
-        self.numerators[i, : len(numerators)] = numerators
-        self.upper[i] = self.numerators[i] if missed is None else np.maximum(self.numerators[i], missed)
-        self.certain[i] = missed is None
+    def write(
+        self, i: int, numerators: IntArray, labelsets: LabelMatrix | None = None, missed: int | None = None
+    ) -> None:
+        """Set the best of object ``i``; ``missed`` is the highest numerator of any labelset that was not found."""
+        self.numerators[i, : len(numerators)] = self.upper[i, : len(numerators)] = numerators
+        if missed is not None:
+            np.maximum(self.upper[i], missed, out=self.upper[i])
+            self.certain[i] = False
+        if labelsets is not None:
+            self.labelsets[i, : len(labelsets)] = labelsets
 
 
 @dataclass(frozen=True)
@@ -118,12 +226,68 @@ def sum_sizes(sizes: Sequence[RegionSize]) -> RegionSize:
     >>> sum_sizes([RegionSize.counted(2), RegionSize.counted(3)]).value
     5
     """
+    counts = ("value", "low", "high", "at_least", "at_most")
     return RegionSize(
-        value=sum(one.value for one in sizes),
-        low=sum(one.low for one in sizes),
-        high=sum(one.high for one in sizes),
+        **{name: sum(getattr(one, name) for one in sizes) for name in counts},
         confidence=max(1 - sum(1 - one.confidence for one in sizes), 0.0),
-        at_least=sum(one.at_least for one in sizes),
-        at_most=sum(one.at_most for one in sizes),
         approximate=any(one.approximate for one in sizes),
     )
+
+
+class Answers(ABC):
+    """One way to answer questions about all labelsets of n objects: block by block of objects, in threads.
+
+    Attributes
+    ----------
+    n_objects, n_labels, n_block : int
+        How many there are, and how many objects are worked on at a time by one thread.
+    n_jobs : int or None
+        Threads to work with.
+    """
+
+    n_objects: int
+    n_labels: int
+    n_block: int
+    n_jobs: int | None
+
+    @abstractmethod
+    def best(self, objects: IntArray, n_best: int) -> list[Found]:
+        """Return the ``n_best`` most plausible labelsets of each object."""
+
+    @abstractmethod
+    def label_maxima(self, objects: IntArray) -> IntArray:
+        """Return the highest numerators of each object with each label off and on, (n, q, 2)."""
+
+    @abstractmethod
+    def count_members(self, smallest: IntArray) -> Sequence[int | None]:
+        """Return the exact sizes of all regions, None for those that are counted sooner in another way."""
+
+    @abstractmethod
+    def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
+        """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``, some at a time."""
+
+    @abstractmethod
+    def region_sizes(self, smallest: IntArray, *, rough: bool = False) -> list[RegionSize]:
+        """Return the sizes of all regions, estimated where counting takes long."""
+
+    def top(self, n_best: int, objects: IntArray | None = None) -> BestLabelsets:
+        """Return the ``n_best`` most plausible labelsets of some objects (None: of all)."""
+        n_objects = self.n_objects if objects is None else len(objects)
+        top = BestLabelsets.nothing(n_objects, n_best, self.n_labels)
+        blocks = self.map_blocks(partial(self.best, n_best=n_best), "best labelsets", objects)
+        for row, found in enumerate(one for block in blocks for one in block):
+            top.write(row, *found)
+        return top
+
+    def label_numerators(self) -> IntArray:
+        """Return the highest numerator among the labelsets with each label off and on, (n, q, 2)."""
+        blocks = self.map_blocks(self.label_maxima, "p-values of labels")
+        return np.concatenate([np.empty((0, self.n_labels, 2), dtype=np.int64), *blocks])
+
+    def map_blocks(
+        self, answer: Callable[[IntArray], Answer], description: str, objects: IntArray | None = None
+    ) -> list[Answer]:
+        """Return the answers for blocks of some objects (None: of all)."""
+        chosen = np.arange(self.n_objects) if objects is None else objects
+        blocks = [chosen[start : start + self.n_block] for start in range(0, len(chosen), self.n_block)]
+        return list(map_in_threads(answer, blocks, n_jobs=self.n_jobs, description=description))

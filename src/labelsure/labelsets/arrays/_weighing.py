@@ -2,19 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.calibration import Calibration
+from labelsure._core.p_values import count_at_least
+from labelsure._core.randomness import DRAW_UNIT
 from labelsure._core.types import IntArray
 
 Counts = np.ndarray[tuple[int, ...], np.dtype[np.signedinteger]]
 
-DRAW_UNIT = 2**31
-"""A draw u is a whole number of these; u = 1 .. 2^31, never 0, so that P(p <= eps) <= eps holds exactly."""
+NOTHING: IntArray = np.empty(0, dtype=np.int64)
 
 
 class ObjectWeighing(NamedTuple):
@@ -37,7 +36,7 @@ class ObjectWeighing(NamedTuple):
     multipliers: IntArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Weighing:
     """How the folds' counts become one numerator per labelset.
 
@@ -88,7 +87,8 @@ class Weighing:
     @classmethod
     def plain(cls, n_calibration: int, n_objects: int) -> "Weighing":
         """Return the weighing of p = (#{>=} + 1) / (l + 1)."""
-        return cls.ruled(np.empty((0, 0), dtype=np.int64), np.ones(n_objects, np.int64), n_calibration + 1)
+        ones = np.ones(n_objects, dtype=np.int64)
+        return cls(ones, ones, 0 * ones, (n_calibration + 1) * ones, NOTHING.reshape(0, 0), NOTHING, ones)
 
     @classmethod
     def smoothed(cls, n_calibration: int, draws: IntArray) -> "Weighing":
@@ -124,7 +124,7 @@ class Weighing:
             above=0 * ones,
             denominators=denominators * ones,
             weights=weights,
-            multipliers=np.empty(0, dtype=np.int64) if multipliers is None else multipliers,
+            multipliers=NOTHING if multipliers is None else multipliers,
             first=ones if first is None else first,
         )
 
@@ -134,13 +134,12 @@ class Weighing:
         return replace(self, **{name: getattr(self, name)[objects] for name in per_object})
 
     def __post_init__(self) -> None:
-        set_field = partial(object.__setattr__, self)  # the class is frozen
-        set_field("additive", not self.weights.size and not self.multipliers.size)
-        set_field("looks_above", bool(self.above.any()))
+        self.additive = not self.weights.size and not self.multipliers.size
+        self.looks_above = bool(self.above.any())
         ones = bool((self.start == 1).all() and (self.at_least == 1).all())
-        set_field("is_plain", self.additive and not self.looks_above and ones)
+        self.is_plain = self.additive and not self.looks_above and ones
 
-    def numerators(self, at_least: Counts, above: Counts | None, objects: IntArray) -> Counts:
+    def numerators(self, at_least: Counts, above: Counts, objects: IntArray) -> Counts:
         """Return numerators.
 
         Parameters
@@ -161,23 +160,20 @@ class Weighing:
         lowest: Counts | None = None
         for k, own in enumerate(at_least):
             total = total + factor * self.weight(k, own)
-            if self.looks_above and above is not None:
+            if self.looks_above:
                 total = total + factor_above * self.weight(k, above[k])
             if self.multipliers.size:
                 prefix = total * (first if k == 0 else self.multipliers[k])
                 lowest = prefix if lowest is None else np.minimum(lowest, prefix)
         return total if lowest is None else lowest
 
-    def of_scores(self, calibrations: Sequence[Calibration], scores: IntArray, objects: IntArray) -> IntArray:
+    def of_scores(self, calibrations: Sequence[IntArray], scores: IntArray, objects: IntArray) -> IntArray:
         """Return the numerators of labelsets with these scores in each fold, (K, m), row r of object ``objects[r]``."""
-        at_least, above = (
-            np.stack([fold.count_at_least(own + more) for fold, own in zip(calibrations, scores, strict=True)])
-            if more == 0 or self.looks_above
-            else None
-            for more in (0, 1)  # scores are integers: above is at least one more
-        )
-        assert at_least is not None
-        numerators: IntArray = self.numerators(at_least, above, objects)
+        counts = [
+            np.stack([count_at_least(*fold) for fold in zip(calibrations, scores + more, strict=True)])
+            for more in range(1 + self.looks_above)  # scores are integers: above is at least one more
+        ]
+        numerators: IntArray = self.numerators(counts[0], counts[-1], objects)
         return numerators
 
     @cached_property
@@ -197,16 +193,3 @@ class Weighing:
     def weight(self, k: int, counts: Counts) -> Counts:
         """Return W_k of some counts."""
         return self.weights[k][counts] if self.weights.size else counts.astype(np.int64, copy=False)
-
-
-def smallest_numerators(level: Fraction, denominators: IntArray) -> IntArray:
-    """Return the smallest numerator of a p-value above the level, for each denominator.
-
-    Examples
-    --------
-    >>> smallest_numerators(Fraction(1, 10), np.array([10, 19])).tolist()
-    [2, 2]
-    """
-    distinct, which = np.unique(denominators, return_inverse=True)
-    smallest = [level.numerator * int(one) // level.denominator + 1 for one in distinct]  # no product overflows
-    return np.array(smallest, dtype=np.int64)[which]

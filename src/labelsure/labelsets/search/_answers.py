@@ -1,38 +1,29 @@
 """Answers without listing: problems posed in batches, handed to the kernels in threads."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import numpy as np
 
 from labelsure._core.labelset_bits import labelset_keys, unpack, word_keys
-from labelsure._core.running import map_in_threads, stop_if_asked
-from labelsure._core.types import IntArray, LabelMatrix
-from labelsure.labelsets.arrays import (
-    BestLabelsets,
-    EngineOptions,
-    FoldArrays,
-    Lookup,
-    OverrideList,
-    RegionSize,
-    Weighing,
-)
+from labelsure._core.running import stop_if_asked
+from labelsure._core.types import IntArray
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup, OverrideList
+from labelsure.labelsets.arrays._results import Answers, EngineOptions, Found, Members, RegionSize
+from labelsure.labelsets.arrays._weighing import Weighing
+from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._best_first import top_of
 from labelsure.labelsets.search._depth_first_kernels import search, weigh_rows
 from labelsure.labelsets.search._estimate import estimate_size
 from labelsure.labelsets.search._labels import label_numerators_of
-from labelsure.labelsets.search._members import sorted_members
+from labelsure.labelsets.search._labelset_kernels import NUMERATOR
 from labelsure.labelsets.search._pair_search import list_pair_members
 from labelsure.labelsets.search._problems import ObjectSearch, pose_problems
-from labelsure.labelsets.search._ranking_kernels import NUMERATOR
-from labelsure.labelsets.search._states import BUFFER_FULL, FINISHED, FOUND, N_NUMBERS, Buffer, DepthFirst
-
-Answer = TypeVar("Answer")
+from labelsure.labelsets.search._states import Buffer, DepthFirst
 
 
 @dataclass(eq=False)
-class SearchAnswers:
+class SearchAnswers(Answers):
     """Answers about labelsets whose scores are sums over labels and pairs, for any number of labels.
 
     Attributes
@@ -57,31 +48,23 @@ class SearchAnswers:
     _kept: dict[int, OverrideList] = field(default_factory=dict)
     _kept_bytes: int = 0
 
-    def top(self, n_best: int) -> BestLabelsets:
+    def __post_init__(self) -> None:
+        self.n_objects, self.n_labels = self.arrays.n_objects, self.arrays.n_labels
+        numbers = self.n_labels + 1 + (self.n_labels**2 if self.arrays.own_pairs else 0)
+        n_block = self.options.block_bytes // (8 * self.arrays.n_folds * numbers)
+        self.n_block = min(max(n_block, 1), self.options.block_objects)
+
+    def best(self, objects: IntArray, n_best: int) -> list[Found]:
         """Return the ``n_best`` most plausible labelsets of each object."""
-        n_labels = self.arrays.n_labels
-        best = BestLabelsets.nothing(self.arrays.n_objects, n_best, n_labels)
+        tops = [top_of(one, n_best) for one in self.pose(objects)]
+        labelsets = unpack(np.concatenate([top.words for top in tops]), self.n_labels)  # at once: one call is not cheap
+        ends = np.cumsum([len(top.words) for top in tops])
+        parts = zip(tops, np.split(labelsets, ends[:-1]), strict=True)
+        return [(top.rank[:, NUMERATOR], own, top.missed) for top, own in parts]
 
-        def fill(objects: IntArray) -> None:
-            for one in self.pose(objects):
-                found = top_of(one, n_best)
-                best.write(one.i, unpack(found.words, n_labels), found.rank[:, NUMERATOR], found.missed)
-
-        for _ in self._map(fill, "best labelsets"):
-            pass
-        return best
-
-    def label_numerators(self) -> IntArray:
-        """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2)."""
-        numerators = np.empty((self.arrays.n_objects, self.arrays.n_labels, 2), dtype=np.int64)
-
-        def fill(objects: IntArray) -> None:
-            for one in self.pose(objects):
-                numerators[one.i] = label_numerators_of(one)
-
-        for _ in self._map(fill, "p-values of labels"):
-            pass
-        return numerators
+    def label_maxima(self, objects: IntArray) -> IntArray:
+        """Return the highest numerators of each object with each label off and on, (n, q, 2)."""
+        return np.stack([label_numerators_of(one) for one in self.pose(objects)])
 
     def count_members(self, smallest: IntArray) -> list[int | None]:
         """Return the exact sizes of all regions, None for those that a table counts sooner.
@@ -91,10 +74,10 @@ class SearchAnswers:
         arrays = self.arrays
         node_cost = 5 if arrays.has_pairs else 1 + len(arrays.penalties.anchors) // arrays.n_folds
         budget = 1 + 2**arrays.n_labels // (self.options.table_share * node_cost)
-        first = self.count(np.arange(min(self.options.probed_objects, arrays.n_objects)), smallest, budget)
+        first = self.count(np.arange(min(self.options.probed_objects, self.n_objects)), smallest, budget)
         if 2 * sum(not finished for _, finished in first) > len(first):
-            return [None] * arrays.n_objects
-        blocks = self._map(lambda objects: self.count(objects, smallest, budget), "region sizes")
+            return [None] * self.n_objects
+        blocks = self.map_blocks(lambda objects: self.count(objects, smallest, budget), "region sizes")
         return [size if finished else None for block in blocks for size, finished in block]
 
     def region_sizes(self, smallest: IntArray, *, rough: bool = False) -> list[RegionSize]:
@@ -115,42 +98,25 @@ class SearchAnswers:
                     sizes[i] = estimate_size(one, self.arrays, self.weighing, least, at_least=size, rough=rough)
             return list(sizes.values())
 
-        return [size for block in self._map(answer, "region sizes") for size in block]
+        return [size for block in self.map_blocks(answer, "region sizes") for size in block]
 
-    def region_members(self, i: int, smallest: int, limit: int | None) -> tuple[LabelMatrix, IntArray]:
-        """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""
-
-        def best(most: int) -> tuple[LabelMatrix, IntArray]:
-            if most == 0:
-                return np.empty((0, self.arrays.n_labels), dtype=np.int8), np.empty(0, dtype=np.int64)
-            (one,) = self.pose(np.array([i]))
-            found = top_of(one, most)
-            members = found.rank[:, NUMERATOR] >= smallest
-            return unpack(found.words[members], self.arrays.n_labels), found.rank[members, NUMERATOR]
-
-        everything = lambda: self.iterate_members(i, smallest)  # noqa: E731
-        return sorted_members(self.arrays, i, limit, self.options, best=best, everything=everything)
-
-    def iterate_members(self, i: int, smallest: int) -> Iterator[tuple[LabelMatrix, IntArray]]:
+    def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
         """Yield labelsets with a numerator of at least ``smallest``, overrides first, then depth first."""
         (one,) = self.pose(np.array([i]))
         members = one.overrides.numerators >= smallest
         yield one.overrides.labelsets[members], one.overrides.numerators[members]
         known = labelset_keys(one.overrides.labelsets)
-        n_words = one.problems.mode.shape[1]
-        found = Buffer(
-            np.empty((self.options.chunk, n_words), dtype=np.uint64), np.empty(self.options.chunk, dtype=np.int64)
-        )
+        found = Buffer.of(self.options.chunk, len(one.flips.mode))
         for n_new, _ in self._depth_first(one, smallest, found):
             fresh = ~np.isin(word_keys(found.words[:n_new]), known)
             yield unpack(found.words[:n_new][fresh], self.arrays.n_labels), found.numerators[:n_new][fresh]
 
     def count(self, objects: IntArray, smallest: IntArray, budget: int) -> list[tuple[int, bool]]:
         """Return the members of each region that at most ``budget`` evaluations find, and whether these are all."""
-        nothing = Buffer(np.empty((0, (self.arrays.n_labels + 63) // 64), dtype=np.uint64), np.empty(0, dtype=np.int64))
         answers = []
         for one in self.pose(objects):
             least = int(smallest[one.i])
+            nothing = Buffer(one.problems.mode[:0], np.empty(0, dtype=np.int64))
             steps = list(self._depth_first(one, least, nothing, budget=budget))
             size, finished = sum(n_new for n_new, _ in steps), steps[-1][1]
             if self.arrays.has_overrides:
@@ -170,7 +136,8 @@ class SearchAnswers:
                 self._kept[i] = overrides
                 self._kept_bytes += n_bytes
             lookup = Lookup(arrays.tables, arrays.penalties, self.weighing.of(i), self.allow_empty)
-            yield ObjectSearch(i, problems, row, lookup, overrides, arrays.has_pairs, not arrays.has_link, self.options)
+            settings = (arrays.has_pairs, not arrays.has_link, self.options)
+            yield ObjectSearch(i, problems, row, problems.flips(row), lookup, overrides, *settings)
 
     def _depth_first(
         self, one: ObjectSearch, smallest: int, found: Buffer, *, budget: int | None = None
@@ -180,10 +147,10 @@ class SearchAnswers:
         They are in ``found`` until the next step, if that has room. Ends when ``budget`` is spent.
         """
         if one.has_pairs:
-            problem, call = one.problems.with_pairs(one.row), self.options.ranked_call
-            yield from list_pair_members(problem, one.lookup, smallest, found, call, budget)
+            call = self.options.ranked_call
+            yield from list_pair_members(one.pair_problem, one.lookup, smallest, found, call, budget)
             return
-        flips = one.problems.flips(one.row)
+        flips = one.flips
         # positions that some labelset looked for may have flipped
         lowest = flips.base + flips.rest[0] + np.maximum(one.problems.least[one.row], 0)
         numerators = np.empty(len(lowest), dtype=np.int64)
@@ -200,22 +167,15 @@ class SearchAnswers:
         position, flipped = np.zeros((2, len(flips.label) + 2), dtype=np.int64)
         scores = np.zeros((len(flips.label) + 2, len(flips.base)), dtype=np.int64)
         scores[0] = flips.base
-        state = DepthFirst(np.zeros(N_NUMBERS, dtype=np.int64), position, flipped, scores, flips.mode.copy())
+        numbers, penalty = np.zeros(states.N_NUMBERS, dtype=np.int64), np.zeros_like(flips.base)
+        present, known = np.array([flips.mode, flips.mode])
+        state = DepthFirst(numbers, position, flipped, scores, present, penalty, known)
         plain = self.weighing.is_plain and not (one.lookup.penalties.present or self.arrays.has_link)
-        ended, spent, call = BUFFER_FULL, 0, self.options.depth_first_call
-        while ended != FINISHED and (budget is None or spent < budget):
+        ended, spent, call = states.BUFFER_FULL, 0, self.options.depth_first_call
+        while ended != states.FINISHED and (budget is None or spent < budget):
             stop_if_asked()
-            before = int(state.numbers[FOUND])
+            before = int(state.numbers[states.FOUND])
             allowance = call if budget is None else min(call, budget - spent)
             ended = search(flips, one.lookup, plain, smallest, allowance, state, found)
             spent += allowance
-            yield int(state.numbers[FOUND]) - before, ended == FINISHED
-
-    def _map(self, answer: Callable[[IntArray], Answer], description: str) -> Iterable[Answer]:
-        """Return the answers for blocks of objects, made in threads."""
-        arrays = self.arrays
-        numbers = arrays.n_labels + 1 + (arrays.n_labels**2 if arrays.own_pairs else 0)
-        n_rows = int(np.clip(self.options.block_bytes // (8 * arrays.n_folds * numbers), 1, self.options.block_objects))
-        everyone = np.arange(arrays.n_objects)
-        blocks = [everyone[start : start + n_rows] for start in range(0, arrays.n_objects, n_rows)]
-        return map_in_threads(answer, blocks, n_jobs=self.n_jobs, description=description)
+            yield int(state.numbers[states.FOUND]) - before, ended == states.FINISHED

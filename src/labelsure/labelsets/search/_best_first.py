@@ -5,22 +5,12 @@ import numpy as np
 from labelsure._core.labelset_bits import Words, pack, word_keys
 from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
-from labelsure.labelsets.search._best_first_kernels import Totals, best_first
-from labelsure.labelsets.search._pair_search import Best, best_pair_members
+from labelsure.labelsets.search import _states as states
+from labelsure.labelsets.search._best_first_kernels import Node, Totals, best_first
+from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, TOTAL
+from labelsure.labelsets.search._pair_search import Best, best_pair_members, read_sorted
 from labelsure.labelsets.search._problems import ObjectSearch, force_flip, force_label
-from labelsure.labelsets.search._ranking_kernels import CODE, NUMERATOR, TOTAL, read_sorted
-from labelsure.labelsets.search._states import (
-    BUDGET_SPENT,
-    FAR,
-    FINISHED,
-    FOUND,
-    N_NUMBERS,
-    NO_ROOM,
-    WORK,
-    Flips,
-    Frontier,
-    Ranked,
-)  # fmt: skip
+from labelsure.labelsets.search._states import Flips, Frontier, Ranked
 
 
 def best_of(
@@ -51,15 +41,14 @@ def best_of(
     options, found, reached = one.options, None, None
     left = one.options.ranked_budget if budget is None else budget
     if not one.has_pairs:
-        flips = one.problems.flips(one.row)
-        start = force_flip(flips, forced) if flipped else flips
+        start = force_flip(one.flips, forced) if flipped else one.flips
         most = options.best_budget if budget is None else min(budget, options.best_budget)
         found = best_members(start, one, n_best, forced=forced, by_total=by_total, budget=most)
         left -= 0 if budget is None else found.work
         if found.missed is None or left <= 0:
             return found
-        reached = int(found.rank[-1, NUMERATOR]) if len(found.rank) == n_best else -FAR
-    problem = one.problems.with_pairs(one.row)
+        reached = int(found.rank[-1, NUMERATOR]) if len(found.rank) == n_best else -states.FAR
+    problem = one.pair_problem
     if forced >= 0:
         problem = force_label(problem, forced, flipped=flipped)
     again = best_pair_members(problem, one.lookup, n_best, options, by_total=by_total, budget=left, reached=reached)
@@ -88,7 +77,7 @@ def best_members(flips: Flips, one: ObjectSearch, n_best: int, *, forced: int, b
     (n_folds,), (n_words,), room = flips.base.shape, flips.mode.shape, one.options.frontier
     best = Ranked(np.arange(n_best + 1), np.empty((n_best + 1, CODE + n_words), dtype=np.int64))
     frontier = Frontier(
-        numbers=np.zeros(N_NUMBERS, dtype=np.int64),
+        numbers=np.zeros(states.N_NUMBERS, dtype=np.int64),
         heap=np.arange(room),
         keys=np.empty((room, CODE + n_words), dtype=np.int64),
         entries=np.empty((room, n_words + n_folds + 1), dtype=np.int64),
@@ -98,20 +87,26 @@ def best_members(flips: Flips, one: ObjectSearch, n_best: int, *, forced: int, b
     cost = cheapest = numbers[:0]
     if by_total:
         cost = flips.cost.sum(axis=1)
-        cheapest = np.append(np.minimum.accumulate(cost[::-1])[::-1], FAR)
+        cheapest = np.append(np.minimum.accumulate(cost[::-1])[::-1], states.FAR)
     totals = Totals(by_total, one.additive, cost, cheapest)
-    ended = BUDGET_SPENT
-    while ended != FINISHED and numbers[WORK] < budget:
+    scores, more, penalty = np.zeros((3, n_folds), dtype=np.int64)
+    scores[:] = flips.base
+    words, lowest = np.array([flips.mode, flips.mode])
+    node = Node(words, scores, more, penalty, np.zeros(2, dtype=np.int64), lowest)
+    ended = states.BUDGET_SPENT
+    while ended != states.FINISHED and numbers[states.WORK] < budget:
         stop_if_asked()
-        call = min(one.options.ranked_call, budget - int(numbers[WORK]))
-        ended = best_first(flips, totals, forced, one.lookup, call, frontier, best)
-        if ended == NO_ROOM:
+        call = min(one.options.ranked_call, budget - int(numbers[states.WORK]))
+        ended = best_first(flips, totals, forced, one.lookup, call, node, frontier, best)
+        if ended == states.NO_ROOM:
             if 2 * len(frontier.heap) > most:
                 break
-            frontier = _widen(frontier)
-    missed = None if ended == FINISHED else -int(frontier.keys[frontier.heap[0], NUMERATOR])
-    found = best.order[: numbers[FOUND]]
-    return Best(*read_sorted(best.keys[found]), missed, int(numbers[WORK]))
+            room = len(frontier.heap)
+            keys, entries = (np.concatenate([rows, np.empty_like(rows)]) for rows in (frontier.keys, frontier.entries))
+            frontier = Frontier(numbers, np.append(frontier.heap, np.arange(room, 2 * room)), keys, entries)
+    missed = None if ended == states.FINISHED else -int(frontier.keys[frontier.heap[0], NUMERATOR])
+    found = best.order[: numbers[states.FOUND]]
+    return Best(*read_sorted(best.keys[found]), missed, int(numbers[states.WORK]))
 
 
 def top_of(one: ObjectSearch, n_best: int) -> Best:
@@ -130,10 +125,3 @@ def top_of(one: ObjectSearch, n_best: int) -> Best:
 def _in_order(words: Words, rank: IntArray, n_best: int) -> tuple[Words, IntArray]:
     order = np.lexsort((*words.T, rank[:, TOTAL], -rank[:, NUMERATOR]))[:n_best]
     return words[order], rank[order]
-
-
-def _widen(frontier: Frontier) -> Frontier:
-    """Return the frontier with room for as many entries again."""
-    room = len(frontier.heap)
-    keys, entries = (np.concatenate([rows, np.empty_like(rows)]) for rows in (frontier.keys, frontier.entries))
-    return frontier._replace(heap=np.append(frontier.heap, np.arange(room, 2 * room)), keys=keys, entries=entries)

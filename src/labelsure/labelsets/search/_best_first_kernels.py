@@ -17,26 +17,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.compilation import kernel, kernel_part
+from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.labelset_bits import Words
 from labelsure._core.types import IntArray
-from labelsure.labelsets.arrays import Lookup, ScoreTables
-from labelsure.labelsets.arrays._fold_arrays import LINK
+from labelsure.labelsets.arrays._fold_arrays import LINK, Lookup, ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import Integer, final_score, total_of, weigh
-from labelsure.labelsets.search._ranking_kernels import NUMERATOR, TOTAL, offer, precedes, sift, write_key
-from labelsure.labelsets.search._states import (
-    BUDGET_SPENT,
-    FINISHED,
-    FOUND,
-    NO_ROOM,
-    STARTED,
-    WAITING,
-    WORK,
-    Flips,
-    Frontier,
-    Ranked,
-)  # fmt: skip
-from labelsure.labelsets.search._word_kernels import flip, is_candidate, penalise, switch_off
+from labelsure.labelsets.search import _states as states
+from labelsure.labelsets.search._labelset_kernels import (
+    NUMERATOR,
+    TOTAL,
+    flip,
+    is_candidate,
+    offer,
+    penalise,
+    precedes,
+    sift,
+    switch_off,
+    write_key,
+)
+from labelsure.labelsets.search._states import Flips, Frontier, Ranked
 
 # What an entry is taken apart into
 EXACTLY, FLIPS_MORE, LEAVES_ALONE = range(3)
@@ -75,7 +74,7 @@ class Node(NamedTuple):
     rank : (2,)
         The highest numerator of its labelsets, and a lower bound of their total scores.
     lowest : (W,)
-        Room for the lowest of their codes.
+        Room for the lowest of their codes, and for notes.
     """
 
     words: Words
@@ -86,13 +85,14 @@ class Node(NamedTuple):
     lowest: Words
 
 
-@kernel
+@lean_kernel
 def best_first(
     flips: Flips,
     totals: Totals,
     forced: Integer,
     lookup: Lookup,
     budget: Integer,
+    node: Node,
     frontier: Frontier,
     best: Ranked,
 ) -> Integer:
@@ -100,19 +100,17 @@ def best_first(
 
     Position ``forced`` (-1: none) is not flipped: it is already as it has to be in ``flips``.
 
-    Reference : _reference.ranked
-    Requires : at the beginning numbers zero, heap and order ascending from 0, room for two entries
+    Reference : labelset_reference.ranked
+    Requires : at the beginning numbers zero, heap and order ascending from 0, room for two entries, in the node the
+        mode's words and scores
     Cost : about three evaluations of K look-ups per entry taken
     """
     n_positions, n_folds = flips.cost.shape
-    numbers = frontier.numbers
-    nothing = np.zeros(n_folds, np.int64)
-    rank, lowest = np.zeros(2, np.int64), flips.mode.copy()
-    node = Node(flips.mode.copy(), flips.base.copy(), nothing.copy(), nothing.copy(), rank, lowest)
+    numbers, rank = frontier.numbers, node.rank
     begin, flipped = np.int64(0), np.int64(0)
-    n_parts = 0 if numbers[STARTED] else 2  # the root has no flip to leave alone
-    numbers[STARTED] = 1
-    last = numbers[WORK] + budget
+    n_parts = 0 if numbers[states.STARTED] else 2  # the root has no flip to leave alone
+    numbers[states.STARTED] = 1
+    last = numbers[states.WORK] + budget
     while True:
         for part in range(n_parts):
             n_known = n_positions
@@ -130,19 +128,19 @@ def best_first(
             for k in range(n_folds):
                 node.more[k] = 0 if part == EXACTLY else flips.nearest[begin, k]
             if lookup.penalties.present:
-                penalise(node.words, flips.label, n_known, lookup.penalties, node.penalty)
+                penalise(node.words, flips.label, n_known, lookup.penalties, node.penalty, node.lowest)
             rank[NUMERATOR] = weigh(node.scores, node.more, node.penalty, lookup.weighing, lookup.tables)
-            numbers[WORK] += 1
+            numbers[states.WORK] += 1
             if totals.matter:
                 rank[TOTAL] = total_of(node.scores, node.more, node.penalty, lookup.tables)
             if part == EXACTLY:
-                n_found = offer(rank[NUMERATOR], rank[TOTAL], node.words, totals.matter, numbers[FOUND], best)
-                numbers[FOUND] = n_found
+                n_found = offer(rank[NUMERATOR], rank[TOTAL], node.words, totals.matter, numbers[states.FOUND], best)
+                numbers[states.FOUND] = n_found
             else:
                 push(begin, node, flips, totals, lookup.tables, frontier, best)
         ended = next_entry(frontier, best)
-        if ended < 0 and numbers[WORK] >= last:
-            ended = BUDGET_SPENT
+        if ended < 0 and numbers[states.WORK] >= last:
+            ended = states.BUDGET_SPENT
         if ended >= 0:
             return ended
         flipped = pop(node, flips, frontier)
@@ -158,15 +156,15 @@ def next_entry(frontier: Frontier, best: Ranked) -> Integer:
     Requires : as best_first
     Cost : O(W)
     """
-    n_best, n_waiting = best.keys.shape[0] - 1, frontier.numbers[WAITING]
+    n_best, n_waiting = best.keys.shape[0] - 1, frontier.numbers[states.WAITING]
     best_on_top = n_best >= 0
     row, spare = frontier.heap[0], best.order[n_best]
     for column in range(best.keys.shape[1]):
         best.keys[spare, column] = frontier.keys[row, column]
-    is_full = frontier.numbers[FOUND] == n_best
+    is_full = frontier.numbers[states.FOUND] == n_best
     if n_waiting == 0 or (is_full and not precedes(spare, best.order[0], best.keys, best_on_top)):
-        return FINISHED
-    return NO_ROOM if n_waiting == frontier.heap.shape[0] else -1
+        return states.FINISHED
+    return states.NO_ROOM if n_waiting == frontier.heap.shape[0] else -1
 
 
 @kernel_part
@@ -178,11 +176,11 @@ def pop(node: Node, flips: Flips, frontier: Frontier) -> Integer:
     Cost : O(log n) comparisons
     """
     n_words, n_folds = node.words.shape[0], node.scores.shape[0]
-    heap, entries, n_waiting = frontier.heap, frontier.entries, frontier.numbers[WAITING]
+    heap, entries, n_waiting = frontier.heap, frontier.entries, frontier.numbers[states.WAITING]
     best_on_top = n_folds >= 0  # no constant: numba would compile sift again for each
     row = heap[0]
     heap[0], heap[n_waiting - 1] = heap[n_waiting - 1], row
-    frontier.numbers[WAITING] = n_waiting - 1
+    frontier.numbers[states.WAITING] = n_waiting - 1
     sift(heap, n_waiting - 1, np.int64(0), best_on_top, frontier.keys)
     for w in range(n_words):
         node.words[w] = np.uint64(entries[row, w])
@@ -195,13 +193,7 @@ def pop(node: Node, flips: Flips, frontier: Frontier) -> Integer:
 
 @kernel_part
 def push(
-    begin: Integer,
-    node: Node,
-    flips: Flips,
-    totals: Totals,
-    tables: ScoreTables,
-    frontier: Frontier,
-    best: Ranked,
+    begin: Integer, node: Node, flips: Flips, totals: Totals, tables: ScoreTables, frontier: Frontier, best: Ranked
 ) -> None:
     """Put an entry that adds flips from ``begin`` on into the frontier, if it may hold something better than found.
 
@@ -211,7 +203,7 @@ def push(
     """
     n_best = best.keys.shape[0] - 1
     best_on_top = n_best >= 0  # no constant: numba would compile sift again for each
-    is_full = frontier.numbers[FOUND] == n_best
+    is_full = frontier.numbers[states.FOUND] == n_best
     n_words, n_folds = node.words.shape[0], node.scores.shape[0]
     for w in range(n_words):
         node.lowest[w] = node.words[w]
@@ -220,7 +212,7 @@ def push(
     spare = best.order[n_best]
     write_key(node.rank[NUMERATOR], node.rank[TOTAL], node.lowest, totals.matter, spare, best.keys)
     if not is_full or precedes(spare, best.order[0], best.keys, best_on_top):
-        n_waiting = frontier.numbers[WAITING]
+        n_waiting = frontier.numbers[states.WAITING]
         row = frontier.heap[n_waiting]
         for column in range(best.keys.shape[1]):
             frontier.keys[row, column] = best.keys[spare, column]
@@ -229,19 +221,13 @@ def push(
         for k in range(n_folds):
             frontier.entries[row, n_words + k] = node.scores[k]
         frontier.entries[row, n_words + n_folds] = begin
-        frontier.numbers[WAITING] = n_waiting + 1
+        frontier.numbers[states.WAITING] = n_waiting + 1
         sift(frontier.heap, n_waiting + 1, n_waiting, best_on_top, frontier.keys)
 
 
 @kernel_part
 def lower_code(
-    begin: Integer,
-    is_full: bool,
-    node: Node,
-    flips: Flips,
-    totals: Totals,
-    tables: ScoreTables,
-    best: Ranked,
+    begin: Integer, is_full: bool, node: Node, flips: Flips, totals: Totals, tables: ScoreTables, best: Ranked
 ) -> None:
     """Sharpen the total of an entry, and switch off in ``node.lowest`` what may be flipped: its lowest code.
 

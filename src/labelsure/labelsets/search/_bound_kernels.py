@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.compilation import kernel, kernel_part
+from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.types import FloatArray, IntArray
 from labelsure.labelsets.arrays._lookup_kernels import Integer
 from labelsure.labelsets.search._states import PairCosts
@@ -170,7 +170,7 @@ def charge(n: Integer, k: Integer, costs: PairCosts, flips: FlipList) -> float:
     return total
 
 
-@kernel
+@lean_kernel
 def bound_flips(n: Integer, costs: PairCosts, flips: FlipList) -> None:
     """Write each fold's lower bound of what flips of some labels add, and how much higher it is if each is flipped.
 

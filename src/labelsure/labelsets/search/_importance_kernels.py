@@ -4,17 +4,17 @@ import numpy as np
 
 from labelsure._core.compilation import kernel
 from labelsure._core.types import BoolArray
-from labelsure.labelsets.arrays import Lookup
+from labelsure.labelsets.arrays._fold_arrays import Lookup
 from labelsure.labelsets.arrays._lookup_kernels import Integer, weigh
+from labelsure.labelsets.search._labelset_kernels import flip, is_candidate, penalise
 from labelsure.labelsets.search._states import Buffer, PairProblem
-from labelsure.labelsets.search._word_kernels import flip, is_candidate, penalise
 
 
 @kernel
 def weigh_flips(flips: BoolArray, problem: PairProblem, lookup: Lookup, stranger: Integer, found: Buffer) -> None:
     """Write the labelsets that rows of flips lead to, and their numerators; ``stranger`` for what is no candidate.
 
-    Reference : _reference.numerator
+    Reference : labelset_reference.numerator
     Requires : flips (m, n) of the problem's labels; room for m labelsets
     Cost : O(n + K f^2) per row with f flips
     """
@@ -22,7 +22,7 @@ def weigh_flips(flips: BoolArray, problem: PairProblem, lookup: Lookup, stranger
     labels, sign, pairs = problem.labels, problem.costs.sign, problem.costs.pairs
     nothing, penalty, scores = np.zeros(n_folds, np.int64), np.zeros(n_folds, np.int64), np.empty(n_folds, np.int64)
     flipped = np.empty(n_labels, np.int64)
-    words = problem.mode.copy()
+    words, known = problem.mode.copy(), problem.mode.copy()
     for row in range(flips.shape[0]):
         n_flipped = 0
         for w in range(words.shape[0]):
@@ -46,5 +46,5 @@ def weigh_flips(flips: BoolArray, problem: PairProblem, lookup: Lookup, stranger
         found.numerators[row] = stranger
         if is_candidate(words, lookup.allow_empty):
             if lookup.penalties.present:
-                penalise(words, labels[:0], np.int64(0), lookup.penalties, penalty)
+                penalise(words, labels[:0], np.int64(0), lookup.penalties, penalty, known)
             found.numerators[row] = weigh(scores, nothing, penalty, lookup.weighing, lookup.tables)

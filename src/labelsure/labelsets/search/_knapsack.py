@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.calibration import Calibration
-from labelsure._core.energy import Energy
 from labelsure._core.labelset_bits import unpack
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
-from labelsure.labelsets.arrays import FoldArrays, Weighing
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.labelsets.search._problems import Problems, own_row
 
 GRID_NUMBERS = 2**23
@@ -72,11 +71,6 @@ class Knapsack:
             left = np.where(flipped, after, left)
         return drawn.astype(np.int8)
 
-    def size(self) -> tuple[float, float]:
-        """Return how many sets of flips fit, as a number and the power of two that it is to be multiplied by."""
-        rows, exponent = self.tables()
-        return float(rows[-1, -1]), exponent
-
     def holds(self, Y: LabelMatrix) -> BoolArray:
         """Tell for each labelset whether it is one of those that fit."""
         flips = Y.astype(bool) ^ self.mode
@@ -132,21 +126,19 @@ def cover_region(
     weights, needed = needed_weights(weighing, [len(one) for one in arrays.calibrations], i, smallest)
     largest = sum(int(of_fold[-1]) for of_fold in weights)
     knapsacks = []
-    folds = zip(arrays.calibrations, arrays.general, linear_forms(problems), weights, strict=False)
-    for calibration, energy, form, of_fold in folds:
+    for k, of_fold in enumerate(weights):
         if of_fold[-1] > 0:
             # If in all folds the weight was below needed times the fold's share of the largest sum, so would be the sum
             share = -(-needed * int(of_fold[-1]) // largest)
-            count = min(int(np.searchsorted(of_fold, share)), len(calibration))
-            threshold = int(_additive_thresholds(calibration, energy)[-count])
-            knapsacks.append(_knapsack(form, threshold, n_cells))
-    sizes, exponents = zip(*[knapsack.size() for knapsack in knapsacks], strict=True)
-    top_exponent = max(exponents)
-    shares = np.array(
-        [size * 2.0 ** (exponent - top_exponent) for size, exponent in zip(sizes, exponents, strict=True)]
-    )
-    size = int(shares.sum() * ROUNDING) << int(top_exponent) if top_exponent else int(shares.sum() * ROUNDING)
-    return Union(knapsacks, shares / shares.sum(), size)
+            calibration, link = arrays.calibrations[k], arrays.general[k].link
+            threshold = int(calibration[-min(int(np.searchsorted(of_fold, share)), len(calibration))])
+            if link is not None:  # the largest additive score that is not above it once linked: roots are below 2^31
+                threshold = ((min(max(threshold, -1), 2**31) + 1) ** 2 - 1) >> link.shift
+            knapsacks.append(_knapsack(problems, k, threshold, n_cells))
+    sizes = [(float(rows[-1, -1]), exponent) for rows, exponent in (knapsack.tables() for knapsack in knapsacks)]
+    top_exponent = max(exponent for _, exponent in sizes)
+    shares = np.array([size * 2.0 ** (exponent - top_exponent) for size, exponent in sizes])
+    return Union(knapsacks, shares / shares.sum(), int(shares.sum() * ROUNDING) << int(top_exponent))
 
 
 def needed_weights(weighing: Weighing, sizes: list[int], i: int, smallest: int) -> tuple[list[IntArray], int]:
@@ -175,64 +167,26 @@ def needed_weights(weighing: Weighing, sizes: list[int], i: int, smallest: int) 
     return weights[: chosen + 1], useful[chosen]
 
 
-@dataclass(frozen=True, eq=False)
-class LinearForm:
-    """A linear function of labelsets that is nowhere above the additive score of a fold.
+def _knapsack(problems: Problems, k: int, threshold: int, n_cells: int) -> Knapsack:
+    """Return a knapsack that holds every labelset whose additive score in fold ``k`` is at most ``threshold``.
 
-    Attributes
-    ----------
-    mode : bool array of shape (q,)
-        The labelset where it is lowest.
-    lowest : float
-        Its value there.
-    costs : float array of shape (q,)
-        What flipping each label adds, not negative.
+    It follows from a linear function of the first problem's labelsets that is nowhere above that score. With pairs, a
+    negative one f_i f_j is at least (f_i + f_j) / 2 times as negative, and what relax_pairs adds to the diagonal is the
+    most that all pairs together can be short of; whichever is tighter at its lowest.
     """
-
-    mode: BoolArray
-    lowest: float
-    costs: FloatArray
-
-
-def linear_forms(problems: Problems) -> list[LinearForm]:
-    """Return one for each fold of the first problem.
-
-    With pairs, a negative one f_i f_j is at least (f_i + f_j) / 2 times as negative, and what relax_pairs adds to the
-    diagonal is the most that all pairs together can be short of; whichever is tighter at its lowest.
-    """
-    label = problems.label[0]
+    label, cost = problems.label[0], problems.cost[0, :, k]
     diagonals = own_row(problems.diagonals, 0)
-    forms = []
-    for k in range(problems.base.shape[1]):
-        cost, slack = problems.cost[0, :, k], problems.least[0, :, k] - problems.cost[0, :, k]
-        changes = cost + slack / 2
-        if diagonals.shape[1]:
-            relaxed = cost - diagonals[k, label]
-            changes = max(changes, relaxed, key=lambda one: np.minimum(one, 0).sum())
-        mode = unpack(problems.mode[:1], len(label))[0].astype(bool)
-        mode[label] ^= changes < 0
-        costs = np.empty(len(label))
-        costs[label] = np.abs(changes)
-        forms.append(LinearForm(mode, float(problems.base[0, k]) + np.minimum(changes, 0).sum(), costs))
-    return forms
-
-
-def _additive_thresholds(calibration: Calibration, energy: Energy) -> IntArray:
-    """Return, for each calibration score, the largest additive score that is not above it once linked."""
-    scores = calibration.scores
-    if energy.link is None:
-        return scores
-    scores = np.clip(scores, -1, 2**31)  # roots are below 2^31; a larger score, by penalties, would not fit squared
-    thresholds: IntArray = ((scores + 1) * (scores + 1) - 1) >> energy.link.shift
-    return thresholds
-
-
-def _knapsack(form: LinearForm, threshold: int, n_cells: int) -> Knapsack:
-    """Return a knapsack that holds every labelset whose additive score is at most ``threshold``."""
-    room = threshold - form.lowest
-    labels = np.flatnonzero(form.costs <= max(room, 0))
+    changes = cost + (problems.least[0, :, k] - cost) / 2
+    if diagonals.shape[1]:
+        changes = max(changes, cost - diagonals[k, label], key=lambda one: np.minimum(one, 0).sum())
+    mode = unpack(problems.mode[:1], len(label))[0].astype(bool)
+    mode[label] ^= changes < 0
+    costs = np.empty(len(label))
+    costs[label] = np.abs(changes)
+    room = threshold - (float(problems.base[0, k]) + np.minimum(changes, 0).sum())
+    labels = np.flatnonzero(costs <= max(room, 0))
     if room <= 0:
-        return Knapsack(form.mode, labels, np.zeros(len(labels), dtype=np.int64), 0)
+        return Knapsack(mode, labels, np.zeros(len(labels), dtype=np.int64), 0)
     budget = min(n_cells, max(GRID_NUMBERS // max(len(labels), 1), 64))
-    cells = np.floor(form.costs[labels] / room * budget * (1 - 1e-12)).astype(np.int64)
-    return Knapsack(form.mode, labels, cells, budget)
+    cells = np.floor(costs[labels] / room * budget * (1 - 1e-12)).astype(np.int64)
+    return Knapsack(mode, labels, cells, budget)

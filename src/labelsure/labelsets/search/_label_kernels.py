@@ -10,11 +10,13 @@ alone, then flip it, as long as what is left may improve on the best found::
        hard 1 alone    hard 1 flipped        ...           ...
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from labelsure._core.compilation import kernel, kernel_part
+from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.types import IntArray
-from labelsure.labelsets.arrays import Lookup
+from labelsure.labelsets.arrays._fold_arrays import Lookup
 from labelsure.labelsets.arrays._lookup_kernels import Integer, weigh
 from labelsure.labelsets.search._states import Flips
 
@@ -22,22 +24,28 @@ SHARES = 16
 """A label may take this part of the work that is left for all labels."""
 
 
-@kernel
-def label_numerators(flips: Flips, lookup: Lookup, budget: Integer, numerators: IntArray) -> bool:
+class Way(NamedTuple):
+    """The way to a node, level by level: additive scores, (n_hard + 1, K), choices and bounds, (n_hard + 1,)."""
+
+    scores: IntArray
+    choice: IntArray
+    bound: IntArray
+
+
+@lean_kernel
+def label_numerators(flips: Flips, lookup: Lookup, budget: Integer, way: Way, numerators: IntArray) -> bool:
     """Write the highest numerator of the labelsets that leave each position alone (0), and that flip it (1).
 
     Each may take a share of the ``budget`` of evaluations that is left. Where that is not enough, an upper bound is
     written; return whether it was enough for all.
 
-    Reference : _reference.label_numerators
+    Reference : labelset_reference.label_numerators
     Requires : no penalties or overrides, the empty labelset a candidate; numerators (p, 2)
     Cost : two evaluations of K look-ups per position, more where there are hard ones
     """
     n_positions, n_folds = flips.cost.shape
-    n_hard = flips.n_hard
-    nothing = np.zeros(n_folds, np.int64)
-    scores = np.empty((n_hard + 1, n_folds), np.int64)
-    choice, bound = np.empty(n_hard + 1, np.int64), np.empty(n_hard + 1, np.int64)
+    n_hard, nothing = flips.n_hard, flips.rest[n_positions]
+    scores, choice, bound = way.scores, way.choice, way.bound
     finished = True
     for forced in range(n_positions):
         for flipped in range(2):

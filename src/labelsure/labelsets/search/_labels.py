@@ -5,9 +5,9 @@ import numpy as np
 from labelsure._core.labelset_bits import labelset_keys, unpack, word_keys
 from labelsure._core.types import BoolArray, IntArray
 from labelsure.labelsets.search._best_first import best_of
-from labelsure.labelsets.search._label_kernels import SHARES, label_numerators
+from labelsure.labelsets.search._label_kernels import SHARES, Way, label_numerators
+from labelsure.labelsets.search._labelset_kernels import NUMERATOR
 from labelsure.labelsets.search._problems import ObjectSearch
-from labelsure.labelsets.search._ranking_kernels import NUMERATOR
 from labelsure.labelsets.search._states import FAR
 
 
@@ -21,7 +21,10 @@ def label_numerators_of(one: ObjectSearch) -> IntArray:
     by_flip = np.zeros((n_labels, 2), dtype=np.int64)
     additive = not (one.has_pairs or one.lookup.penalties.present or overrides.n_stranger)
     if additive:
-        label_numerators(problems.flips(row), one.lookup, one.options.label_budget, by_flip)
+        flips = one.flips
+        scores = np.empty((flips.n_hard + 1, len(flips.base)), dtype=np.int64)
+        way = Way(scores, *np.empty((2, flips.n_hard + 1), dtype=np.int64))
+        label_numerators(flips, one.lookup, one.options.label_budget, way, by_flip)
     need_search = _need_search(one, additive=additive)
     if need_search.any() and not overrides.n_stranger:  # the best of all is the best with its own labels
         _fill_in_best(one, by_flip, need_search)

@@ -4,38 +4,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.compilation import kernel, kernel_part
+from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.labelset_bits import Words
 from labelsure._core.types import FloatArray, IntArray
-from labelsure.labelsets.arrays import Lookup, Penalties, ScoreTables
+from labelsure.labelsets.arrays._fold_arrays import Lookup, Penalties, ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import Integer, total_of, weigh
+from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._bound_kernels import FlipList, bound_flips
-from labelsure.labelsets.search._ranking_kernels import NUMERATOR, TOTAL, offer, precedes, write_key
-from labelsure.labelsets.search._states import (
-    AFTER,
-    BEGIN,
-    BELOW,
-    CHILD,
-    FLIPPED,
-    FOUND,
-    FULL,
-    ITSELF,
-    LABEL,
-    LENGTH,
-    LEVEL,
-    LISTED,
-    NODE,
-    OWN,
-    OWN_BOUND,
-    REACH,
-    WORK,
-    WRITTEN,
-    Goal,
-    PairCosts,
-    PairStack,
-    Ranked,
-)  # fmt: skip
-from labelsure.labelsets.search._word_kernels import flip, is_candidate, penalise, switch_off
+from labelsure.labelsets.search._labelset_kernels import (
+    NUMERATOR,
+    TOTAL,
+    flip,
+    is_candidate,
+    offer,
+    penalise,
+    precedes,
+    switch_off,
+    write_key,
+)
+from labelsure.labelsets.search._states import Goal, PairCosts, PairStack, Ranked
 
 WORK_PER_EVALUATION = 8
 """Entries of lists that take about as long as looking up one score."""
@@ -59,6 +46,8 @@ class Desk(NamedTuple):
         The least of ``flips.forced`` from each place of the order on.
     more, penalty, asked_penalty : (K,)
         What is asked about adds this at least; penalties of all below, and of what is asked about.
+    known : uint64 (W,)
+        Room for notes.
     """
 
     flips: FlipList
@@ -68,20 +57,7 @@ class Desk(NamedTuple):
     more: IntArray
     penalty: IntArray
     asked_penalty: IntArray
-
-
-@kernel_part
-def set_up_desk(n_folds: Integer, n_labels: Integer) -> Desk:
-    """Return an empty desk.
-
-    Reference : none
-    Requires : nothing
-    Cost : O(K q)
-    """
-    places, of_folds = np.empty((3, n_labels), np.int64), np.zeros((4, n_folds), np.int64)
-    of_flips, of_labels = np.empty((3, n_folds, n_labels), np.float64), np.empty((4, n_labels), np.float64)
-    flips = FlipList(places[0], of_flips[0], of_folds[0], of_flips[1], of_labels[:3], places[1])
-    return Desk(flips, places[2], of_labels[3], of_flips[2], of_folds[1], of_folds[2], of_folds[3])
+    known: Words
 
 
 @kernel_part
@@ -95,26 +71,26 @@ def open_list(costs: PairCosts, penalties: Penalties, goal: Goal, stack: PairSta
     Cost : O(n K), see bound_flips
     """
     numbers, levels, entries, flips = stack.numbers, stack.levels, stack.entries, desk.flips
-    level = numbers[LEVEL]
+    level = numbers[states.LEVEL]
     n_folds = stack.scores.shape[1]
-    source, begin, n = np.int64(0), np.int64(0), levels[0, LENGTH]
+    source, begin, n = np.int64(0), np.int64(0), levels[0, states.LENGTH]
     if level > 0:
-        source = levels[level - 1, BEGIN] + levels[level - 1, CHILD]
-        begin = levels[level - 1, BEGIN] + levels[level - 1, LENGTH]
+        source = levels[level - 1, states.BEGIN] + levels[level - 1, states.CHILD]
+        begin = levels[level - 1, states.BEGIN] + levels[level - 1, states.LENGTH]
         n = begin - source
     if begin + n > entries.shape[1]:
         return np.int64(-1)
-    levels[level, BEGIN] = begin
-    numbers[LISTED] = 1
-    numbers[WORK] += n * n_folds // WORK_PER_EVALUATION
+    levels[level, states.BEGIN] = begin
+    numbers[states.LISTED] = 1
+    numbers[states.WORK] += n * n_folds // WORK_PER_EVALUATION
     if goal.ranked and level > 0:  # the limit may have risen since
-        reach, limit = entries[REACH, source - 1], goal.limit
-        if reach < limit[NUMERATOR] or (reach == limit[NUMERATOR] and limit[FULL] != 0 and not goal.by_total):
+        reach, limit = entries[states.REACH, source - 1], goal.limit
+        if reach < limit[NUMERATOR] or (reach == limit[NUMERATOR] and limit[states.FULL] != 0 and not goal.by_total):
             n = np.int64(0)
-    flipped = levels[level, FLIPPED]
+    flipped = levels[level, states.FLIPPED]
     paired = level > 0 and costs.pairs.shape[1] > 0
     for i in range(n):
-        flips.labels[i] = entries[LABEL, source + i]
+        flips.labels[i] = entries[states.LABEL, source + i]
         desk.totals[i] = 0.0
     for k in range(n_folds):
         for i in range(n):
@@ -127,8 +103,8 @@ def open_list(costs: PairCosts, penalties: Penalties, goal: Goal, stack: PairSta
     if n > 0:
         bound_flips(n, costs, flips)
         if penalties.present:
-            penalise(stack.words, flips.labels[:n], np.int64(0), penalties, desk.penalty)
-            numbers[WORK] += penalties.anchors.size // ANCHORS_PER_EVALUATION
+            penalise(stack.words, flips.labels[:n], np.int64(0), penalties, desk.penalty, desk.known)
+            numbers[states.WORK] += penalties.anchors.size // ANCHORS_PER_EVALUATION
     sort_places(n, desk.totals, desk.order)
     return n
 
@@ -161,65 +137,65 @@ def keep_children(
     Requires : n labels on the desk; sure where it is known that something below is looked for
     Cost : about two evaluations per label, O(K) more
     """
-    level = stack.numbers[LEVEL]
+    level = stack.numbers[states.LEVEL]
     flips, order, limit, words = desk.flips, desk.order, goal.limit, stack.words
     tables, weighing, penalties = lookup.tables, lookup.weighing, lookup.penalties
     scores = stack.scores[level]
-    begin, n_kept, reach = stack.levels[level, BEGIN], np.int64(0), np.int64(0)
+    begin, n_kept, reach = stack.levels[level, states.BEGIN], np.int64(0), np.int64(0)
     n_dropped, next_check = 0, 1
-    asked = BELOW if sure else NODE
+    asked = states.BELOW if sure else states.NODE
     i = 0
     while i < n:
         at = order[i]
         bound_scores(asked, i, desk)
-        if asked == ITSELF:
+        if asked == states.ITSELF:
             flip(words, flips.labels[at])
-            penalise_exactly(penalties, words, stack.numbers, desk.asked_penalty)
+            penalise_exactly(penalties, words, stack.numbers, desk.asked_penalty, desk.known)
         value = weigh(scores, desk.more, desk.asked_penalty, weighing, tables)  # one place: it is compiled for each
-        stack.numbers[WORK] += 1
-        if asked == ITSELF:
+        stack.numbers[states.WORK] += 1
+        if asked == states.ITSELF:
             if goal.ranked and value >= limit[NUMERATOR] and is_candidate(words, lookup.allow_empty):
                 total = np.int64(0)
                 if goal.by_total:
                     total = total_of(scores, desk.more, desk.asked_penalty, tables)
                 record(value, total, words, goal, stack.numbers, best)
             flip(words, flips.labels[at])
-        elif asked == OWN_BOUND:
+        elif asked == states.OWN_BOUND:
             if value >= limit[NUMERATOR] and (goal.ranked or penalties.present):
-                asked = ITSELF
+                asked = states.ITSELF
                 continue
         else:
             hopeless = is_hopeless(value, scores, desk.more, desk.asked_penalty, tables, goal)
-            tied = value == limit[NUMERATOR] and limit[FULL] != 0 and goal.ranked and goal.by_total
-            if asked == NODE and not hopeless and tied:
+            tied = value == limit[NUMERATOR] and limit[states.FULL] != 0 and goal.ranked and goal.by_total
+            if asked == states.NODE and not hopeless and tied:
                 total = total_of(scores, desk.more, desk.asked_penalty, tables)
-                hopeless = not may_hold_better(value, total, words, flips.labels[:n], best)
-            if asked != BELOW:
+                hopeless = not may_hold_better(value, total, words, flips.labels[:n], desk.known, best)
+            if asked != states.BELOW:
                 if hopeless:
                     break
-                asked = BELOW
+                asked = states.BELOW
             elif not hopeless:
                 reach = value
-                asked = OWN_BOUND
+                asked = states.OWN_BOUND
             else:
                 i += 1
                 n_dropped += 1
                 if n_dropped == next_check and i < n:  # one question about all that are left
-                    asked = AFTER
+                    asked = states.AFTER
                     next_check *= 2
                     if n_dropped == 1:
                         least_from(i, n, flips.forced, order, desk.nearest)
             continue
         for k in range(flips.fresh.shape[0]):
             stack.changes[k, begin + n_kept] = flips.fresh[k, at]
-        stack.entries[LABEL, begin + n_kept] = flips.labels[at]
-        stack.entries[OWN, begin + n_kept] = value
-        stack.entries[REACH, begin + n_kept] = reach
+        stack.entries[states.LABEL, begin + n_kept] = flips.labels[at]
+        stack.entries[states.OWN, begin + n_kept] = value
+        stack.entries[states.REACH, begin + n_kept] = reach
         n_kept += 1
         i += 1
-        asked = BELOW
-    stack.levels[level, CHILD] = 0
-    stack.levels[level, LENGTH] = n_kept
+        asked = states.BELOW
+    stack.levels[level, states.CHILD] = 0
+    stack.levels[level, states.LENGTH] = n_kept
 
 
 @kernel_part
@@ -233,11 +209,11 @@ def bound_scores(asked: Integer, i: Integer, desk: Desk) -> None:
     flips, at = desk.flips, desk.order[i]
     for k in range(desk.more.shape[0]):
         more = flips.bounds[k]
-        if asked == BELOW:
+        if asked == states.BELOW:
             more += np.int64(flips.forced[k, at])
-        elif asked == AFTER:
+        elif asked == states.AFTER:
             more += np.int64(desk.nearest[k, i])
-        elif asked != NODE:
+        elif asked != states.NODE:
             more = np.int64(flips.fresh[k, at])
         desk.more[k] = more
         desk.asked_penalty[k] = desk.penalty[k]
@@ -264,29 +240,33 @@ def is_hopeless(
 ) -> bool:
     """Tell whether labelsets with at most this numerator and at least these scores are none of those looked for.
 
-    Reference : tuple comparison in _reference.ranked
+    Reference : tuple comparison in labelset_reference.ranked
     Requires : scores, more, penalty (K,)
     Cost : one comparison, O(K) if it is a tie
     """
     limit = goal.limit
     if value != limit[NUMERATOR] or not goal.ranked:
         return bool(value < limit[NUMERATOR])
-    if limit[FULL] == 0 or not goal.by_total:
-        return bool(limit[FULL] != 0)
+    if limit[states.FULL] == 0 or not goal.by_total:
+        return bool(limit[states.FULL] != 0)
     return bool(total_of(scores, more, penalty, tables) > limit[TOTAL])
 
 
 @kernel_part
-def may_hold_better(value: Integer, total: Integer, words: Words, labels: IntArray, best: Ranked) -> bool:
+def may_hold_better(
+    value: Integer, total: Integer, words: Words, labels: IntArray, lowest: Words, best: Ranked
+) -> bool:
     """Tell whether a labelset that differs from ``words`` in some of ``labels`` only may come before the worst found.
 
     Reference : comparing the lowest of these codes
-    Requires : at most this numerator, at least this total score; all places of the best taken
+    Requires : at most this numerator, at least this total score; all places of the best taken; lowest
+        (W,), for notes
     Cost : O(W + number of labels)
     """
-    lowest = words.copy()
-    for j in labels:
-        switch_off(lowest, j)
+    for w in range(words.shape[0]):
+        lowest[w] = words[w]
+    for i in range(labels.shape[0]):
+        switch_off(lowest, labels[i])
     spare = best.order[best.order.shape[0] - 1]
     best_first = best.order.shape[0] > 0  # True, but no constant: numba would compile precedes again for each
     write_key(value, total, lowest, True, spare, best.keys)
@@ -294,19 +274,19 @@ def may_hold_better(value: Integer, total: Integer, words: Words, labels: IntArr
 
 
 @kernel_part
-def penalise_exactly(penalties: Penalties, words: Words, numbers: IntArray, penalty: IntArray) -> None:
+def penalise_exactly(penalties: Penalties, words: Words, numbers: IntArray, penalty: IntArray, known: Words) -> None:
     """Write the penalties of one labelset.
 
     Reference : _core.energy_parts.Penalty.costs
-    Requires : penalty (K,)
+    Requires : penalty (K,), known (W,), for notes
     Cost : see penalise, and counted as work
     """
     if penalties.present:
-        penalise(words, numbers[:0], np.int64(0), penalties, penalty)
-        numbers[WORK] += penalties.anchors.size // ANCHORS_PER_EVALUATION
+        penalise(words, numbers[:0], np.int64(0), penalties, penalty, known)
+        numbers[states.WORK] += penalties.anchors.size // ANCHORS_PER_EVALUATION
 
 
-@kernel
+@lean_kernel
 def record(value: Integer, total: Integer, words: Words, goal: Goal, numbers: IntArray, best: Ranked) -> None:
     """Count a labelset and keep its key; among the best, if it is one of these, and raise the limit.
 
@@ -315,25 +295,14 @@ def record(value: Integer, total: Integer, words: Words, goal: Goal, numbers: In
     Cost : O(log n) comparisons
     """
     if goal.ranked:
-        numbers[FOUND] = keep_if_best(value, total, words, goal, numbers[FOUND], best)
+        n_found = offer(value, total, words, goal.by_total, numbers[states.FOUND], best)
+        numbers[states.FOUND] = n_found
+        if n_found == best.keys.shape[0] - 1:
+            goal.limit[NUMERATOR] = -best.keys[best.order[0], NUMERATOR]
+            goal.limit[TOTAL] = best.keys[best.order[0], TOTAL]
+            goal.limit[states.FULL] = 1
     else:
-        numbers[FOUND] += 1
+        numbers[states.FOUND] += 1
         if best.keys.shape[0] > 1:
-            write_key(value, total, words, True, numbers[WRITTEN], best.keys)
-            numbers[WRITTEN] += 1
-
-
-@kernel_part
-def keep_if_best(value: Integer, total: Integer, words: Words, goal: Goal, n_found: Integer, best: Ranked) -> Integer:
-    """Offer a labelset to the best found, and raise the limit of what is looked for; return how many are found.
-
-    Reference : heapq.heappushpop
-    Requires : as offer
-    Cost : O(log n) comparisons
-    """
-    n_found = offer(value, total, words, goal.by_total, n_found, best)
-    if n_found == best.keys.shape[0] - 1:
-        goal.limit[NUMERATOR] = -best.keys[best.order[0], NUMERATOR]
-        goal.limit[TOTAL] = best.keys[best.order[0], TOTAL]
-        goal.limit[FULL] = 1
-    return n_found
+            write_key(value, total, words, True, numbers[states.WRITTEN], best.keys)
+            numbers[states.WRITTEN] += 1

@@ -4,19 +4,43 @@ What a fold adds to a numerator never rises with the score. So it is the least o
 it, and a numerator is ``start + sum_k min_j values[j, t_j, k]``. Searches keep rows of such minima, one for each set of
 labelsets that agree in what their decided labels leave, and bound what can still come by giving every open label the
 better of its two values in each fold.
+
+To count a region, labels are decided one after the other, the decisive ones first. Labelsets with the same minima so
+far have the same future, so they are counted together; there are few different minima even among very many labelsets,
+because a label that is worse than all others hides what the others do. Where there are too many, rounding them down and
+up gives two numbers that the size lies between, and dropping some at random an unbiased estimate: each is kept with a
+probability of its own, and then counts for all that it stands for (Fearnhead, Clifford 2003, in a particle filter).
 """
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from labelsure._core.labelset_bits import row_keys
-from labelsure._core.types import BoolArray, IntArray
-from labelsure.labelsets.arrays import FoldArrays, Weighing
+from labelsure._core.p_values import count_at_least
+from labelsure._core.running import stop_if_asked
+from labelsure._core.types import BoolArray, FloatArray, IntArray
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure.labelsets.arrays._results import RegionSize
+from labelsure.labelsets.arrays._weighing import Weighing
 
 UNTOUCHED = 1 << 60
 """The minimum over no labels: above every value."""
+
+Reduce = Callable[[IntArray, IntArray], tuple[IntArray, IntArray]]
+
+UNIT_BITS = 64
+"""A labelset counts 2^64 where weights are divided by probabilities, so that rounding them does no harm."""
+
+N_RUNS = 8
+HALF_WIDTH = 3.5
+CONFIDENCE = 0.99
+"""Runs of an estimate, standard errors to each side of their mean, and what Student's t with 7 degrees of freedom makes
+of these."""
 
 
 class Rank(NamedTuple):
@@ -57,9 +81,9 @@ class MaxProblem:
         values = np.empty_like(costs)
         for k, calibration in enumerate(arrays.calibrations):
             scores = costs[:, :, k]
-            values[:, :, k] = own.at_least * weighing.weight(k, calibration.count_at_least(scores))
+            values[:, :, k] = own.at_least * weighing.weight(k, count_at_least(calibration, scores))
             if own.above:
-                values[:, :, k] += own.above * weighing.weight(k, calibration.count_at_least(scores + 1))
+                values[:, :, k] += own.above * weighing.weight(k, count_at_least(calibration, scores + 1))
         if with_totals:
             values = np.concatenate([values, -costs], axis=2)
         return cls(values, arrays.n_folds, own.start, own.multipliers)
@@ -102,8 +126,6 @@ class OpenLabels:
         Theirs.
     start : int64 array of shape (D,)
         The minimum over the known labels, and over the better value of each other.
-    best, worst : int64 arrays of shape (p + 1, D)
-        The minimum over all labels from each on, given the better value of each, and given the worse.
     free : bool array of shape (p,)
         Labels that change nothing, whatever the others.
     """
@@ -112,22 +134,21 @@ class OpenLabels:
     labels: IntArray
     values: IntArray
     start: IntArray
-    best: IntArray
-    worst: IntArray
     free: BoolArray
+
+    @cached_property
+    def best(self) -> IntArray:
+        """The minimum over all labels from each on, given the better value of each, (p + 1, D)."""
+        return minima_from(self.values.max(axis=1))
+
+    @cached_property
+    def worst(self) -> IntArray:
+        """The same, given the worse value of each."""
+        return minima_from(self.values.min(axis=1))
 
     def in_order(self, order: IntArray | BoolArray) -> "OpenLabels":
         """Return the same with some of the open labels in another order."""
-        values = self.values[order]
-        return OpenLabels(
-            self.template,
-            self.labels[order],
-            values,
-            self.start,
-            minima_from(values.max(axis=1)),
-            minima_from(values.min(axis=1)),
-            self.free[order],
-        )
+        return replace(self, labels=self.labels[order], values=self.values[order], free=self.free[order])
 
 
 def open_labels(problem: MaxProblem, limit: Rank) -> OpenLabels | None:
@@ -151,8 +172,6 @@ def open_labels(problem: MaxProblem, limit: Rank) -> OpenLabels | None:
         labels,
         own,
         np.minimum(base, known.min(axis=0, initial=UNTOUCHED)),
-        minima_from(own.max(axis=1)),
-        minima_from(own.min(axis=1)),
         (own >= base).all(axis=(1, 2)),
     )
 
@@ -179,3 +198,106 @@ def equal_rows(rows: IntArray) -> tuple[IntArray, IntArray]:
     """Return the first of each kind of equal rows, and the kind of each row."""
     _, first, which = np.unique(row_keys(rows), return_index=True, return_inverse=True)
     return first, which
+
+
+def estimate_members(problem: MaxProblem, smallest: int, most: int, *, at_least: int) -> RegionSize:
+    """Return the same as an estimate, from at most ``most`` different minima at a time; some members are known."""
+    low, high = bracket_members(problem, smallest, most)
+    low = max(low, at_least)
+    rng = np.random.default_rng(0)
+
+    def thin(states: IntArray, weights: IntArray) -> tuple[IntArray, IntArray]:
+        hopes = problem.numerators(states) - smallest + 1.0
+        shares = (1 + (weights << UNIT_BITS) // weights.max()).astype(np.float64)  # weights may be beyond floats
+        kept, chances = draw_some(shares * hopes, most, rng)
+        return states[kept], (weights[kept] << UNIT_BITS) // chances
+
+    runs = [count_members(problem, smallest, most, thin, unit=1 << UNIT_BITS) or 0 for _ in range(N_RUNS)]
+    mean = sum(runs) // N_RUNS
+    variance = sum((run - mean) ** 2 for run in runs) // (N_RUNS * (N_RUNS - 1))
+    half_width = math.isqrt(int(4 * HALF_WIDTH**2) * variance) // 2  # whole numbers: floats end at 2^1024
+    ends = (mean - half_width, mean, mean + half_width)
+    least, value, largest = (min(max(end >> UNIT_BITS, low), high) for end in ends)
+    return RegionSize(value, least, largest, confidence=CONFIDENCE, at_least=low, at_most=high, approximate=True)
+
+
+def bracket_members(problem: MaxProblem, smallest: int, most: int) -> tuple[int, int]:
+    """Return two numbers that the count lies between: minima are rounded down, or up, until at most ``most`` differ."""
+
+    def rounded(states: IntArray, weights: IntArray, *, up: bool) -> tuple[IntArray, IntArray]:
+        order = np.argsort(-weights)
+        heavy, light = order[: most // 2], order[most // 2 :]  # those of most labelsets stay as they are
+        lowest = states[light].min()
+        unit, reduced = 1, (states, weights)
+        while len(reduced[0]) > most:
+            unit *= 2
+            steps = lowest + (states[light] - lowest) // unit * unit + (unit - 1 if up else 0)
+            reduced = _merge(np.concatenate([states[heavy], steps]), weights[order])
+        return reduced
+
+    low, high = (count_members(problem, smallest, most, partial(rounded, up=up)) or 0 for up in (False, True))
+    return low, high
+
+
+def count_members(
+    problem: MaxProblem, smallest: int, most: int, reduce: Reduce | None = None, *, unit: int = 1
+) -> int | None:
+    """Return how many labelsets have a numerator of at least ``smallest``, each counted as ``unit``.
+
+    Where there are more than ``most`` different minima they are reduced; without a way to do that None is returned.
+    """
+    opened = open_labels(problem, Rank(smallest))
+    if opened is None:
+        return 0
+    n_free = int(opened.free.sum())
+    opened = decisive_first(problem, opened.in_order(np.flatnonzero(~opened.free)))
+    n_labels = len(opened.labels)
+    states = opened.start[None]
+    weights = np.array([unit], dtype=np.int64 if n_labels + unit.bit_length() < 63 else object)
+    size = 0
+    for t in range(n_labels + 1):
+        stop_if_asked()
+        if t:
+            states, weights = with_both(states, opened.values[t - 1]), np.repeat(weights, 2)
+        states = np.minimum(states, opened.best[t])
+        members = problem.numerators(states) >= smallest
+        sure = problem.numerators(np.minimum(states, opened.worst[t])) >= smallest
+        size += int(weights[sure].sum()) << (n_labels - t)
+        states, weights = _merge(states[members & ~sure], weights[members & ~sure])
+        if len(states) > most:
+            if reduce is None:
+                return None
+            states, weights = reduce(states, weights)
+    return size << n_free
+
+
+def draw_some(sizes: FloatArray, n_kept: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Draw some of the positions; return them, and the chances that they had in units of 2^-UNIT_BITS.
+
+    The largest are kept in any case, the others with chances in proportion to their sizes. Nearly ``n_kept`` are drawn.
+
+    Parameters
+    ----------
+    sizes : float array of shape (m,)
+        Positive; m > n_kept.
+    n_kept : int
+        At least 1.
+    rng : numpy Generator
+        Makes one draw.
+    """
+    falling = np.sort(sizes)[::-1]
+    rest = np.cumsum(falling[::-1])[::-1][:n_kept]
+    scales = rest / (n_kept - np.arange(n_kept))  # if so many are kept in any case
+    scale = scales[np.flatnonzero(falling[:n_kept] <= scales)[0]]
+    chances = np.minimum(sizes / scale, 1.0)
+    ends = np.cumsum(chances)
+    kept = np.flatnonzero(np.diff(np.floor(np.append(0.0, ends) - rng.random())))  # one draw for all, at equal steps
+    return kept, np.array([max(int(chance * 2.0**UNIT_BITS), 1) for chance in chances[kept]], dtype=object)
+
+
+def _merge(states: IntArray, weights: IntArray) -> tuple[IntArray, IntArray]:
+    """Return different rows of minima, and the weights of the labelsets that have each."""
+    first, which = equal_rows(states)
+    merged = np.zeros(len(first), dtype=weights.dtype)
+    np.add.at(merged, which, weights)
+    return states[first], merged

@@ -16,121 +16,72 @@ floats that hold whole numbers below 2^53 exactly.
 
 import numpy as np
 
-from labelsure._core.compilation import kernel, kernel_part
-from labelsure.labelsets.arrays import Lookup
+from labelsure._core.compilation import lean_kernel
+from labelsure.labelsets.arrays._fold_arrays import Lookup
 from labelsure.labelsets.arrays._lookup_kernels import Integer, total_of, weigh
-from labelsure.labelsets.search._list_kernels import keep_children, open_list, penalise_exactly, record, set_up_desk
-from labelsure.labelsets.search._ranking_kernels import NUMERATOR
-from labelsure.labelsets.search._states import (
-    BEGIN,
-    BUDGET_SPENT,
-    BUFFER_FULL,
-    CHILD,
-    FINISHED,
-    FLIPPED,
-    LABEL,
-    LENGTH,
-    LEVEL,
-    LISTED,
-    NO_ROOM,
-    OWN,
-    STARTED,
-    WORK,
-    WRITTEN,
-    Goal,
-    PairCosts,
-    PairStack,
-    Ranked,
-)  # fmt: skip
-from labelsure.labelsets.search._word_kernels import flip, is_candidate
+from labelsure.labelsets.search import _states as states
+from labelsure.labelsets.search._labelset_kernels import NUMERATOR, flip, is_candidate
+from labelsure.labelsets.search._list_kernels import Desk, keep_children, open_list, penalise_exactly, record
+from labelsure.labelsets.search._states import Goal, PairCosts, PairStack, Ranked
 
 
-@kernel
+@lean_kernel
 def search_pairs(
-    costs: PairCosts, lookup: Lookup, goal: Goal, budget: Integer, stack: PairStack, best: Ranked
+    costs: PairCosts, lookup: Lookup, goal: Goal, budget: Integer, stack: PairStack, desk: Desk, best: Ranked
 ) -> Integer:
     """Go on with a search for all labelsets with a numerator of at least ``goal.limit[0]``, or for the best ones.
 
     The keys of all are written into ``best.keys``, in no order, until it is full but for one row; with no room they are
     only counted. The best are kept there as a heap.
 
-    Reference : _reference.ranked
+    Reference : labelset_reference.ranked
     Requires : everything in the stack zero at the beginning but scores[0] = base, words = mode, levels[0, LENGTH] = n,
-        and the first n columns of changes and of entries, with the labels and costs
+        and the first n columns of changes and of entries, with the labels and costs; desk.more zero
     Cost : a few evaluations of K look-ups per member; O(n K) per list, n its length
     """
     numbers, levels, limit, tables, weighing = stack.numbers, stack.levels, goal.limit, lookup.tables, lookup.weighing
     n_room = best.keys.shape[0] - 1
-    n_folds, n_labels = costs.slacks.shape
-    desk = set_up_desk(n_folds, n_labels)
-    nothing = np.zeros(n_folds, np.int64)
-    last_work = numbers[WORK] + budget
+    last_work = numbers[states.WORK] + budget
     value = np.int64(0)
-    arrived = numbers[STARTED] == 0  # at a labelset that may be one of those looked for
+    arrived = numbers[states.STARTED] == 0  # at a labelset that may be one of those looked for
     sure = False  # whether a bound need not be asked if there is anything below
     if arrived:
-        numbers[STARTED] = 1
-        penalise_exactly(lookup.penalties, stack.words, numbers, desk.asked_penalty)
-        value = weigh(stack.scores[0], nothing, desk.asked_penalty, weighing, tables)
-        numbers[WORK] += 1
-    while numbers[LEVEL] >= 0:
-        level = numbers[LEVEL]
+        numbers[states.STARTED] = 1
+        penalise_exactly(lookup.penalties, stack.words, numbers, desk.asked_penalty, desk.known)
+        value = weigh(stack.scores[0], desk.more, desk.asked_penalty, weighing, tables)
+        numbers[states.WORK] += 1
+    while numbers[states.LEVEL] >= 0:
+        level = numbers[states.LEVEL]
         if arrived:
             arrived = False
             if value >= limit[NUMERATOR] and is_candidate(stack.words, lookup.allow_empty):
                 total = np.int64(0)
                 if goal.ranked and goal.by_total:
-                    total = total_of(stack.scores[level], nothing, desk.asked_penalty, tables)
+                    total = total_of(stack.scores[level], desk.more, desk.asked_penalty, tables)
                 record(value, total, stack.words, goal, numbers, best)
             sure = value >= limit[NUMERATOR] and not goal.ranked
-        if numbers[WRITTEN] > 0 and numbers[WRITTEN] == n_room:
-            return BUFFER_FULL
-        if numbers[WORK] >= last_work:
-            return BUDGET_SPENT
-        if numbers[LISTED] == 0:
+        if numbers[states.WRITTEN] > 0 and numbers[states.WRITTEN] == n_room:
+            return states.BUFFER_FULL
+        if numbers[states.WORK] >= last_work:
+            return states.BUDGET_SPENT
+        if numbers[states.LISTED] == 0:
             n = open_list(costs, lookup.penalties, goal, stack, desk)
             if n < 0:
-                return NO_ROOM
+                return states.NO_ROOM
             keep_children(n, sure, lookup, goal, stack, desk, best)
-        if levels[level, CHILD] == levels[level, LENGTH]:
-            go_back(stack)
-        else:
-            value = take_child(stack)
-            sure = False
-            arrived = not goal.ranked and value >= limit[NUMERATOR]
-    return FINISHED
-
-
-@kernel_part
-def take_child(stack: PairStack) -> Integer:
-    """Flip the next label of the present list; return the numerator that was found for it.
-
-    Reference : the definition
-    Requires : a child that was not taken yet
-    Cost : O(K)
-    """
-    numbers, levels = stack.numbers, stack.levels
-    level = numbers[LEVEL]
-    at = levels[level, BEGIN] + levels[level, CHILD]
-    levels[level, CHILD] += 1
-    for k in range(stack.scores.shape[1]):
-        stack.scores[level + 1, k] = stack.scores[level, k] + np.int64(stack.changes[k, at])
-    flip(stack.words, stack.entries[LABEL, at])
-    levels[level + 1, FLIPPED] = stack.entries[LABEL, at]
-    numbers[LEVEL] = level + 1
-    numbers[LISTED] = 0
-    return stack.entries[OWN, at]
-
-
-@kernel_part
-def go_back(stack: PairStack) -> None:
-    """Leave a node whose children were all taken.
-
-    Reference : the definition
-    Requires : a level
-    Cost : one operation
-    """
-    level = stack.numbers[LEVEL]
-    if level > 0:
-        flip(stack.words, stack.levels[level, FLIPPED])
-    stack.numbers[LEVEL] = level - 1
+        sure = False
+        if levels[level, states.CHILD] == levels[level, states.LENGTH]:  # go back: all children were taken
+            if level > 0:
+                flip(stack.words, levels[level, states.FLIPPED])
+            numbers[states.LEVEL] = level - 1
+            continue
+        at = levels[level, states.BEGIN] + levels[level, states.CHILD]  # flip the next label of the list
+        levels[level, states.CHILD] += 1
+        for k in range(stack.scores.shape[1]):
+            stack.scores[level + 1, k] = stack.scores[level, k] + np.int64(stack.changes[k, at])
+        flip(stack.words, stack.entries[states.LABEL, at])
+        levels[level + 1, states.FLIPPED] = stack.entries[states.LABEL, at]
+        numbers[states.LEVEL], numbers[states.LISTED] = level + 1, 0
+        value = stack.entries[states.OWN, at]
+        arrived = not goal.ranked and value >= limit[NUMERATOR]
+    return states.FINISHED

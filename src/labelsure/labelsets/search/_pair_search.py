@@ -8,33 +8,14 @@ import numpy as np
 from labelsure._core.labelset_bits import Words
 from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
-from labelsure.labelsets.arrays import EngineOptions, Lookup
+from labelsure.labelsets.arrays._fold_arrays import Lookup
+from labelsure.labelsets.arrays._results import EngineOptions
+from labelsure.labelsets.search import _states as states
+from labelsure.labelsets.search._bound_kernels import FlipList
+from labelsure.labelsets.search._labelset_kernels import CODE, HIGHEST_BIT, NUMERATOR
+from labelsure.labelsets.search._list_kernels import Desk
 from labelsure.labelsets.search._pair_kernels import search_pairs
-from labelsure.labelsets.search._ranking_kernels import CODE, NUMERATOR, read_keys, read_sorted
-from labelsure.labelsets.search._states import (
-    BEGIN,
-    BUDGET_SPENT,
-    BUFFER_FULL,
-    CHILD,
-    FAR,
-    FINISHED,
-    FOUND,
-    LABEL,
-    LENGTH,
-    LEVEL,
-    LISTED,
-    N_NUMBERS,
-    NO_ROOM,
-    REACH,
-    STARTED,
-    WORK,
-    WRITTEN,
-    Buffer,
-    Goal,
-    PairProblem,
-    PairStack,
-    Ranked,
-)  # fmt: skip
+from labelsure.labelsets.search._states import Buffer, Goal, PairProblem, PairStack, Ranked
 
 
 class Best(NamedTuple):
@@ -57,6 +38,27 @@ class Best(NamedTuple):
     work: int
 
 
+def read_keys(keys: IntArray) -> tuple[Words, IntArray]:
+    """Return the words of labelsets, and their numerators and total scores, (n, W) and (n, 2).
+
+    Examples
+    --------
+    >>> from labelsure.labelsets.search._labelset_kernels import write_key
+    >>> key = np.empty((1, 3), dtype=np.int64)
+    >>> write_key(7, 40, np.array([5], dtype=np.uint64), True, 0, key)
+    >>> read_keys(key)
+    (array([[5]], dtype=uint64), array([[ 7, 40]]))
+    """
+    words: Words = np.ascontiguousarray(keys[:, : CODE - 1 : -1]).view(np.uint64) ^ HIGHEST_BIT
+    rank: IntArray = keys[:, :CODE] * np.array([-1, 1])
+    return words, rank
+
+
+def read_sorted(keys: IntArray) -> tuple[Words, IntArray]:
+    """Return the same, the most plausible labelset first."""
+    return read_keys(keys[np.lexsort(keys.T[::-1])] if len(keys) > 1 else keys)
+
+
 class PairSearch:
     """A search of one problem, which can be interrupted and taken up again.
 
@@ -75,57 +77,60 @@ class PairSearch:
         self.problem, self.lookup = problem, lookup
         width = 3 * n_labels + 1
         self.stack = PairStack(
-            numbers=np.zeros(N_NUMBERS, dtype=np.int64),
+            numbers=np.zeros(states.N_NUMBERS, dtype=np.int64),
             levels=np.zeros((n_labels + 2, 4), dtype=np.int64),
             scores=np.zeros((n_labels + 2, n_folds), dtype=np.int64),
             changes=np.empty((n_folds, width)),
             entries=np.empty((3, width), dtype=np.int64),
             words=problem.mode.copy(),
         )
-        self.stack.levels[0, LENGTH] = n_labels
+        self.stack.levels[0, states.LENGTH] = n_labels
         self.stack.scores[0] = problem.base
         self.stack.changes[:, :n_labels] = problem.changes
-        self.stack.entries[LABEL, :n_labels] = problem.labels
-        self.best = Ranked(np.arange(n_room + 1), np.empty((n_room + 1, CODE + len(problem.mode)), dtype=np.int64))
+        self.stack.entries[states.LABEL, :n_labels] = problem.labels
+        n_all, n_words = len(problem.costs.sign), len(problem.mode)
+        places, of_folds = np.empty((3, n_all), dtype=np.int64), np.zeros((4, n_folds), dtype=np.int64)
+        of_flips, of_labels = np.empty((3, n_folds, n_all)), np.empty((4, n_all))
+        flips = FlipList(places[0], of_flips[0], of_folds[0], of_flips[1], of_labels[:3], places[1])
+        known: Words = np.empty(n_words, dtype=np.uint64)
+        _, more, penalty, asked_penalty = of_folds
+        self.desk = Desk(flips, places[2], of_labels[3], of_flips[2], more, penalty, asked_penalty, known)
+        self.best = Ranked(np.arange(n_room + 1), np.empty((n_room + 1, CODE + n_words), dtype=np.int64))
 
     @property
     def work(self) -> int:
         """Evaluations so far."""
-        return int(self.stack.numbers[WORK])
+        return int(self.stack.numbers[states.WORK])
 
     def go_on(self, goal: Goal, budget: int) -> int:
         """Search on, with an empty buffer; return how the kernel ended."""
-        numbers = self.stack.numbers
-        numbers[WRITTEN] = 0
-        ended, last_work = NO_ROOM, self.work + budget
-        while ended == NO_ROOM:
+        self.stack.numbers[states.WRITTEN] = 0
+        ended, last_work = states.NO_ROOM, self.work + budget
+        while ended == states.NO_ROOM:
             stop_if_asked()
-            ended = search_pairs(self.problem.costs, self.lookup, goal, last_work - self.work, self.stack, self.best)
-            if ended == NO_ROOM:
-                self._widen()
+            left, stack = last_work - self.work, self.stack
+            ended = search_pairs(self.problem.costs, self.lookup, goal, left, stack, self.desk, self.best)
+            if ended == states.NO_ROOM:  # make room for longer lists
+                changes = np.hstack([stack.changes, np.empty_like(stack.changes)])
+                self.stack = stack._replace(changes=changes, entries=np.tile(stack.entries, 2))
         return ended
 
     def open_bound(self) -> int:
         """Return what no numerator of a labelset exceeds that an unfinished search has not looked at."""
         stack = self.stack
-        level = int(stack.numbers[LEVEL])
-        if not stack.numbers[STARTED] or (level == 0 and not stack.numbers[LISTED]):
-            return FAR
+        level = int(stack.numbers[states.LEVEL])
+        if not stack.numbers[states.STARTED] or (level == 0 and not stack.numbers[states.LISTED]):
+            return states.FAR
         bounds = []
         for at in range(level + 1):
-            begin, child, length = (int(stack.levels[at, column]) for column in (BEGIN, CHILD, LENGTH))
-            if at == level and not stack.numbers[LISTED]:  # the present node's own list is still to be made
-                begin, child = int(stack.levels[at - 1, BEGIN]), int(stack.levels[at - 1, CHILD]) - 1
+            begin, child, length = (
+                int(stack.levels[at, column]) for column in (states.BEGIN, states.CHILD, states.LENGTH)
+            )
+            if at == level and not stack.numbers[states.LISTED]:  # the present node's own list is still to be made
+                begin, child = int(stack.levels[at - 1, states.BEGIN]), int(stack.levels[at - 1, states.CHILD]) - 1
                 length = child + 1
-            bounds.append(int(stack.entries[REACH, begin + child : begin + length].max(initial=-FAR)))
+            bounds.append(int(stack.entries[states.REACH, begin + child : begin + length].max(initial=-states.FAR)))
         return max(bounds)
-
-    def _widen(self) -> None:
-        """Make room for longer lists."""
-        changes, entries = (
-            np.concatenate([rows, np.empty_like(rows)], axis=1) for rows in (self.stack.changes, self.stack.entries)
-        )
-        self.stack = self.stack._replace(changes=changes, entries=entries)
 
 
 def list_pair_members(
@@ -137,15 +142,15 @@ def list_pair_members(
     """
     search = PairSearch(problem, lookup, len(found.numerators))
     goal = Goal(ranked=False, by_total=False, limit=np.array([smallest, 0, 0], dtype=np.int64))
-    ended = BUFFER_FULL
-    while ended != FINISHED and (budget is None or search.work < budget):
-        before = int(search.stack.numbers[FOUND])
+    ended = states.BUFFER_FULL
+    while ended != states.FINISHED and (budget is None or search.work < budget):
+        before = int(search.stack.numbers[states.FOUND])
         ended = search.go_on(goal, call if budget is None else min(call, budget - search.work))
-        n_new = int(search.stack.numbers[FOUND]) - before
+        n_new = int(search.stack.numbers[states.FOUND]) - before
         n_kept = min(n_new, len(found.numerators))
         found.words[:n_kept], rank = read_keys(search.best.keys[:n_kept])
         found.numerators[:n_kept] = rank[:, NUMERATOR]
-        yield n_new, ended == FINISHED
+        yield n_new, ended == states.FINISHED
 
 
 def best_pair_members(
@@ -176,13 +181,13 @@ def best_pair_members(
     if reached is None and n_best > len(problem.labels) + 1:
         reached = _reached_by(problem, lookup, n_best, options, budget)
     search = PairSearch(problem, lookup, n_best)
-    limit = np.array([-FAR if reached is None else reached, FAR, 0], dtype=np.int64)
+    limit = np.array([-states.FAR if reached is None else reached, states.FAR, 0], dtype=np.int64)
     goal = Goal(ranked=True, by_total=by_total, limit=limit)
-    ended = BUDGET_SPENT
-    while ended != FINISHED and search.work < budget:
+    ended = states.BUDGET_SPENT
+    while ended != states.FINISHED and search.work < budget:
         ended = search.go_on(goal, min(options.ranked_call, budget - search.work))
-    found = search.best.order[: int(search.stack.numbers[FOUND])]
-    missed = None if ended == FINISHED else search.open_bound()
+    found = search.best.order[: int(search.stack.numbers[states.FOUND])]
+    missed = None if ended == states.FINISHED else search.open_bound()
     return Best(*read_sorted(search.best.keys[found]), missed, search.work)
 
 
@@ -196,10 +201,10 @@ def _reached_by(problem: PairProblem, lookup: Lookup, n_labelsets: int, options:
     while smallest > 0:
         search = PairSearch(problem, lookup, n_labelsets)
         goal = Goal(ranked=False, by_total=False, limit=np.array([smallest, 0, 0], dtype=np.int64))
-        ended = BUDGET_SPENT
-        while ended not in (FINISHED, BUFFER_FULL) and search.work < budget:
+        ended = states.BUDGET_SPENT
+        while ended not in (states.FINISHED, states.BUFFER_FULL) and search.work < budget:
             ended = search.go_on(goal, options.ranked_call)
-        if ended == BUFFER_FULL:
+        if ended == states.BUFFER_FULL:
             return smallest
         smallest //= 2
-    return -FAR
+    return -states.FAR

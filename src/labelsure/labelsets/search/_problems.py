@@ -4,13 +4,16 @@ A search does not walk over labelsets but over sets of *flips*: labels that diff
 total score. Flips are cheap first, so a search finds members early and stops early.
 """
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from labelsure._core.labelset_bits import Words, pack
 from labelsure._core.types import BoolArray, FloatArray, IntArray
-from labelsure.labelsets.arrays import EngineOptions, FoldArrays, Lookup, OverrideList
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup, OverrideList
+from labelsure.labelsets.arrays._results import EngineOptions
 from labelsure.labelsets.search._states import FAR, Flips, PairCosts, PairProblem
 
 Part = TypeVar("Part", IntArray, FloatArray, Words)
@@ -90,7 +93,8 @@ class Problems(NamedTuple):
         return PairProblem(self.base[row], self.mode[row], label, changes, costs)
 
 
-class ObjectSearch(NamedTuple):
+@dataclass(eq=False)
+class ObjectSearch:
     """One object with all that searches for its labelsets take.
 
     Attributes
@@ -99,6 +103,8 @@ class ObjectSearch(NamedTuple):
         The object.
     problems, row : Problems, int
         Its problem.
+    flips : Flips
+        The same without pairs.
     lookup : Lookup
         How scores become numerators.
     overrides : OverrideList
@@ -112,23 +118,34 @@ class ObjectSearch(NamedTuple):
     i: int
     problems: Problems
     row: int
+    flips: Flips
     lookup: Lookup
     overrides: OverrideList
     has_pairs: bool
     additive: bool
     options: EngineOptions
 
+    @cached_property
+    def pair_problem(self) -> PairProblem:
+        """Its problem with pairs, if there are any."""
+        return self.problems.with_pairs(self.row)
+
 
 def pose_problems(arrays: FoldArrays, objects: IntArray) -> Problems:
     """Return the search problems of some objects."""
     folds = arrays.general
     unary = np.stack([energy.unary[objects] for energy in folds], axis=2)
-    constant = np.stack([energy.constant[objects] for energy in folds], axis=1)
+    twice_base = 2 * np.stack([energy.constant[objects] for energy in folds], axis=1)
     pairs = np.empty((1, len(folds), 0, 0), dtype=np.int64)
+    on, own, slack = unary.sum(axis=2) < 0, unary, np.zeros((), dtype=np.int64)
     if arrays.has_pairs:
         pairs = arrays.pairs.of(objects)
-    on = find_modes(unary.sum(axis=2), pairs.sum(axis=1))
-    base, cost, least = flip_costs(constant, unary, pairs, on)
+        _settle_down(on, unary.sum(axis=2), pairs.sum(axis=1))
+        own = unary + np.stack([_met(on, pairs[:, k]) for k in range(len(folds))], axis=2)
+        slack = np.stack([_least_pairs(pairs[:, k], on) for k in range(len(folds))], axis=2)
+    twice_base += ((unary + own) * on[:, :, None]).sum(axis=1)  # every pair inside the mode is met from both ends
+    cost = np.where(on[:, :, None], -own, own)
+    least = cost + slack
     hard = (least < 0).any(axis=2)
     diagonals, gains = np.empty((2, 1, len(folds), 0))
     if arrays.has_pairs and hard.any():
@@ -144,7 +161,7 @@ def pose_problems(arrays: FoldArrays, objects: IntArray) -> Problems:
         label=order,
         n_hard=hard.sum(axis=1),
         sign=np.take_along_axis(np.where(on, -1, 1), order, axis=1),
-        base=base,
+        base=twice_base // 2,
         cost=cost,
         least=least,
         rest=rest,
@@ -156,50 +173,22 @@ def pose_problems(arrays: FoldArrays, objects: IntArray) -> Problems:
     )
 
 
-def find_modes(unary: IntArray, pairs: IntArray) -> BoolArray:
-    """Return labelsets of low total score: the minimum where there are no pairs, else where single flips lead.
+def _settle_down(on: BoolArray, unary: IntArray, pairs: IntArray) -> None:
+    """Change labelsets, (n, q), to where flips of single labels lower their total scores no more.
 
     Parameters
     ----------
-    unary : (n, q)
-        Summed over the folds.
-    pairs : (n, q, q) or (1, q, q), or (1, 0, 0)
-        Summed over the folds, symmetric.
+    on : (n, q)
+        The labelsets.
+    unary, pairs : (n, q), (n, q, q) or (1, q, q)
+        Summed over the folds; pairs symmetric.
     """
-    on = unary < 0
-    for _ in range(MAX_MODE_SWEEPS if pairs.shape[1] else 0):
+    for _ in range(MAX_MODE_SWEEPS):
         before = on.copy()
         for j in range(unary.shape[1]):
             on[:, j] = unary[:, j] + (on * pairs[:, j]).sum(axis=1) < 0
         if (on == before).all():
             break
-    return on
-
-
-def flip_costs(
-    constant: IntArray, unary: IntArray, pairs: IntArray, on: BoolArray
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the modes' additive scores, what each flip alone adds to them and the least that it can add.
-
-    Parameters
-    ----------
-    constant, unary : (n, K), (n, q, K)
-        Of the energies.
-    pairs : (n, K, q, q) or (1, K, q, q), or (1, K, 0, 0)
-        Symmetric.
-    on : (n, q)
-        The modes.
-    """
-    own = unary
-    slack = np.zeros((), dtype=np.int64)
-    twice_base = 2 * constant + (unary * on[:, :, None]).sum(axis=1)
-    if pairs.shape[2]:
-        folds = range(pairs.shape[1])
-        own = unary + np.stack([_met(on, pairs[:, k]) for k in folds], axis=2)
-        slack = np.stack([_least_pairs(pairs[:, k], on) for k in folds], axis=2)
-    twice_base += (own * on[:, :, None]).sum(axis=1)  # every pair inside the mode is met from both ends
-    cost = np.where(on[:, :, None], -own, own)
-    return twice_base // 2, cost, cost + slack
 
 
 def _least_pairs(pairs: IntArray, on: BoolArray) -> IntArray:

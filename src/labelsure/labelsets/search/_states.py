@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from labelsure._core.labelset_bits import Words
 from labelsure._core.types import BoolArray, FloatArray, IntArray
 
@@ -64,6 +66,8 @@ class DepthFirst(NamedTuple):
         The additive scores at each level.
     words : uint64 (W,)
         The present labelset.
+    penalty, known : (K,), uint64 (W,)
+        Room for penalties, zero at the beginning, and for notes.
     """
 
     numbers: IntArray
@@ -71,6 +75,8 @@ class DepthFirst(NamedTuple):
     flipped: IntArray
     scores: IntArray
     words: Words
+    penalty: IntArray
+    known: Words
 
 
 class Buffer(NamedTuple):
@@ -78,6 +84,11 @@ class Buffer(NamedTuple):
 
     words: Words
     numerators: IntArray
+
+    @classmethod
+    def of(cls, n_room: int, n_words: int) -> "Buffer":
+        """Return room for this many labelsets."""
+        return cls(np.empty((n_room, n_words), dtype=np.uint64), np.empty(n_room, dtype=np.int64))
 
 
 class Ranked(NamedTuple):

@@ -1,4 +1,4 @@
-"""Answers from all 2^q labelsets, for few labels; the seam for other back ends is ``TableBackend``."""
+"""Answers from all 2^q labelsets of each object; ``TableBackend`` is the seam for other devices."""
 
 from labelsure.labelsets.table._table import NumbaTable, RowTable, TableAnswers, TableBackend
 

@@ -8,66 +8,39 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, TypeVar
+from itertools import product
 
 import numpy as np
 
 from labelsure._core.labelset_bits import decode, encode
-from labelsure._core.running import map_in_threads
+from labelsure._core.p_values import count_at_least
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
-from labelsure.labelsets.arrays import (
-    BestLabelsets,
-    Counts,
-    EngineOptions,
-    FoldArrays,
-    RegionSize,
-    Weighing,
-    check_listable,
-)
-
-Answer = TypeVar("Answer")
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure.labelsets.arrays._results import Answers, EngineOptions, Found, Members, RegionSize, check_listable
+from labelsure.labelsets.arrays._weighing import Counts, Weighing
 
 
-class TableBackend(Protocol):
-    """What is asked of all 2^q labelsets of a block of objects.
+@dataclass(eq=False)
+class TableBackend(ABC):
+    """What is asked of all 2^q labelsets of a block of objects; here of rows of numerators in memory.
 
-    Codes of labelsets that are no candidates have the numerator 0. A back end on another device keeps its rows there
-    and hands over reductions only.
+    Codes of labelsets that are no candidates have the numerator 0. A back end on another device answers every question
+    itself: it keeps its rows there and hands over reductions only.
+
+    Attributes
+    ----------
+    n_objects, n_labels : int
+        How many there are.
+    first_code : int
+        The lowest code of a candidate: 0, or 1 where the empty labelset is none.
+    total_scores : callable
+        Returns the total score over the folds of ``Y[r]`` for object ``objects[r]``.
     """
 
     n_objects: int
     n_labels: int
     first_code: int
-    """The lowest code of a candidate: 0, or 1 where the empty labelset is none."""
-
-    def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
-        """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``."""
-
-    def numerators(self, objects: IntArray) -> Counts:
-        """Return the numerators of every code, one row per object."""
-
-    def sizes(self, objects: IntArray, smallest: IntArray) -> IntArray:
-        """Return how many numerators of each object are at least its smallest."""
-
-    def members(self, i: int, smallest: int) -> tuple[IntArray, Counts]:
-        """Return the codes of one object with a numerator of at least ``smallest``, and these."""
-
-    def best(self, objects: IntArray, n_best: int) -> list[tuple[IntArray, Counts]]:
-        """Return each object's codes with the ``n_best`` highest numerators and all that tie with the last of them."""
-
-    def label_maxima(self, objects: IntArray) -> IntArray:
-        """Return the highest numerators with each label off and on, (n, q, 2)."""
-
-    def label_masses(self, objects: IntArray, empty: IntArray | None) -> FloatArray:
-        """Return the share of all numerators on codes with each label, (n, q); the empty code's may be replaced."""
-
-
-class RowTable(ABC):
-    """A back end that makes rows of numerators in memory, and reduces them row by row."""
-
-    n_objects: int
-    n_labels: int
-    first_code: int
+    total_scores: Callable[[LabelMatrix, IntArray], IntArray]
 
     @abstractmethod
     def numerators(self, objects: IntArray) -> Counts:
@@ -122,23 +95,29 @@ class RowTable(ABC):
 
 
 @dataclass(eq=False)
-class NumbaTable(RowTable):
+class RowTable(TableBackend):
+    """The back end of rows that a function makes."""
+
+    make_rows: Callable[[IntArray], Counts]
+
+    def numerators(self, objects: IntArray) -> Counts:
+        """Return the numerators of every code, one row per object."""
+        rows = self.make_rows(objects)
+        rows[:, : self.first_code] = 0
+        return rows
+
+
+@dataclass(eq=False)
+class NumbaTable(TableBackend):
     """The back end of folds whose scores are sums over labels and pairs, with links, penalties and overrides."""
 
     arrays: FoldArrays
     weighing: Weighing
-    n_objects: int
-    n_labels: int
-    first_code: int
-
-    def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
-        """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``."""
-        return self.arrays.total_scores(Y, objects)
 
     def numerators(self, objects: IntArray) -> Counts:
         """Return the numerators of every code, one row per object."""
-        above = self.count(objects, strict=True) if self.weighing.looks_above else None
-        rows = self.weighing.numerators(self.count(objects, strict=False), above, objects)
+        counts = [self.count(objects, strict=bool(strict)) for strict in range(1 + self.weighing.looks_above)]
+        rows = self.weighing.numerators(counts[0], counts[-1], objects)
         rows[:, : self.first_code] = 0
         return rows
 
@@ -147,50 +126,50 @@ class NumbaTable(RowTable):
 
         Where only the sum over the folds matters, that, (1, n, 2^q).
         """
+        from labelsure.labelsets.table._table_kernels import LOW_LABELS, AdditiveScores, count_rows
+
         arrays, together = self.arrays, self.weighing.additive
         n_rows = 1 if together else arrays.n_folds
         counts = np.zeros((n_rows, len(objects), 2**self.n_labels), dtype=np.int32)
-        # own pairs take as much room as a row: one fold's at a time
-        step = arrays.n_folds if together and not arrays.own_pairs else 1
-        for k in range(0, arrays.n_folds, step):
-            rows, folds = counts[0 if together else k], slice(k, k + step)
-            if not arrays.own_pairs:
-                self._add_counts(objects, folds, self._pair_rows[folds], rows, strict=strict)
-            for row, i in enumerate(objects if arrays.own_pairs else ()):
-                own = self._sum_pairs(arrays.pairs.of(objects[row : row + 1], folds)[0])
-                self._add_counts(np.array([i]), folds, own, rows[row : row + 1], strict=strict)
+        # own pairs take as much room as a row: one object's in one fold at a time
+        n_some, step = (1, 1) if arrays.own_pairs else (max(len(objects), 1), arrays.n_folds if together else 1)
+        for first, k in product(range(0, len(objects), n_some), range(0, arrays.n_folds, step)):
+            some, folds = objects[first : first + n_some], slice(k, k + step)
+            shared_pairs, penalties = self._rows_of_codes
+            pairs = self._sum_pairs(arrays.pairs.of(some, folds)[0]) if arrays.own_pairs else shared_pairs[folds]
+            energies, tables = arrays.general[folds], arrays.tables
+            least = np.zeros((len(energies), 2 ** max(self.n_labels - LOW_LABELS, 0)), dtype=np.int64)
+            additive = AdditiveScores(
+                constant=np.stack([energy.constant[some] for energy in energies]),
+                unary=np.stack([energy.unary[some] for energy in energies]),
+                pairs=pairs,
+                least_pairs=pairs.reshape(*least.shape, -1).min(axis=2) if pairs.size else least,
+                penalties=penalties[folds],
+            )
+            rows = counts[0 if together else k, first : first + n_some]
+            count_rows(additive, tables._replace(layout=tables.layout[folds]), int(strict), rows)
         if arrays.has_overrides:
             own, labelsets = arrays.overridden(objects)
             scores = arrays.scores(labelsets, objects[own]) + strict
-            listed = np.stack(
-                [fold.count_at_least(of_fold) for fold, of_fold in zip(arrays.calibrations, scores, strict=True)]
-            )
+            listed = np.stack([count_at_least(*of_fold) for of_fold in zip(arrays.calibrations, scores, strict=True)])
             counts[:, own, encode(labelsets)] = listed.sum(axis=0) if together else listed
         return counts
 
-    def _add_counts(self, objects: IntArray, folds: slice, pair_rows: IntArray, rows: Counts, *, strict: bool) -> None:
-        """Add the counts of some folds, but for overrides, given the pairwise costs of every code."""
-        from labelsure.labelsets.table._table_kernels import LOW_LABELS, AdditiveScores, count_rows
-
-        energies, tables = self.arrays.general[folds], self.arrays.tables
-        least = np.zeros((len(energies), 2 ** max(self.n_labels - LOW_LABELS, 0)), dtype=np.int64)
-        if pair_rows.size:
-            least = pair_rows.reshape(*least.shape, -1).min(axis=2)
-        additive = AdditiveScores(
-            constant=np.stack([energy.constant[objects] for energy in energies]),
-            unary=np.stack([energy.unary[objects] for energy in energies]),
-            pairs=pair_rows,
-            least_pairs=least,
-            penalties=self._penalty_rows[folds],
-        )
-        count_rows(additive, tables._replace(layout=tables.layout[folds]), int(strict), rows)
-
     @cached_property
-    def _pair_rows(self) -> IntArray:
-        """The pairwise costs of every code in each fold that all objects share, (K, 2^q), or (K, 0)."""
-        if not self.arrays.has_pairs:
-            return np.empty((self.arrays.n_folds, 0), dtype=np.int64)
-        return self._sum_pairs(self.arrays.pairs.shared[0])
+    def _rows_of_codes(self) -> tuple[IntArray, IntArray]:
+        """The pairwise costs that all objects share and the penalties of every code, each (K, 2^q) or (K, 0)."""
+        arrays, penalties = self.arrays, self.arrays.penalties
+        pair_rows = penalty_rows = np.empty((arrays.n_folds, 0), dtype=np.int64)
+        if arrays.has_pairs and not arrays.own_pairs:
+            pair_rows = self._sum_pairs(arrays.pairs.shared[0])
+        if penalties.present:
+            penalty_rows = np.take(
+                penalties.by_cardinality[:, 0], np.bitwise_count(np.arange(2**self.n_labels)), axis=1
+            )
+            for k in np.flatnonzero(penalties.per_distance):
+                anchors = penalties.anchors[penalties.anchor_begin[k] : penalties.anchor_begin[k + 1], 0]
+                penalty_rows[k] += penalties.per_distance[k] * self._distances(anchors.astype(np.int64))
+        return pair_rows, penalty_rows
 
     def _sum_pairs(self, pairs: IntArray) -> IntArray:
         """Return the pairwise costs of every code, given those of each pair, (K, q, q)."""
@@ -201,13 +180,18 @@ class NumbaTable(RowTable):
             pair_sums(of_fold, row)
         return rows
 
-    @cached_property
-    def _penalty_rows(self) -> IntArray:
-        return self.arrays.penalties.rows(self.n_labels)
+    def _distances(self, anchors: IntArray) -> IntArray:
+        """Return the Hamming distance from every code to the nearest anchor, one label at a time."""
+        distances = np.full(2**self.n_labels, self.n_labels + 1, dtype=np.int64)
+        distances[anchors] = 0
+        for j in range(self.n_labels):
+            pairs = distances.reshape(-1, 2, 2**j)
+            np.minimum(pairs, pairs[:, ::-1, :] + 1, out=pairs)
+        return distances
 
 
 @dataclass(eq=False)
-class TableAnswers:
+class TableAnswers(Answers):
     """Answers of one table.
 
     Attributes
@@ -224,6 +208,10 @@ class TableAnswers:
     options: EngineOptions
     n_jobs: int | None
 
+    def __post_init__(self) -> None:
+        self.n_objects, self.n_labels = self.backend.n_objects, self.backend.n_labels
+        self.n_block = max(1, self.options.table_block_bytes // (4 * 2**self.n_labels))
+
     def p_values(self, denominators: IntArray, empty: IntArray | None = None) -> FloatArray:
         """Return the p-values of all candidates, (n, n_candidates), columns in the order of their codes.
 
@@ -233,9 +221,9 @@ class TableAnswers:
         empty : int64 array of shape (n,) or None
             Numerators of an empty labelset that is a candidate though the back end has none.
         """
-        check_listable(self.backend.n_labels, self.options)
+        check_listable(self.n_labels, self.options)
         first = self.backend.first_code if empty is None else 0
-        table = np.empty((self.backend.n_objects, 2**self.backend.n_labels - first))
+        table = np.empty((self.n_objects, 2**self.n_labels - first))
 
         def fill(objects: IntArray) -> None:
             rows = self.backend.numerators(objects)
@@ -246,58 +234,43 @@ class TableAnswers:
             if rows.max() > denominators[objects].min():  # some rules count beyond 1
                 np.minimum(out, 1.0, out=out)
 
-        self._map(fill, "p-values")
+        self.map_blocks(fill, "p-values")
         return table
 
     def label_masses(self, empty: IntArray | None = None) -> FloatArray:
         """Return the share of the sum of all p-values that falls on labelsets with each label, (n, q)."""
-        check_listable(self.backend.n_labels, self.options)
-        blocks = self._map(lambda objects: self.backend.label_masses(objects, empty), "masses of labels")
-        return np.concatenate([np.empty((0, self.backend.n_labels)), *blocks])
+        check_listable(self.n_labels, self.options)
+        blocks = self.map_blocks(lambda objects: self.backend.label_masses(objects, empty), "masses of labels")
+        return np.concatenate([np.empty((0, self.n_labels)), *blocks])
 
-    def top(self, n_best: int) -> BestLabelsets:
+    def label_maxima(self, objects: IntArray) -> IntArray:
+        """Return the highest numerators of each object with each label off and on, (n, q, 2)."""
+        return self.backend.label_maxima(objects)
+
+    def best(self, objects: IntArray, n_best: int) -> list[Found]:
         """Return the ``n_best`` most plausible labelsets of each object."""
-        best = BestLabelsets.nothing(self.backend.n_objects, n_best, self.backend.n_labels)
+        found: list[Found] = []
+        for i, listed in zip(objects.tolist(), self.backend.best(objects, n_best), strict=True):
+            labelsets, numerators = self._in_order(i, *listed)
+            found.append((numerators[:n_best], labelsets[:n_best], None))
+        return found
 
-        def fill(objects: IntArray) -> None:
-            for i, (codes, numerators) in zip(objects, self.backend.best(objects, n_best), strict=True):
-                order = self._in_order(int(i), codes, numerators)[:n_best]
-                best.write(int(i), decode(codes[order], self.backend.n_labels), numerators[order])
+    def count_members(self, smallest: IntArray, objects: IntArray | None = None) -> list[int]:
+        """Return how many labelsets of some objects (None: of all) have a numerator of at least their ``smallest``."""
+        blocks = self.map_blocks(lambda block: self.backend.sizes(block, smallest[block]), "region sizes", objects)
+        return [size for block in blocks for size in block.tolist()]
 
-        self._map(fill, "best labelsets")
-        return best
+    def region_sizes(self, smallest: IntArray, *, rough: bool = False) -> list[RegionSize]:  # noqa: ARG002
+        """Return the sizes of all regions."""
+        return [RegionSize.counted(size) for size in self.count_members(smallest)]
 
-    def region_sizes(self, smallest: IntArray, objects: IntArray | None = None) -> list[RegionSize]:
-        """Return how many labelsets of some objects (None: all) have a numerator of at least their ``smallest``."""
-        blocks = self._map(lambda block: self.backend.sizes(block, smallest[block]), "region sizes", objects)
-        return [RegionSize.counted(size) for block in blocks for size in block.tolist()]
+    def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
+        """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``, the most plausible first."""
+        yield self._in_order(i, *self.backend.members(i, smallest))
 
-    def region_members(self, i: int, smallest: int, limit: int | None) -> tuple[LabelMatrix, IntArray]:
-        """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""
-        codes, numerators = self.backend.members(i, smallest)
-        order = self._in_order(i, codes, numerators)[:limit]
-        return decode(codes[order], self.backend.n_labels), numerators[order].astype(np.int64)
-
-    def iterate_members(self, i: int, smallest: int) -> Iterator[tuple[LabelMatrix, IntArray]]:
-        """Yield the same labelsets, the most plausible first."""
-        yield self.region_members(i, smallest, None)
-
-    def label_numerators(self) -> IntArray:
-        """Return the highest numerator among the labelsets with each label off and on, (n, q, 2)."""
-        blocks = self._map(self.backend.label_maxima, "p-values of labels")
-        return np.concatenate([np.empty((0, self.backend.n_labels, 2), dtype=np.int64), *blocks])
-
-    def _in_order(self, i: int, codes: IntArray, numerators: IntArray) -> IntArray:
-        """Return places by highest numerator, then by lowest total score, then by lowest code."""
-        totals = self.backend.total_scores(decode(codes, self.backend.n_labels), np.full(len(codes), i))
-        order: IntArray = np.lexsort((codes, totals, -numerators.astype(np.int64)))
-        return order
-
-    def _map(
-        self, answer: Callable[[IntArray], Answer], description: str, objects: IntArray | None = None
-    ) -> list[Answer]:
-        """Return the answers for blocks of some objects (None: all)."""
-        chosen = np.arange(self.backend.n_objects) if objects is None else objects
-        n_rows = max(1, self.options.table_block_bytes // (4 * 2**self.backend.n_labels))
-        blocks = [chosen[start : start + n_rows] for start in range(0, len(chosen), n_rows)]
-        return list(map_in_threads(answer, blocks, n_jobs=self.n_jobs, description=description))
+    def _in_order(self, i: int, codes: IntArray, numerators: Counts) -> Members:
+        """Return labelsets and numerators by highest numerator, then by lowest total score, then by lowest code."""
+        numerators, labelsets = numerators.astype(np.int64), decode(codes, self.n_labels)
+        totals = self.backend.total_scores(labelsets, np.full(len(codes), i))
+        order = np.lexsort((codes, totals, -numerators))
+        return labelsets[order], numerators[order]

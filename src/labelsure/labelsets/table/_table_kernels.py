@@ -6,17 +6,8 @@ import numpy as np
 
 from labelsure._core.compilation import kernel, kernel_part
 from labelsure._core.types import IntArray
-from labelsure.labelsets.arrays import ScoreTables
-from labelsure.labelsets.arrays._fold_arrays import (
-    BUCKET_BEGIN,
-    BUCKET_LAST,
-    LINK,
-    ORIGIN,
-    SHIFT,
-    VALUE_BEGIN,
-    VALUE_END,
-    Int32Array,
-)
+from labelsure.labelsets.arrays import _fold_arrays as columns
+from labelsure.labelsets.arrays._fold_arrays import Int32Array, ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import Integer, count_from, final_score
 
 UInt32Array = np.ndarray[tuple[int, ...], np.dtype[np.uint32]]
@@ -58,7 +49,7 @@ class Notes(NamedTuple):
 def subset_sums(start: Integer, costs: IntArray, sums: IntArray) -> None:
     """Write start + the sum of each subset of ``costs`` into ``sums``, by the subset's code.
 
-    Reference : _reference.subset_sums
+    Reference : labelset_reference.subset_sums
     Requires : sums of length 2^len(costs)
     Cost : one addition per subset
     """
@@ -74,7 +65,7 @@ def subset_sums(start: Integer, costs: IntArray, sums: IntArray) -> None:
 def pair_sums(pairs: IntArray, sums: IntArray) -> None:
     """Write the sum of the pairwise costs inside each subset of the labels into ``sums``, by the subset's code.
 
-    Reference : _reference.pair_sums
+    Reference : labelset_reference.pair_sums
     Requires : pairs (p, p), only entries above the diagonal count; sums of length 2^p
     Cost : two additions per subset
     """
@@ -108,15 +99,15 @@ def add_counts(base: Integer, sums: IntArray, k: Integer, tables: ScoreTables, n
     The buckets of all scores come first, in a loop without branches, which the processor does several at a time; it is
     a third faster so. Scores that share a bucket with a calibration score are noted, and compared at the end.
 
-    Reference : _core.calibration.Calibration.count_at_least
+    Reference : _core.p_values.count_at_least
     Requires : base + sums >= the fold's origin; notes and row as long as sums
     Cost : one look-up per score, and a comparison for those that share a bucket with a calibration score
     """
     # Unsigned numbers as indices spare numba's test for negative ones
     layout, places, shared = tables.layout, notes.places, notes.shared
-    offset = base - layout[k, ORIGIN]
-    bits = np.uint64(layout[k, SHIFT])
-    own = tables.buckets[layout[k, BUCKET_BEGIN] : layout[k, BUCKET_LAST] + 1]
+    offset = base - layout[k, columns.ORIGIN]
+    bits = np.uint64(layout[k, columns.SHIFT])
+    own = tables.buckets[layout[k, columns.BUCKET_BEGIN] : layout[k, columns.BUCKET_LAST] + 1]
     last = np.uint64(own.shape[0] - 1)
     for code in range(sums.shape[0]):
         places[code] = min(np.uint64(offset + sums[code]) >> bits, last)
@@ -130,7 +121,7 @@ def add_counts(base: Integer, sums: IntArray, k: Integer, tables: ScoreTables, n
     for i in range(n_shared):
         noted = np.uint64(shared[i])
         position = np.int64(~own[np.uint64(places[noted])])
-        count = count_from(base + sums[noted], layout[k, VALUE_BEGIN] + position, k, tables)
+        count = count_from(base + sums[noted], layout[k, columns.VALUE_BEGIN] + position, k, tables)
         row[noted] += count + position + 1  # not ~position
 
 
@@ -141,7 +132,7 @@ def count_rows(additive: AdditiveScores, tables: ScoreTables, strict: Integer, r
     The labels are cut in two parts. Given the labels of the high part, the additive scores of the low part are a table
     of subset sums, so each score costs one addition; pairs cost one more.
 
-    Reference : _reference.count_table, but for overrides
+    Reference : labelset_reference.count_table, but for overrides
     Requires : tables of the same folds, rows (n, 2^q)
     Cost : one addition and one look-up per object, labelset and fold, but for high parts stranger than all calibration
         examples; O(2^max(q - 9, 9)) memory
@@ -157,10 +148,10 @@ def count_rows(additive: AdditiveScores, tables: ScoreTables, strict: Integer, r
     for first in range(0, n_objects, GROUP):
         for k in range(n_folds):
             for i in range(first, min(first + GROUP, n_objects)):
-                plain = layout[k, LINK] < 0 and penalty_rows.shape[1] == 0
+                plain = layout[k, columns.LINK] < 0 and penalty_rows.shape[1] == 0
                 subset_sums(additive.constant[k, i] + (strict if plain else zero), unary[k, i, n_low:], high_sums)
                 subset_sums(zero, unary[k, i, :n_low], low_sums)
-                most = tables.values[layout[k, VALUE_END] - 1]
+                most = tables.values[layout[k, columns.VALUE_END] - 1]
                 for j in range(n_low):
                     most -= min(unary[k, i, j], 0)
                 for high in range(n_high):
@@ -175,6 +166,6 @@ def count_rows(additive: AdditiveScores, tables: ScoreTables, strict: Integer, r
                     if not plain:
                         for code in range(n_codes):
                             penalty = penalty_rows[k, begin + code] if penalty_rows.shape[1] > 0 else 0
-                            sums[code] = final_score(base + own_sums[code], penalty, layout[k, LINK])
+                            sums[code] = final_score(base + own_sums[code], penalty, layout[k, columns.LINK])
                         base, own_sums = strict, sums
                     add_counts(base, own_sums, k, tables, notes, rows[i, begin:end])

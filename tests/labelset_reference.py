@@ -1,4 +1,4 @@
-"""The slow, readable truth that every kernel of this room is compared with."""
+"""The slow, readable truth that every kernel of labelsets is compared with."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ import numpy as np
 
 from labelsure._core.energy_parts import Discounts, Penalty
 from labelsure._core.types import IntArray
-from labelsure.labelsets.arrays import Fold
+from labelsure.labelsets import Fold
 
 
 def subset_sums(start: int, costs: Sequence[int]) -> list[int]:
@@ -74,8 +74,8 @@ def numerator(folds: Sequence[Fold], i: int, labelset: Sequence[int], *, at_leas
     total = at_least
     for fold in folds:
         own = score(fold, i, labelset)
-        total += at_least * sum(int(other) >= own for other in fold.calibration.scores)
-        total += above * sum(int(other) > own for other in fold.calibration.scores)
+        total += at_least * sum(int(other) >= own for other in fold.calibration)
+        total += above * sum(int(other) > own for other in fold.calibration)
     return total
 
 
@@ -113,6 +113,6 @@ def count_table(folds: Sequence[Fold], *, strict: bool = False) -> IntArray:
             code = sum(on << j for j, on in enumerate(labelset))
             for fold in folds:
                 threshold = score(fold, i, labelset)
-                others = [int(other) for other in fold.calibration.scores]
+                others = [int(other) for other in fold.calibration]
                 table[i, code] += sum(other > threshold if strict else other >= threshold for other in others)
     return table
