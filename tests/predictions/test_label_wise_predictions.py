@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from labelsure import calibrate_labels
-from labelsure.predictions import LabelWiseGuarantee, LabelWisePredictions
+from labelsure.predictions import Guarantee, LabelWiseGuarantee, LabelWisePredictions, as_promised
 
+PROVEN = Guarantee("inductive", as_promised, "exchangeable examples", "somebody")
 LEVELS = st.sampled_from([0.05, 0.1, 0.2, 0.25, 0.5, 0.75, 0.9]) | st.integers(1, 999).map(lambda k: k / 1000)
 
 
@@ -25,7 +26,7 @@ def predictions(numerators, denominators, **parameters):
     own = {
         "nearer_on": np.zeros(numerators.shape[:2], dtype=bool),
         "joint": None,
-        "guarantee": LabelWiseGuarantee(sizes, np.ones_like(sizes), True, "exchangeable examples", "somebody"),
+        "guarantee": LabelWiseGuarantee(sizes, np.ones_like(sizes), True, PROVEN),
     }
     return LabelWisePredictions(numerators, denominators, **(own | parameters))
 

@@ -17,8 +17,8 @@ from labelsure.conformal import (
     FoldModel,
     InductiveConformalClassifier,
     Split,
-    TrainingPart,
     fit_models,
+    gather_examples,
     hold_out,
     make_splits,
     outputs_of_models,
@@ -81,21 +81,7 @@ class LearnerModels:
 
     def examples(self, measure: Measure | AutoMeasure) -> list[FoldExamples]:
         """Return what each fold is calibrated with, as far as the measure looks at it."""
-        X, Y = self.resplit.X_train, self.resplit.Y_train
-        learned = Need.OUT_OF_FOLD_OUTPUTS in measure.needs
-        return [
-            FoldExamples(
-                model.outputs,
-                Y[split.calibration],
-                TrainingPart(
-                    Y[split.train],
-                    model.out_of_fold_outputs if learned else model.training_outputs,
-                    X[split.train],
-                ),
-                X[split.calibration],
-            )
-            for split, model in zip(self.splits, self.models, strict=True)
-        ]
+        return gather_examples(self.resplit.X_train, self.resplit.Y_train, self.splits, self.models, measure)
 
     def seconds(self, measure: Measure | AutoMeasure) -> float:
         """Return what the models that a measure needs took the processor."""

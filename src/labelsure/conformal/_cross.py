@@ -7,10 +7,9 @@ from sklearn.utils import check_random_state
 
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import LabelMatrixLike, MatrixLike
-from labelsure.conformal._base import CalibratedClassifier, needs_of
-from labelsure.conformal._guarantees import GUARANTEES, check_fold_sizes
-from labelsure.conformal._models import fit_models
-from labelsure.conformal._splits import make_splits
+from labelsure.conformal._base import CalibratedClassifier
+from labelsure.conformal._guarantees import GUARANTEES
+from labelsure.conformal._models import make_splits
 from labelsure.measures import AutoMeasure, Measure
 
 
@@ -157,15 +156,7 @@ class CrossConformalClassifier(CalibratedClassifier):
             What the labels are called; None: as the columns of ``y``, where it is a DataFrame.
         """
         X, Y = self._check_fit(X, y, label_names)
-        choices, measure = self._check_choices([Y], one_fold=False)
-        choices.look_at(X, Y)  # functions of the user's own fail now rather than after all folds were fitted
+        choices, measure = self._check_choices(Y, one_fold=False)
         random = check_random_state(self.random_state)
         splits = make_splits(self.cv, X, Y, *draw_seeds(random, 1), equal=GUARANTEES[self.guarantee].prefixes)
-        check_fold_sizes(self.guarantee, [len(split.calibration) for split in splits])
-        self._keep_splits(splits, len(Y), draw_seeds(random, len(splits) + 1))
-        needs = needs_of(measure, self.n_labels_)
-        seeds = self.seeds_[:-1]
-        models = fit_models(self.estimator, X, Y, splits, seeds=seeds, needs=[needs], n_jobs=self.n_jobs)
-        self.models_ = [fold.model for fold in models]
-        self._calibrate(X, Y, splits, models, choices, measure)
-        return self
+        return self._learn(X, Y, splits, draw_seeds(random, len(splits) + 1), choices, measure)

@@ -7,10 +7,9 @@ import numpy as np
 
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import LabelMatrixLike, MatrixLike
-from labelsure.conformal._base import CalibratedClassifier, needs_of
-from labelsure.conformal._calibration import check_training_part
-from labelsure.conformal._models import FoldModel, fit_models, outputs_of_models
-from labelsure.conformal._splits import Split, hold_out
+from labelsure.conformal._base import CalibratedClassifier
+from labelsure.conformal._fold_outputs import check_training_part
+from labelsure.conformal._models import Split, hold_out
 from labelsure.measures import AutoMeasure, Measure
 
 
@@ -134,18 +133,11 @@ class InductiveConformalClassifier(CalibratedClassifier):
         if training.labels is not None and not self.prefit:
             raise ValueError("training_labels goes with prefit=True; without it they are made from X and y.")
         known = [Y] if training.labels is None else [Y, training.labels]
-        choices, measure = self._check_choices(known, one_fold=True)
+        learns = training.labels is not None or not self.prefit
+        choices, measure = self._check_choices(*known, one_fold=True, training_labels=learns)
         split_seed, *seeds = draw_seeds(self.random_state, 3)
-        nobody, everyone = np.empty(0, dtype=np.int64), np.arange(len(Y))
-        split = Split(nobody, everyone) if self.prefit else hold_out(self.calibration_size, len(Y), split_seed)
-        choices.look_at(X, Y, split.calibration)  # functions of the user's own fail before anything is fitted
         if self.prefit:
-            (outputs,) = outputs_of_models([self.estimator], X, self.n_labels_, n_jobs=None)
-            models = [FoldModel(self.estimator, outputs)]
-        else:
-            needs = needs_of(measure, self.n_labels_)
-            models = fit_models(self.estimator, X, Y, [split], seeds=seeds[:1], needs=[needs], n_jobs=None)
-        self._keep_splits([split], len(Y), seeds)
-        self.models_ = [models[0].model]
-        self._calibrate(X, Y, [split], models, choices, measure, training if self.prefit else None)
-        return self
+            split = Split(np.empty(0, dtype=np.int64), np.arange(len(Y)))
+            return self._learn(X, Y, [split], seeds, choices, measure, fitted=[self.estimator], training=training)
+        split = hold_out(self.calibration_size, len(Y), split_seed)
+        return self._learn(X, Y, [split], seeds, choices, measure)

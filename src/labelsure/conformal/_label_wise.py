@@ -7,12 +7,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from labelsure._core.randomness import SMOOTHING, draw_seeds, draw_uniforms, object_keys
-from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.types import IntArray, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import row_index_of
 from labelsure.conformal._base import WrappingClassifier
 from labelsure.conformal._label_wise_calibration import LabelCalibration, predict_values
-from labelsure.conformal._models import FoldModel, fit_models, outputs_of_models
-from labelsure.conformal._splits import Split, hold_out, make_splits
+from labelsure.conformal._models import Split, fit_models, hold_out, make_splits, outputs_of_models
 from labelsure.predictions import LabelWisePredictions
 
 
@@ -61,15 +60,19 @@ class LabelWiseConformalClassifier(WrappingClassifier):
     n_labels_ : int
         The number of labels.
     label_names_ : tuple of str or None
-        The labels' names, where Y was a DataFrame.
+        The labels' names, where they are known.
 
     Notes
     -----
     For exchangeable data and a held-out calibration set, :math:`P(p_j(t_j) \le \varepsilon) \le \varepsilon` for every
     label j; with ``conditional`` also given :math:`t_j = c`, for both values. For all labels at once see
     :meth:`labelsure.LabelWisePredictions.region`. With ``cv``, n examples and K folds, less is proven:
-    :math:`2 \varepsilon + 2 (1 - \varepsilon)(K - 1) / (n + K)`, for any learner [2]_ [3]_; with ``conditional`` the
-    same given :math:`t_j = c`, with the examples that have this value and the folds that have any.
+    :math:`2 \varepsilon + 2 (1 - \varepsilon)(K - 1) / (n + K)` for any learner [2]_ [3]_; with ``conditional`` the
+    same given :math:`t_j = c`, with the examples that have this value and the folds that have any. Without
+    ``conditional`` and ``smoothed``, for models trained on all other examples by a learner that does not depend on
+    their order, the bound for K folds of m examples each is the smaller one of that and
+    :math:`(2 \varepsilon (n + 1) + m - 2) / ((K + 1) m)` [3]_. ``predict_labels(X).region(0.1).statement`` says what
+    holds for the numbers at hand.
 
     References
     ----------
@@ -128,19 +131,18 @@ class LabelWiseConformalClassifier(WrappingClassifier):
         if self.prefit and self.cv is not None:
             raise ValueError("cv goes without prefit=True: a model that is fitted already has no folds.")
         X, Y = self._check_fit(X, y, label_names, prefit=self.prefit)
-        random = check_random_state(self.random_state)
+        random, fitted = check_random_state(self.random_state), None
         if self.prefit:
-            self.fold_indices_ = [np.arange(len(Y))]
-            (outputs,) = outputs_of_models([self.estimator], X, self.n_labels_, n_jobs=None)
-            models = [FoldModel(self.estimator, outputs)]
-            *_, self.draw_seed_ = draw_seeds(random, 2)
+            splits, fitted = [Split(np.empty(0, dtype=np.int64), np.arange(len(Y)))], [self.estimator]
+        elif self.cv is None:
+            splits = [hold_out(self.calibration_size, len(Y), *draw_seeds(random, 1))]
         else:
-            splits = self._splits(X, Y, *draw_seeds(random, 1))
-            self.fold_indices_ = [split.calibration for split in splits]
-            *seeds, self.draw_seed_ = draw_seeds(random, len(splits) + 1)
-            models = fit_models(self.estimator, X, Y, splits, seeds=seeds, needs=[], n_jobs=self.n_jobs)
-        self.models_ = [fold.model for fold in models]
+            splits = make_splits(self.cv, X, Y, *draw_seeds(random, 1))
+        *seeds, self.draw_seed_ = draw_seeds(random, len(splits) + 1)
+        models = fit_models(self.estimator, X, Y, splits, seeds=seeds, needs=[], n_jobs=self.n_jobs, fitted=fitted)
+        self.models_, self.fold_indices_ = [fold.model for fold in models], [split.calibration for split in splits]
         self.smoothed_ = bool(self.smoothed)
+        self.complementary_ = all(len(split.train) + len(split.calibration) == len(Y) for split in splits)
         self.calibrated_ = [
             LabelCalibration.of(fold.outputs, Y[rows], conditional=self.conditional)
             for fold, rows in zip(models, self.fold_indices_, strict=True)
@@ -155,7 +157,7 @@ class LabelWiseConformalClassifier(WrappingClassifier):
         X : array-like of shape (n_objects, n_features)
             The objects.
         """
-        X = self._check_predict(X)
+        X = self._check_objects(X)
         outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.n_jobs)
         return predict_values(
             self.calibrated_,
@@ -163,6 +165,7 @@ class LabelWiseConformalClassifier(WrappingClassifier):
             draws=draw_uniforms(self.draw_seed_, SMOOTHING, object_keys(X)) if self.smoothed_ else None,
             label_names=self.label_names_,
             index=row_index_of(X),
+            complementary=self.complementary_,
         )
 
     def predict(self, X: MatrixLike) -> IntArray:
@@ -182,8 +185,3 @@ class LabelWiseConformalClassifier(WrappingClassifier):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "calibrated_")  # what every fit learns last
-
-    def _splits(self, X: MatrixLike, Y: LabelMatrix, seed: int) -> list[Split]:
-        if self.cv is None:
-            return [hold_out(self.calibration_size, len(Y), seed)]
-        return make_splits(self.cv, X, Y, seed)

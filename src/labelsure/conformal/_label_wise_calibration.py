@@ -11,16 +11,13 @@ from labelsure._core.fixed_point import choose_exponent, to_fixed_point
 from labelsure._core.p_values import weigh_scores
 from labelsure._core.randomness import DRAW_UNIT
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
-from labelsure.conformal._statements import state_inductive, state_merged
+from labelsure.conformal._guarantees import state_guarantee
 from labelsure.predictions import JointScores, LabelWiseGuarantee, LabelWisePredictions
 
 EXPONENT = choose_exponent(1.0)
 """Scores |c - o| lie between 0 and 1."""
 
 UNIT = 2**EXPONENT
-
-BY_SIZE = "Vovk, Wang 2020; Barber, Candes, Ramdas, Tibshirani 2021"
-"""Who proved that twice a mean of the folds' p-values is a p-value, and what follows for cross-conformal ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +93,7 @@ def predict_values(
     draws: IntArray | None,
     label_names: Sequence[str] | None,
     index: Any = None,
+    complementary: bool = True,
 ) -> LabelWisePredictions:
     """Return the p-values of each label's values for new objects.
 
@@ -111,6 +109,8 @@ def predict_values(
         The labels' names.
     index : pandas index or None
         That of the objects.
+    complementary : bool
+        Whether each fold's model was trained on all other examples.
     """
     scores = [score_values(fold_outputs) for fold_outputs in outputs]
     weights = [fold.weigh(of_values, draws) for fold, of_values in zip(folds, scores, strict=True)]
@@ -122,7 +122,7 @@ def predict_values(
         denominators,
         nearer_on=totals[:, :, 1] < totals[:, :, 0],
         joint=None if folds[0].conditional else _join(folds, scores, draws),
-        guarantee=state_guarantee_of_labels(folds, smoothed=draws is not None),
+        guarantee=state_guarantee_of_labels(folds, complementary=complementary and draws is None),
         label_names=label_names,
         index=index,
     )
@@ -133,20 +133,16 @@ def _join(folds: Sequence[LabelCalibration], scores: Sequence[IntArray], draws: 
     return JointScores(off, UNIT, [fold.scores for fold in folds], draws)
 
 
-def state_guarantee_of_labels(folds: Sequence[LabelCalibration], *, smoothed: bool) -> LabelWiseGuarantee:
+def state_guarantee_of_labels(folds: Sequence[LabelCalibration], *, complementary: bool) -> LabelWiseGuarantee:
     """Return what is proven about p-values of labels from these folds."""
-    sizes = [len(fold.scores) for fold in folds]
-    of_all = state_inductive(*sizes) if len(sizes) == 1 else state_merged("cross", sizes, complementary=True)
-    conditional, by_size_only = folds[0].conditional, len(folds) > 1 and (smoothed or folds[0].conditional)
-    in_folds = f"{sum(sizes)} exchangeable examples in {len(folds)} folds"
+    sizes, conditional = [len(fold.scores) for fold in folds], folds[0].conditional
     return LabelWiseGuarantee(
         sum_up([fold.group_sizes for fold in folds]),
         sum_up([(fold.group_sizes > 0).astype(np.int64) for fold in folds]),
         conditional,
-        conditions=in_folds if by_size_only else of_all.conditions,
-        proved_by=BY_SIZE if by_size_only else of_all.proved_by,
-        remark=of_all.remark,
-        of_labelsets=None if conditional or by_size_only else of_all,
+        state_guarantee(
+            "inductive" if len(sizes) == 1 else "cross", [sizes], complementary=complementary and not conditional
+        ),
     )
 
 

@@ -1,16 +1,19 @@
 """Label-wise p-values for ready-made outputs."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from labelsure._core.randomness import SMOOTHING, draw_seeds, draw_uniforms, join_keys, object_keys
 from labelsure._core.types import IntArray, LabelMatrixLike
 from labelsure._core.validation import check_examples, check_outputs, row_index_of
-from labelsure.conformal._fold_outputs import check_folds, check_same_objects, one_per_fold
+from labelsure.conformal._fold_outputs import read_per_fold, rows_of_folds
 from labelsure.conformal._label_wise_calibration import LabelCalibration, predict_values
 from labelsure.predictions import LabelWisePredictions
 
 
+@dataclass(eq=False, repr=False)
 class LabelWiseOutputsPredictor:
     """A calibrated label-wise predictor that works on outputs, made by :func:`calibrate_labels`.
 
@@ -22,6 +25,10 @@ class LabelWiseOutputsPredictor:
         The fold numbers in ascending order, the order in which new outputs are expected; None for an inductive one.
     n_labels : int
         The number of labels.
+    label_names : sequence of str or None
+        What they are called.
+    draw_seed : int or None
+        For the draws of smoothed p-values; None where they are not.
 
     Examples
     --------
@@ -31,19 +38,11 @@ class LabelWiseOutputsPredictor:
     [[[0.25, 0.75], [0.75, 0.25]]]
     """
 
-    def __init__(
-        self,
-        calibrated: Sequence[LabelCalibration],
-        *,
-        fold_numbers: IntArray | None,
-        label_names: Sequence[str] | None,
-        draw_seed: int | None,
-    ) -> None:
-        self.calibrated = tuple(calibrated)
-        self.fold_numbers = fold_numbers
-        self.n_labels = self.calibrated[0].n_labels
-        self.label_names = label_names
-        self.draw_seed = draw_seed
+    calibrated: tuple[LabelCalibration, ...]
+    fold_numbers: IntArray | None
+    n_labels: int
+    label_names: Sequence[str] | None
+    draw_seed: int | None
 
     def predict_labels(self, outputs: Any) -> LabelWisePredictions:
         """Return p-values of each label being off and on for new objects.
@@ -53,14 +52,13 @@ class LabelWiseOutputsPredictor:
         outputs : array-like of shape (n_objects, n_labels), or (K, n_objects, n_labels) for a cross-conformal one
             Between 0 and 1: of the one model, or of each fold's model in the order of ``fold_numbers``.
         """
-        per_fold = one_per_fold(outputs, None if self.fold_numbers is None else len(self.calibrated), self.n_labels)
         names = self.label_names
-        checked = [check_outputs(part, n_labels=self.n_labels, label_names=names) for part in per_fold]
-        check_same_objects(checked)
+        read = partial(check_outputs, n_labels=self.n_labels, label_names=names)
+        checked = read_per_fold(outputs, self.fold_numbers, self.n_labels, read)
         draws = None
         if self.draw_seed is not None:
             draws = draw_uniforms(self.draw_seed, SMOOTHING, join_keys([object_keys(part) for part in checked]))
-        index = row_index_of(per_fold[0])
+        index = row_index_of(outputs if self.fold_numbers is None else outputs[0])
         return predict_values(self.calibrated, checked, draws=draws, label_names=names, index=index)
 
 
@@ -113,11 +111,7 @@ def calibrate_labels(
     [[[0.33, 0.67], [0.25, 0.5]]]
     """
     checked, labels, names = check_examples(outputs, Y, label_names)
-    if folds is None:
-        parts, fold_numbers = [slice(None)], None
-    else:
-        fold_of, fold_numbers = check_folds(folds, len(labels))
-        parts = [fold_of == k for k in range(len(fold_numbers))]
-    calibrated = [LabelCalibration.of(checked[part], labels[part], conditional=conditional) for part in parts]
+    rows, fold_numbers = rows_of_folds(folds, len(labels))
+    calibrated = [LabelCalibration.of(checked[part], labels[part], conditional=conditional) for part in rows]
     draw_seed = draw_seeds(random_state, 1)[0] if smoothed else None
-    return LabelWiseOutputsPredictor(calibrated, fold_numbers=fold_numbers, label_names=names, draw_seed=draw_seed)
+    return LabelWiseOutputsPredictor(tuple(calibrated), fold_numbers, labels.shape[1], names, draw_seed)

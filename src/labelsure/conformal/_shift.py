@@ -7,6 +7,7 @@ import numpy as np
 
 from labelsure._core.types import FloatArray, IntArray, MatrixLike
 from labelsure._core.validation import n_rows
+from labelsure.conformal._taxonomy import NO_OBJECTS
 from labelsure.labelsets import Weighing
 
 WEIGHT_UNITS = 2**30
@@ -18,6 +19,8 @@ LARGEST = 2**60
 
 def weights_of(weight: Callable[[MatrixLike], Any], X: MatrixLike) -> FloatArray:
     """Return the weights of objects, or say what is wrong with them."""
+    if X is None:
+        raise ValueError(NO_OBJECTS)
     weights = np.asarray(weight(X), dtype=np.float64)
     if weights.shape != (n_rows(X),):
         raise ValueError(

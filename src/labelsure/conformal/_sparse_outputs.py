@@ -10,7 +10,7 @@ from labelsure._core.calibration import Calibration
 from labelsure._core.types import FloatArray, IntArray
 from labelsure._core.validation import check_number, check_outputs
 from labelsure.conformal._guarantees import Merging
-from labelsure.labelsets import CompactEngine, CompactObject, Empty, EngineOptions, Fold, LabelsetEngine, StrangestEmpty
+from labelsure.labelsets import CompactEngine, CompactObject, Empty, Fold, LabelsetEngine, StrangestEmpty
 from labelsure.measures import Measure
 
 DENSE_ROWS_BYTES = 2**26
@@ -89,8 +89,7 @@ def compact_engine(
     merging: Merging,
     *,
     empty: Empty,
-    n_jobs: int | None,
-    options: EngineOptions | None = None,
+    **settings: Any,
 ) -> LabelsetEngine:
     """Return the engine for new objects with sparse outputs, which looks only at the labels that matter to each.
 
@@ -100,7 +99,7 @@ def compact_engine(
         The measure, the calibration and the new objects' outputs of each fold.
     merging : Merging
         Of the folds' counts.
-    empty, n_jobs, options
+    empty, **settings
         As in make_engine.
     """
     n_labels = outputs[0].matrix.shape[1]
@@ -136,7 +135,6 @@ def compact_engine(
         weighing_at=merging.weighing_at(sizes),
         n_labels=n_labels,
         allow_empty=empty == "ordinary",
-        n_jobs=n_jobs,
-        options=options,
+        **settings,
     )
     return StrangestEmpty(engine) if empty == "strangest" else engine

@@ -12,6 +12,8 @@ from labelsure._core.energy_parts import Discounts, Overrides, Penalty
 from labelsure._core.types import IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_count
 
+NO_OBJECTS = "Categories and weights of objects need the objects themselves: pass them as X."
+
 Categories = np.ndarray[tuple[int], np.dtype[Any]]
 
 
@@ -162,6 +164,8 @@ class ByObject(Taxonomy):
 
     def of_examples(self, X: MatrixLike, Y: LabelMatrix) -> Categories:
         """Return the category of each object."""
+        if X is None:
+            raise ValueError(NO_OBJECTS)
         categories = np.asarray(self.function(X))
         if categories.shape != (len(Y),):
             raise ValueError(

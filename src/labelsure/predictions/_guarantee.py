@@ -23,8 +23,8 @@ class Guarantee:
         As the user asked for it.
     error_bound : callable
         Takes the significance and returns a number that the probability of missing the true labelset is at most.
-    conditions : str
-        What that needs.
+    conditions : str or callable
+        What that needs; takes the significance where it depends on it.
     proved_by : str
         Where it was proven.
     remark : str
@@ -44,7 +44,7 @@ class Guarantee:
 
     name: str
     error_bound: Callable[[float], float]
-    conditions: str
+    conditions: str | Callable[[float], str]
     proved_by: str
     remark: str = ""
     vacuous_below: Fraction | None = None
@@ -79,12 +79,17 @@ class Guarantee:
             f" {float(self.vacuous_below):g}: the level asked for cannot be reached."
         )
 
+    def conditions_at(self, significance: float) -> str:
+        """Return what the bound at a significance needs."""
+        return self.conditions if isinstance(self.conditions, str) else self.conditions(significance)
+
     def sentence(self, significance: float) -> str:
         """Return what is guaranteed at a significance, under which conditions, and by whom it was proved."""
-        bound = min(self.error_bound(float(significance)), 1.0)
+        level = float(significance)
+        bound, conditions = min(self.error_bound(level), 1.0), self.conditions_at(level)
         proven = (
-            f"A region at significance {float(significance):g} misses the true labelset with probability at most"
-            f" {bound:.3g}, for {self.conditions} ({self.proved_by})."
+            f"A region at significance {level:g} misses the true labelset with probability at most {bound:.3g}, for"
+            f" {conditions} ({self.proved_by})."
         )
         return " ".join(filter(None, [proven, self.remark, "" if self.reaches(significance) else self.limit]))
 

@@ -28,14 +28,9 @@ class LabelWiseGuarantee:
         The calibration examples that "off" and "on" of each label are compared with, and the folds that have any.
     conditional : bool
         Whether these are the examples with the same value of the label.
-    conditions : str
-        What the bounds need.
-    proved_by : str
-        Where they were proven.
-    remark : str
-        A sentence on what else is known, or nothing.
-    of_labelsets : Guarantee or None
-        What is known in addition about p-values from all examples; its bound is used where it is given.
+    of_labelsets : Guarantee
+        What is proven about p-values from all examples: their bound, unless ``conditional``, the conditions, and who
+        proved it.
 
     References
     ----------
@@ -43,7 +38,9 @@ class LabelWiseGuarantee:
 
     Examples
     --------
-    >>> guarantee = LabelWiseGuarantee(np.array([[90, 10]]), np.array([[5, 4]]), True, "exchangeable examples", "Vovk")
+    >>> from labelsure.predictions import Guarantee, as_promised
+    >>> of_labelsets = Guarantee("cross", as_promised, "exchangeable examples", "Vovk, Wang 2020")
+    >>> guarantee = LabelWiseGuarantee(np.array([[90, 10]]), np.array([[5, 4]]), True, of_labelsets)
     >>> guarantee.bounds(0.1).round(3).tolist()
     [[0.276, 0.586]]
     """
@@ -51,14 +48,11 @@ class LabelWiseGuarantee:
     n_examples: IntArray
     n_folds: IntArray
     conditional: bool
-    conditions: str
-    proved_by: str
-    remark: str = ""
-    of_labelsets: Guarantee | None = None
+    of_labelsets: Guarantee
 
     def bounds(self, level: float) -> FloatArray:
         """Return how often a true "off" or "on" of each label has a p-value of at most the level, at most; (q, 2)."""
-        if self.of_labelsets is not None:
+        if not self.conditional:
             return np.full(self.n_examples.shape, min(self.of_labelsets.error_bound(level), 1.0))
         of_folds = 2 * level + 2 * (1 - level) * (self.n_folds - 1) / np.maximum(self.n_examples + self.n_folds, 1)
         bounds = np.where(self.n_folds == 1, level, np.minimum(of_folds, 1.0))
@@ -73,7 +67,7 @@ class LabelWiseGuarantee:
             each = (
                 f"It says nothing of each label by itself: for that, ask for region({significance:g}, per_label=True)."
             )
-        return f"{self._few_wrong(at_most_wrong, bound)}, {self._why()} {each}{self._remark()}"
+        return f"{self._few_wrong(at_most_wrong, bound)}, {self._why(significance)} {each}{self._remark()}"
 
     def state_per_label(self, level: float) -> str:
         """Return what holds where each label is decided at the level by itself."""
@@ -81,12 +75,12 @@ class LabelWiseGuarantee:
         n_labels = len(self.n_examples)
         together = f"Of all {n_labels} labels together at most {on_average:.3g} are wrong on average"
         some = f", and some label with probability at most {on_average:.3g}" if on_average < 1 else ""
-        return f"{self._each_wrong(level)}, {self._why()} {together}{some}.{self._remark()}"
+        return f"{self._each_wrong(level)}, {self._why(level)} {together}{some}.{self._remark()}"
 
     def state_divided(self, level: float, at_most_wrong: int) -> str:
         """Return what holds where each label is decided at its share of the significance."""
         bound = min(self._expected(level) / (at_most_wrong + 1), 1.0)
-        why = self._why("Lambrou, Papadopoulos 2016, from what holds for each label: ")
+        why = self._why(level, "Lambrou, Papadopoulos 2016, from what holds for each label: ")
         return f"{self._few_wrong(at_most_wrong, bound)}, {why} {self._each_wrong(level)}.{self._remark()}"
 
     def _expected(self, level: float) -> float:
@@ -109,8 +103,8 @@ class LabelWiseGuarantee:
         j, c = np.unravel_index(bounds.argmax(), bounds.shape)
         return f"{sentence} (at worst: {self.n_examples[j, c]} examples in {self.n_folds[j, c]} folds have that value)"
 
-    def _why(self, proved_by: str = "") -> str:
-        return f"for {self.conditions} ({proved_by}{self.proved_by})."
+    def _why(self, level: float, proved_by: str = "") -> str:
+        return f"for {self.of_labelsets.conditions_at(level)} ({proved_by}{self.of_labelsets.proved_by})."
 
     def _remark(self) -> str:
-        return f" {self.remark}" if self.remark else ""
+        return f" {self.of_labelsets.remark}" if self.of_labelsets.remark else ""
