@@ -5,14 +5,7 @@ training part of some splits and asks it for outputs; ``calibrate`` fits a measu
 calibration examples, and a ``Calibrator`` answers for new outputs.
 """
 
-from labelsure.conformal._calibrator import (
-    CalibratedFold,
-    Calibrator,
-    FoldExamples,
-    TrainingPart,
-    calibrate,
-    gather_examples,
-)
+from labelsure.conformal._calibrator import CalibratedFold, Calibrator, FoldExamples, calibrate, gather_examples
 from labelsure.conformal._choices import Choices
 from labelsure.conformal._cross import CrossConformalClassifier
 from labelsure.conformal._full import FullConformalClassifier
@@ -42,7 +35,6 @@ __all__ = [
     "OutputsPredictor",
     "Split",
     "Taxonomy",
-    "TrainingPart",
     "calibrate",
     "calibrate_labels",
     "calibrate_outputs",

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_same_length, n_rows, read_labels, row_index_of
-from labelsure.conformal._calibrator import Calibrator, TrainingPart, calibrate, gather_examples
+from labelsure.conformal._calibrator import Calibrator, calibrate, gather_examples
 from labelsure.conformal._choices import Choices, check_choices
 from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._models import Split, check_estimator, fit_models, outputs_of_models, tags_of
@@ -31,9 +31,9 @@ class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """
 
     estimator: Any
-    smoothed: bool
-    random_state: Any
     n_jobs: int | None
+    _learned_last: str
+    """What every fit learns last: one that failed half-way does not count."""
 
     def _check_fit(
         self, X: MatrixLike, y: LabelMatrixLike, label_names: Sequence[str] | None, *, prefit: bool = False
@@ -50,7 +50,7 @@ class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _check_objects(self, X: MatrixLike, *, reset: bool = False) -> MatrixLike:
         """Return objects whose rows can be counted and chosen; to predict, with the features that fit has seen."""
         if not reset:
-            check_is_fitted(self)
+            check_is_fitted(self, self._learned_last)
         if hasattr(X, "toarray") and hasattr(X, "tocsr"):
             X = X.tocsr()
         elif getattr(X, "ndim", 2) == 0 or not hasattr(X, "__len__") or isinstance(X, str | bytes):
@@ -64,6 +64,9 @@ class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             )
         validate_data(self, X, reset=reset, skip_check_array=True)
         return X
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, self._learned_last)
 
     def __sklearn_tags__(self) -> Any:
         tags = mark_multi_label(super().__sklearn_tags__())
@@ -109,9 +112,10 @@ class LabelsetClassifier(WrappingClassifier):
         self, *labels: LabelMatrix, one_fold: bool, training_labels: bool = True
     ) -> tuple[Choices, Measure | AutoMeasure]:
         """Return what was asked for and the measure, or raise ValueError before anything is fitted."""
-        asked = {name: getattr(self, name) for name in CHOICES if hasattr(self, name)}
+        given = {name: getattr(self, name) for name in CHOICES if hasattr(self, name)}
+        asked = Choices(taxonomy=given.pop("mondrian", None), **given)
         known: dict[str, Any] = {"label_names": self.label_names_, "training_labels": training_labels}
-        return check_choices(self.measure, *labels, **asked, **known, one_fold=one_fold)
+        return check_choices(asked, self.measure, *labels, **known, one_fold=one_fold)
 
 
 class CalibratedClassifier(LabelsetClassifier):
@@ -122,6 +126,7 @@ class CalibratedClassifier(LabelsetClassifier):
 
     models_: list[Any]
     calibrator_: Calibrator
+    _learned_last = "calibrator_"
 
     def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
         """Return p-values of labelsets for new objects, computed when asked for.
@@ -214,7 +219,7 @@ class CalibratedClassifier(LabelsetClassifier):
         measure: Measure | AutoMeasure,
         *,
         fitted: list[Any] | None = None,
-        training: TrainingPart | None = None,
+        training: dict[str, Any] | None = None,
     ) -> Self:
         """Go through both stages: fit models, or ask those that are fitted already, and calibrate their outputs.
 
@@ -226,8 +231,8 @@ class CalibratedClassifier(LabelsetClassifier):
             One per split, and one for draws.
         choices, measure
             What was asked for.
-        training : TrainingPart or None
-            What a user says of a model fitted elsewhere.
+        training : dict or None
+            What a user says of a model fitted elsewhere: fields of FoldExamples.
         """
         rows = [split.calibration for split in splits]
         check_guarantee(choices.guarantee, sizes=[len(of_fold) for of_fold in rows])
@@ -241,7 +246,7 @@ class CalibratedClassifier(LabelsetClassifier):
         self.models_ = [fold.model for fold in models] if fitted is None else fitted
         examples = gather_examples(X, Y, splits, models, measure, *looked_at)
         if training is not None:
-            examples = [replace(fold, training=training) for fold in examples]
+            examples = [replace(fold, **training) for fold in examples]
         self.calibrator_ = Calibrator(
             tuple(calibrate(measure, examples, seeds=seeds, n_jobs=self.n_jobs)),
             choices,
@@ -256,6 +261,3 @@ class CalibratedClassifier(LabelsetClassifier):
     def measure_choices_(self) -> MeasureChoices | None:
         """What each fold chose with ``measure="auto"``, and why; ``print`` it. None where the measure was given."""
         return self.calibrator_.measure_choices
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "calibrator_")  # what every fit learns last: one that failed half-way does not count

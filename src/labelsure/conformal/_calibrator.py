@@ -16,15 +16,23 @@ from sklearn.utils.parallel import delayed
 
 from labelsure._core.calibration import Calibration
 from labelsure._core.fixed_point import SCORE_BITS
-from labelsure._core.randomness import MERGING, SMOOTHING, draw_uniforms, join_keys, object_keys, set_missing_seeds
+from labelsure._core.randomness import (
+    MERGING,
+    SMOOTHING,
+    UInt64Array,
+    draw_uniforms,
+    join_keys,
+    object_keys,
+    set_missing_seeds,
+)
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.conformal._choices import Choices
 from labelsure.conformal._choosing import choose_measure
 from labelsure.conformal._guarantees import GUARANTEES, Merging, state_guarantee
 from labelsure.conformal._models import FoldModel, Split, run_jobs
 from labelsure.conformal._mondrian import category_engine, grouped_engine
-from labelsure.conformal._shift import weigh_densities, weights_of
-from labelsure.conformal._sparse_outputs import SparseOutputs, compact_engine
+from labelsure.conformal._ready_outputs import SparseOutputs, compact_engine
+from labelsure.conformal._rules import weigh_densities
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
 from labelsure.labelsets import Empty, EngineOptions, Fold, LabelsetEngine, make_engine
 from labelsure.measures import AutoMeasure, Measure, MeasureChoice, MeasureChoices, Need
@@ -33,34 +41,15 @@ from labelsure.predictions import Guarantee, LabelsetPredictions
 STRANGEST = 2**SCORE_BITS
 """Above every score: that of the empty labelset under a measure whose training part has none."""
 
-TO_PASS = ": pass them as training_{}. They cannot be taken from the calibration examples without losing the guarantee"
+TO_PASS = ": pass them as {}. They cannot be taken from the calibration examples without losing the guarantee"
 USE_CLASSIFIERS = "use CrossConformalClassifier or InductiveConformalClassifier"
 NEEDED = (
-    (Need.TRAINING_LABELS, "labels", f"the labelsets that the model was trained on{TO_PASS}"),
-    (Need.TRAINING_OUTPUTS, "outputs", f"the outputs for what it was trained on{TO_PASS}"),
-    (Need.OUT_OF_FOLD_OUTPUTS, "outputs", f"out-of-fold outputs for what it was trained on{TO_PASS}"),
-    (Need.FEATURES, "X", f"the objects themselves, not only outputs: {USE_CLASSIFIERS}"),
+    (Need.TRAINING_LABELS, "training_labels", f"the labelsets that the model was trained on{TO_PASS}"),
+    (Need.TRAINING_OUTPUTS, "training_outputs", f"the outputs for what it was trained on{TO_PASS}"),
+    (Need.OUT_OF_FOLD_OUTPUTS, "training_outputs", f"out-of-fold outputs for what it was trained on{TO_PASS}"),
+    (Need.FEATURES, "training_objects", f"the objects themselves, not only outputs: {USE_CLASSIFIERS}"),
 )
-"""What a measure may need, where it is in a TrainingPart, and what to do."""
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingPart:
-    """What is known of the examples that a fold's model was trained on.
-
-    Attributes
-    ----------
-    labels : array of shape (n, q) or None
-        Their labelsets.
-    outputs : array of shape (n, q) or None
-        The model's outputs for them, or those of models that had not seen them.
-    X : array-like of n rows or None
-        The objects.
-    """
-
-    labels: LabelMatrix | None = None
-    outputs: FloatArray | None = None
-    X: MatrixLike = None
+"""What a measure may need, where it is in FoldExamples, and what to do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,18 +60,21 @@ class FoldExamples:
     ----------
     outputs, labels : arrays of shape (m, q)
         The model's outputs for the calibration examples, and their labelsets.
-    training : TrainingPart
-        What the model was trained on, as far as the measure needs it.
     X : array-like of m rows or None
         The calibration objects, where the measure needs them.
+    training_labels, training_outputs, training_objects : arrays of n rows or None
+        Of what the model was trained on, as far as it is known and the measure needs it; outputs of this model, or of
+        models that had not seen the example.
     categories, weights : arrays of shape (m,) or None
         Of the calibration examples, where there is a taxonomy or a weight.
     """
 
     outputs: FloatArray | SparseOutputs
     labels: LabelMatrix
-    training: TrainingPart
     X: MatrixLike = None
+    training_labels: LabelMatrix | None = None
+    training_outputs: FloatArray | None = None
+    training_objects: MatrixLike = None
     categories: Categories | None = None
     weights: FloatArray | None = None
 
@@ -138,14 +130,14 @@ def gather_examples(
     categories, weights : arrays of shape (n,) or None
         Of all examples.
     """
+    learned = Need.OUT_OF_FOLD_OUTPUTS in measure.needs
     with_objects = Need.FEATURES in measure.needs or isinstance(measure, AutoMeasure)  # whose candidates may need them
     folds = []
     for (train, rows), model in zip(splits, models, strict=True):
-        learned = Need.OUT_OF_FOLD_OUTPUTS in measure.needs
         outputs = model.out_of_fold_outputs if learned else model.training_outputs
-        X_train, X_fold = (_safe_indexing(X, part) if with_objects else None for part in (train, rows))
+        trained_on, X_fold = (_safe_indexing(X, part) if with_objects else None for part in (train, rows))
         of_fold = (None if values is None else values[rows] for values in (categories, weights))
-        folds.append(FoldExamples(model.outputs, Y[rows], TrainingPart(Y[train], outputs, X_train), X_fold, *of_fold))
+        folds.append(FoldExamples(model.outputs, Y[rows], X_fold, Y[train], outputs, trained_on, *of_fold))
     return folds
 
 
@@ -170,16 +162,17 @@ def calibrate(
 
 
 def _calibrate_fold(measure: Measure | AutoMeasure, fold: FoldExamples, seed: int) -> CalibratedFold:
-    training, seeded, choice = fold.training, set_missing_seeds(clone(measure), seed), None
+    seeded, choice = set_missing_seeds(clone(measure), seed), None
     for need, name, what in NEEDED:
-        if need in seeded.needs and getattr(training, name) is None:
+        if need in seeded.needs and getattr(fold, name) is None:
             raise ValueError(f"{seeded!r} needs {what.format(name)}.")
-    labels = np.empty((0, fold.labels.shape[1]), dtype=np.int8) if training.labels is None else training.labels
+    labels, outputs = fold.training_labels, fold.training_outputs
+    labels = fold.labels[:0] if labels is None else labels
     if isinstance(seeded, AutoMeasure):
-        assert training.outputs is not None  # it needs them
-        fitted, choice = choose_measure(seeded, labels, training.outputs, training.X)
+        assert outputs is not None  # it needs them
+        fitted, choice = choose_measure(seeded, labels, outputs, fold.training_objects)
     else:
-        fitted = seeded.fit(labels, outputs=training.outputs, X=training.X)
+        fitted = seeded.fit(labels, outputs=outputs, X=fold.training_objects)
     return CalibratedFold(
         fitted,
         score_examples(fitted, fold.outputs, fold.labels, fold.X),
@@ -318,7 +311,13 @@ class Calibrator:
         return Fold(self.calibrations[k], energy)
 
     def _engine(self, outputs: Sequence[FloatArray | SparseOutputs], X: MatrixLike) -> LabelsetEngine:
-        merging, taxonomy, weight = self._merging(outputs, X), self.choices.taxonomy, self.choices.weight
+        kind, smoothed = GUARANTEES[self.choices.guarantee], self.choices.smoothed
+        taxonomy, weights = self.choices.taxonomy, self.folds[0].weights
+        merging = Merging(kind, np.zeros(len(outputs[0]), dtype=np.int64))
+        if kind.randomised or smoothed:
+            keys = self._keys(outputs, X)
+            draws, smoothing = (draw_uniforms(self.seed, stream, keys) for stream in (MERGING, SMOOTHING))
+            merging = Merging(kind, draws, smoothing if smoothed else None)
         settings: dict[str, Any] = {"empty": self.empty, "n_jobs": self.n_jobs, "options": self.options}
         sparse = [part for part in outputs if isinstance(part, SparseOutputs)]
         if sparse:
@@ -328,8 +327,8 @@ class Calibrator:
         folds = [self.meet(k, part, X) for k, part in enumerate(outputs) if not isinstance(part, SparseOutputs)]
         if taxonomy is None:
             weighing = merging.weighing(self.sizes)
-            if weight is not None and self.folds[0].weights is not None:
-                weighing = weigh_densities(self.scores[0], self.folds[0].weights, weights_of(weight, X))
+            if weights is not None:
+                weighing = weigh_densities(self.scores[0], weights, self.choices.weights_of(X))
             return make_engine(folds, weighing=weighing, weighing_at=merging.weighing_at(self.sizes), **settings)
         if isinstance(taxonomy, LabelsetTaxonomy):
             return category_engine(folds, self.scores, self._categories, taxonomy, merging, **settings)
@@ -340,22 +339,11 @@ class Calibrator:
     def _categories(self) -> list[Categories]:
         return [fold.categories for fold in self.folds if fold.categories is not None]
 
-    def _merging(self, outputs: Sequence[FloatArray | SparseOutputs], X: MatrixLike) -> Merging:
-        """Return how the folds' counts are merged, with draws that belong to the objects."""
-        kind, smoothed = GUARANTEES[self.choices.guarantee], self.choices.smoothed
-        draws, smoothing = np.zeros(len(outputs[0]), dtype=np.int64), None
-        if kind.randomised or smoothed:
-            about = (
-                [(X, 0.0)]
-                if X is not None
-                else [
-                    (part.matrix, part.default) if isinstance(part, SparseOutputs) else (part, 0.0) for part in outputs
-                ]
-            )
-            keys = join_keys([object_keys(table, default=default) for table, default in about])
-            draws = draw_uniforms(self.seed, MERGING, keys)
-            smoothing = draw_uniforms(self.seed, SMOOTHING, keys) if smoothed else None
-        return Merging(kind, draws, smoothing)
+    def _keys(self, outputs: Sequence[FloatArray | SparseOutputs], X: MatrixLike) -> UInt64Array:
+        """Return what draws belong to: the objects, or their outputs where there is nothing else."""
+        if X is not None:
+            return join_keys([object_keys(X)])
+        return join_keys([part.keys() if isinstance(part, SparseOutputs) else object_keys(part) for part in outputs])
 
     def _refuse_sparse(self) -> None:
         """Raise ValueError where an answer takes dense outputs."""

@@ -2,14 +2,15 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_choice
+from labelsure._core.validation import check_choice, n_rows
 from labelsure.conformal._guarantees import check_guarantee
-from labelsure.conformal._shift import weights_of
-from labelsure.conformal._taxonomy import ByLabel, Categories, Taxonomy, check_taxonomy
+from labelsure.conformal._taxonomy import ByLabel, Categories, Taxonomy, check_objects, check_taxonomy
 from labelsure.measures import AutoMeasure, Measure, MeasureSum, default_measure
 
 WITHOUT_WEIGHT = {
@@ -49,20 +50,32 @@ class Choices:
     ) -> tuple[Categories | None, FloatArray | None]:
         """Return the categories and the weights of examples, as far as they are asked for; some rows calibrate."""
         categories = None if self.taxonomy is None else self.taxonomy.of_examples(X, Y)
-        weights = None if self.weight is None else weights_of(self.weight, X)
+        weights = None if self.weight is None else self.weights_of(X)
         if weights is not None and not weights[calibration].any():
             raise ValueError("weight is 0 for all calibration objects: none of them says anything about new objects.")
         return categories, weights
 
+    def weights_of(self, X: MatrixLike) -> FloatArray:
+        """Return the weights of objects, or say what is wrong with them."""
+        assert self.weight is not None
+        weights = np.asarray(self.weight(check_objects(X)), dtype=np.float64)
+        if weights.shape != (n_rows(X),):
+            raise ValueError(
+                f"weight must return one number per object, {n_rows(X)} in all, got an array of shape {weights.shape}."
+            )
+        wrong = weights[~(np.isfinite(weights) & (weights >= 0))]
+        if len(wrong):
+            raise ValueError(
+                "weight must return numbers of at least 0, the density of new objects over that of training objects,"
+                f" got {wrong[0]}."
+            )
+        return weights
+
 
 def check_choices(
+    asked: Choices,
     measure: Any,
     *labels: LabelMatrix,
-    guarantee: str = "cross",
-    smoothed: bool,
-    empty: str,
-    mondrian: Any = None,
-    weight: Any = None,
     label_names: Sequence[str] | None,
     one_fold: bool,
     training_labels: bool = True,
@@ -71,8 +84,10 @@ def check_choices(
 
     Parameters
     ----------
-    measure, guarantee, smoothed, empty, mondrian, weight
-        As the user passed them.
+    asked : Choices
+        As the user passed them, ``mondrian`` in the place of the taxonomy.
+    measure : object
+        As the user passed it; None is the default.
     *labels : arrays of shape (n, q)
         All labelsets that are known.
     label_names : sequence of str or None
@@ -82,16 +97,17 @@ def check_choices(
     training_labels : bool
         Whether the default measure may be one that learns from the labelsets a model was trained on.
     """
-    check_choice(empty, ("auto", "allow", "exclude"), name="empty")
-    check_guarantee(guarantee, smoothed=smoothed, one_fold=one_fold, within_categories=mondrian is not None)
+    mondrian, weight, smoothed = asked.taxonomy, asked.weight, bool(asked.smoothed)
+    check_choice(asked.empty, ("auto", "allow", "exclude"), name="empty")
+    check_guarantee(asked.guarantee, smoothed=smoothed, one_fold=one_fold, within_categories=mondrian is not None)
     if weight is not None and not callable(weight):
         raise ValueError(f"weight must be a function from objects to numbers, or None, got {weight!r}.")
     others = {"mondrian": mondrian is not None, "smoothed": smoothed, "folds": not one_fold}
-    clashes = [name for name, asked in others.items() if asked and weight is not None]
+    clashes = [name for name, also in others.items() if also and weight is not None]
     if clashes:
         raise ValueError(f"weight does not go with {clashes[0]}: {WITHOUT_WEIGHT[clashes[0]]}. Choose one of the two.")
     n_labels = labels[0].shape[1]
-    taxonomy = check_taxonomy(mondrian, label_names, n_labels)
+    taxonomy = None if mondrian is None else check_taxonomy(mondrian, label_names, n_labels)
     if measure is None:
         measure = default_measure(n_labels, training_labels=training_labels)
     elif isinstance(measure, str) and measure == "auto":
@@ -105,9 +121,9 @@ def check_choices(
         )
     if isinstance(taxonomy, ByLabel):
         _check_no_root(measure, n_labels)
-    if empty == "exclude":
+    if asked.empty == "exclude":
         _check_some_labels(labels)
-    return Choices(guarantee, bool(smoothed), empty, taxonomy, weight), measure
+    return replace(asked, smoothed=smoothed, taxonomy=taxonomy), measure
 
 
 def _check_no_root(measure: Measure | AutoMeasure, n_labels: int) -> None:

@@ -87,6 +87,8 @@ class FullConformalClassifier(LabelsetClassifier):
     (1, 4)
     """
 
+    _learned_last = "choices_"
+
     def __init__(
         self,
         estimator: Any = None,
@@ -134,9 +136,6 @@ class FullConformalClassifier(LabelsetClassifier):
         self._score(X, Y)
         self.choices_ = choices
         return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "choices_")  # what fit learns last: one that failed half-way does not count
 
     def n_fits(self, n_objects: int) -> int:
         """Return how many times the classifier would be trained to predict this many objects."""

@@ -8,8 +8,8 @@ import numpy as np
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import LabelMatrixLike, MatrixLike
 from labelsure.conformal._base import CalibratedClassifier
-from labelsure.conformal._fold_outputs import check_training_part
 from labelsure.conformal._models import Split, hold_out
+from labelsure.conformal._ready_outputs import check_training_part
 from labelsure.measures import AutoMeasure, Measure
 
 
@@ -129,15 +129,16 @@ class InductiveConformalClassifier(CalibratedClassifier):
         """
         X, Y = self._check_fit(X, y, label_names, prefit=self.prefit)
         names = {"n_labels": self.n_labels_, "label_names": self.label_names_}
-        training = check_training_part(training_labels, training_outputs, **names)
-        if training.labels is not None and not self.prefit:
+        labels, outputs = check_training_part(training_labels, training_outputs, **names)
+        if labels is not None and not self.prefit:
             raise ValueError("training_labels goes with prefit=True; without it they are made from X and y.")
-        known = [Y] if training.labels is None else [Y, training.labels]
-        learns = training.labels is not None or not self.prefit
+        known = [Y] if labels is None else [Y, labels]
+        learns = labels is not None or not self.prefit
         choices, measure = self._check_choices(*known, one_fold=True, training_labels=learns)
         split_seed, *seeds = draw_seeds(self.random_state, 3)
         if self.prefit:
             split = Split(np.empty(0, dtype=np.int64), np.arange(len(Y)))
+            training = {"training_labels": labels, "training_outputs": outputs}
             return self._learn(X, Y, [split], seeds, choices, measure, fitted=[self.estimator], training=training)
         split = hold_out(self.calibration_size, len(Y), split_seed)
         return self._learn(X, Y, [split], seeds, choices, measure)

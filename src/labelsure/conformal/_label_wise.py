@@ -95,6 +95,8 @@ class LabelWiseConformalClassifier(WrappingClassifier):
     LabelWiseRegion(significance=0.2, at_most_wrong=1, 20 objects)
     """
 
+    _learned_last = "calibrated_"
+
     def __init__(
         self,
         estimator: Any = None,
@@ -182,6 +184,3 @@ class LabelWiseConformalClassifier(WrappingClassifier):
             Zeros and ones.
         """
         return self.predict_labels(X).labels.astype(np.int64)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "calibrated_")  # what every fit learns last

@@ -8,8 +8,8 @@ from typing import Any
 from labelsure._core.randomness import SMOOTHING, draw_seeds, draw_uniforms, join_keys, object_keys
 from labelsure._core.types import IntArray, LabelMatrixLike
 from labelsure._core.validation import check_examples, check_outputs, row_index_of
-from labelsure.conformal._fold_outputs import read_per_fold, rows_of_folds
 from labelsure.conformal._label_wise_calibration import LabelCalibration, predict_values
+from labelsure.conformal._ready_outputs import read_per_fold, rows_of_folds
 from labelsure.predictions import LabelWisePredictions
 
 

@@ -10,11 +10,17 @@ import numpy as np
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_same_length, read_labels, row_index_of
-from labelsure.conformal._calibrator import Calibrator, FoldExamples, TrainingPart, calibrate
-from labelsure.conformal._choices import check_choices
-from labelsure.conformal._fold_outputs import check_training_part, read_per_fold, rows_of_folds
+from labelsure.conformal._calibrator import Calibrator, FoldExamples, calibrate
+from labelsure.conformal._choices import Choices, check_choices
 from labelsure.conformal._guarantees import check_guarantee
-from labelsure.conformal._sparse_outputs import SparseOutputs, read_outputs
+from labelsure.conformal._ready_outputs import (
+    SparseOutputs,
+    TrainingPart,
+    check_training_part,
+    read_outputs,
+    read_per_fold,
+    rows_of_folds,
+)
 from labelsure.measures import AutoMeasure, Measure, MeasureChoices
 from labelsure.predictions import LabelsetPredictions
 
@@ -172,22 +178,14 @@ def calibrate_outputs(
     if len(labels) == 0:
         raise ValueError("outputs and Y must hold at least one calibration example, got none.")
     rows, fold_numbers = rows_of_folds(folds, len(labels))
-    if folds is None:
-        parts = [check_training_part(training_labels, training_outputs, n_labels=n_labels, label_names=names)]
-    else:
-        parts = _other_folds(training_labels, training_outputs, labels, rows, names)
-    known = [labels] if folds is not None or parts[0].labels is None else [labels, parts[0].labels]
-    choices, asked = check_choices(
+    training, known = _training_parts(training_labels, training_outputs, labels, None if folds is None else rows, names)
+    choices, measure = check_choices(
+        Choices(guarantee, smoothed, empty, mondrian, weight),
         measure,
         *known,
-        guarantee=guarantee,
-        smoothed=smoothed,
-        empty=empty,
-        mondrian=mondrian,
-        weight=weight,
         label_names=names,
         one_fold=folds is None,
-        training_labels=parts[0].labels is not None and not isinstance(checked, SparseOutputs),
+        training_labels=training[0][0] is not None and not isinstance(checked, SparseOutputs),
     )
     check_guarantee(guarantee, sizes=[int(of_fold.sum()) for of_fold in rows])
     categories, weights = choices.look_at(X, labels)
@@ -196,39 +194,43 @@ def calibrate_outputs(
         FoldExamples(
             checked.take(of_fold) if isinstance(checked, SparseOutputs) else checked[of_fold],
             labels[of_fold],
-            part,
+            None,
+            *part,
             categories=None if categories is None else categories[of_fold],
             weights=weights,
         )
-        for of_fold, part in zip(rows, parts, strict=True)
+        for of_fold, part in zip(rows, training, strict=True)
     ]
-    folds_ = calibrate(asked, examples, seeds=[seed] * len(rows), n_jobs=n_jobs)
+    calibrated = calibrate(measure, examples, seeds=[seed] * len(rows), n_jobs=n_jobs)
     calibrator = Calibrator(
-        tuple(folds_), choices, draw_seed, complementary=folds is not None, label_names=names, n_jobs=n_jobs
+        tuple(calibrated), choices, draw_seed, complementary=folds is not None, label_names=names, n_jobs=n_jobs
     )
     return OutputsPredictor(calibrator, fold_numbers, n_labels, default_output)
 
 
-def _other_folds(
+def _training_parts(
     training_labels: Any,
     training_outputs: Any,
     Y: LabelMatrix,
-    rows: Sequence[BoolArray],
+    rows: Sequence[BoolArray] | None,
     label_names: Sequence[str] | None,
-) -> list[TrainingPart]:
-    """Return what is known of each fold's training part: the labels of the others, and outputs where they are given."""
+) -> tuple[list[TrainingPart], list[LabelMatrix]]:
+    """Return the labels and outputs that are known of each model's training part, and all labels that are known.
+
+    With folds these are the labels of the others.
+    """
+    names: dict[str, Any] = {"n_labels": Y.shape[1], "label_names": label_names}
+    if rows is None:
+        part = check_training_part(training_labels, training_outputs, **names)
+        return [part], [Y] if part[0] is None else [Y, part[0]]
     if training_labels is not None:
         raise ValueError("training_labels goes without folds; with folds, a fold's are the labels of the others.")
-    if training_outputs is None:
-        return [TrainingPart(Y[~of_fold]) for of_fold in rows]
-    if len(training_outputs) != len(rows):
+    per_fold = [None] * len(rows) if training_outputs is None else training_outputs
+    if len(per_fold) != len(rows):
         raise ValueError(
             f"training_outputs must hold one ({len(Y)}, {Y.shape[1]}) array per fold, {len(rows)} in all,"
-            f" got {len(training_outputs)}."
+            f" got {len(per_fold)}."
         )
-    names = {"n_labels": Y.shape[1], "label_names": label_names}
-    checked = [check_training_part(Y, part, **names).outputs for part in training_outputs]
-    return [
-        TrainingPart(Y[~of_fold], None if part is None else part[~of_fold])
-        for of_fold, part in zip(rows, checked, strict=True)
-    ]
+    checked = [check_training_part(Y, part, **names)[1] for part in per_fold]
+    parts = zip(rows, checked, strict=True)
+    return [(Y[~of_fold], None if part is None else part[~of_fold]) for of_fold, part in parts], [Y]

@@ -1,4 +1,4 @@
-"""How the p-values of folds are merged: twice their mean, running means, and e-values made for one level.
+"""How counts become p-values: twice the mean of folds, running means, e-values made for one level, weighed examples.
 
 Every rule weighs a fold's count c = #{calibration scores at least the labelset's own}, that is its p-value
 p_k = (c + 1) / (|S_k| + 1), and adds the weights up, or takes the least of the running sums.
@@ -20,6 +20,12 @@ from labelsure.labelsets import Weighing
 
 COMMON_BITS = 28
 """Two numbers below 2^28 and a sum over folds of their products stay within int64."""
+
+WEIGHT_UNITS = 2**30
+"""Weights are whole numbers of 2^-30 of the largest calibration weight."""
+
+LARGEST = 2**60
+"""A new object with a larger weight than this many units has p-values of 1 either way."""
 
 E_VALUE_SCALE = 2**36
 """E-values times eps are rounded down to whole numbers of 2^-36, which only makes regions larger."""
@@ -136,6 +142,23 @@ def complements(calibrate: ECalibrator, sizes: tuple[int, ...], significance: Fr
         scaled = np.floor(calibrate(size, significance) * E_VALUE_SCALE).astype(np.int64)
         table[np.array(sizes) == size] = np.pad(E_VALUE_SCALE - scaled, (0, max(sizes) - size), mode="edge")
     return table
+
+
+def weigh_densities(scores: IntArray, weights: FloatArray, new_weights: FloatArray) -> Weighing:
+    """Return the weighing of p = (sum of w_i over {i: alpha_i >= alpha} + w) / (sum of w_i + w).
+
+    Parameters
+    ----------
+    scores, weights : arrays of shape (m,)
+        Of the calibration examples.
+    new_weights : array of shape (n,)
+        Of the new objects.
+    """
+    unit = weights.max() / WEIGHT_UNITS
+    own = np.rint(weights / unit).astype(np.int64)
+    new = np.minimum(np.rint(new_weights / unit), LARGEST).astype(np.int64)
+    of_largest = np.concatenate([[0], np.cumsum(own[np.argsort(-scores, kind="stable")])])
+    return Weighing.ruled(of_largest[None], new, np.maximum(of_largest[-1] + new, 1))
 
 
 def _fold_p_values(sizes: Sequence[int]) -> tuple[IntArray, int]:
