@@ -10,12 +10,7 @@ from scipy import sparse
 
 from labelsure._core.optional import import_optional
 from labelsure._core.types import IntArray, LabelMatrix
-from labelsure._core.validation import (
-    check_label_matrix,
-    check_same_length,
-    is_number,
-    list_labels,
-)
+from labelsure._core.validation import check_label_matrix, check_same_length, is_number, list_labels
 from labelsure.labelsets import BestLabelsets, LabelsetEngine
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee
 
@@ -53,10 +48,7 @@ class Batch:
 
     def take(self, objects: Any) -> "Batch":
         """Return some of the objects: a slice, indices, a boolean mask or a single index."""
-        chosen = np.atleast_1d(np.arange(self.engine.n_objects)[objects])
-        if chosen.ndim != 1:
-            raise IndexError(f"Objects are chosen along one axis, got an index of {chosen.ndim} dimensions.")
-        index = None if self.index is None else self.index.take(chosen)
+        chosen, index = choose_objects(self.engine.n_objects, objects, self.index)
         return Batch(self.engine.take(chosen), self.guarantee, self.label_names, index)
 
     def check(self, Y: Any, name: str = "Y", n_objects: int | None = None) -> LabelMatrix:
@@ -75,6 +67,14 @@ class Batch:
                 ' Pass prefix="label_" to put this before the names of all labels.'
             )
         return pandas.DataFrame(labels, columns=columns, index=self.index).assign(**figures)
+
+
+def choose_objects(n_objects: int, objects: Any, index: Any) -> tuple[IntArray, Any]:
+    """Return the positions and names that a slice, indices, a boolean mask or a single index choose."""
+    chosen = np.atleast_1d(np.arange(n_objects)[objects])
+    if chosen.ndim != 1:
+        raise IndexError(f"Objects are chosen along one axis, got an index of {chosen.ndim} dimensions.")
+    return chosen, None if index is None else index.take(chosen)
 
 
 def check_labelsets(Y: Any, *, n_objects: int, label_names: Sequence[str], name: str = "Y") -> LabelMatrix:

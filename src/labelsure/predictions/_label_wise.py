@@ -8,10 +8,11 @@ import numpy as np
 
 from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_count, check_label_matrix, check_same_length, check_significance
+from labelsure._core.validation import check_count, check_significance, made_up_names
+from labelsure.predictions._batch import check_labelsets, choose_objects
 from labelsure.predictions._label_wise_guarantee import LabelWiseGuarantee
 from labelsure.predictions._label_wise_joint import JointScores
-from labelsure.predictions._label_wise_region import LabelWiseRegion, choose_objects, frame_of_labels
+from labelsure.predictions._label_wise_region import LabelWiseRegion, frame_of_labels
 
 
 class LabelWisePredictions:
@@ -69,8 +70,7 @@ class LabelWisePredictions:
         self._joint = joint  # None where the scores of different values are not compared with each other
         self.conditional = joint is None
         self.guarantee = guarantee
-        names = (f"label_{j}" for j in range(self.n_labels)) if label_names is None else label_names
-        self.label_names = tuple(str(name) for name in names)
+        self.label_names = made_up_names(self.n_labels) if label_names is None else tuple(map(str, label_names))
         self.index = index
 
     @property
@@ -83,7 +83,7 @@ class LabelWisePredictions:
 
     def __getitem__(self, objects: Any) -> "LabelWisePredictions":
         """Return the predictions of some of the objects: a slice, indices, a boolean mask or a single index."""
-        chosen = choose_objects(len(self), objects)
+        chosen, index = choose_objects(len(self), objects, self.index)
         return LabelWisePredictions(
             self._numerators[chosen],
             self._denominators,
@@ -91,7 +91,7 @@ class LabelWisePredictions:
             joint=None if self._joint is None else self._joint.take(chosen),
             guarantee=self.guarantee,
             label_names=self.label_names,
-            index=None if self.index is None else self.index.take(chosen),
+            index=index,
         )
 
     def __repr__(self) -> str:
@@ -196,8 +196,7 @@ class LabelWisePredictions:
         >>> predictor.predict_labels([[0.8, 0.15]]).labelset_p_value([[1, 0]]).tolist()
         [1.0]
         """
-        Y = check_label_matrix(Y, n_labels=self.n_labels, label_names=self.label_names)
-        check_same_length(range(len(self)), Y, names=("the predictions", "Y"))
+        Y = check_labelsets(Y, n_objects=len(self), label_names=self.label_names)
         h = self._check_at_most_wrong(at_most_wrong, per_label=False)
         numerators, denominators = self._fractions(h)
         of_values = numerators / denominators

@@ -180,10 +180,10 @@ class LabelsetPredictions:
         UserWarning
             Where there are too few calibration examples for this level, so that regions hold every labelset.
         """
-        least = self.guarantee.vacuous_below
-        if least is not None and check_significance(significance) < least:
+        level, least = check_significance(significance), self.guarantee.vacuous_below
+        if least is not None and level < least:
             warnings.warn(self.guarantee.limit, stacklevel=2)
-        return LabelsetRegion(self._batch, significance, force_nonempty=force_nonempty)
+        return LabelsetRegion(significance, force_nonempty, self._batch, *self._engine.at_level(level))
 
     def top(self, k: int) -> RankedLabelsets:
         """Return the k most plausible labelsets of each object with their p-values, for any number of labels.

@@ -162,7 +162,7 @@ def test_the_empty_labelset_is_left_out_of_estimates():
     (size,), (without,) = (
         FoldEngine(folds, allow_empty=allow_empty, options=options).region_sizes(30) for allow_empty in (True, False)
     )
-    assert size.confidence == 0.99  # estimated, though here the bounds meet
+    assert size.coverage_level == 0.99  # estimated, though here the bounds meet
     assert (without.at_least, without.value, without.at_most) == (size.at_least - 1, size.value - 1, size.at_most - 1)
     known = estimate_members(disagreeing(1, 40)._search._problem(0), 30, 8, at_least=10**9)
     assert min(known.at_least, known.low) >= 10**9

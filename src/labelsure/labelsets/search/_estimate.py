@@ -72,7 +72,7 @@ def estimate_size(
         value,
         low,
         high,
-        confidence=CONFIDENCE,
+        coverage_level=CONFIDENCE,
         at_least=at_least,
         at_most=at_most,
         approximate=approximate is not None,
