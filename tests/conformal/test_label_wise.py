@@ -27,7 +27,7 @@ from labelsure import (
     calibrate_labels,
 )
 from labelsure._core.randomness import DRAW_UNIT, SMOOTHING, draw_seeds, draw_uniforms, join_keys, object_keys
-from labelsure.conformal._label_wise_calibration import predict_values
+from labelsure.conformal._label_wise_outputs import predict_values
 from labelsure.estimators import outputs_of
 
 OUTPUTS = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]) | st.sampled_from([0.1, 0.3, 0.7, 0.9, 1 - 0.9, 1e-13])

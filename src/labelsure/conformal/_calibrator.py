@@ -19,10 +19,7 @@ from labelsure._core.fixed_point import SCORE_BITS
 from labelsure._core.randomness import (
     MERGING,
     SMOOTHING,
-    UInt64Array,
     draw_uniforms,
-    join_keys,
-    object_keys,
     set_missing_seeds,
 )
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
@@ -31,7 +28,7 @@ from labelsure.conformal._choosing import choose_measure
 from labelsure.conformal._guarantees import GUARANTEES, Merging, state_guarantee
 from labelsure.conformal._models import FoldModel, Split, run_jobs
 from labelsure.conformal._mondrian import category_engine, grouped_engine
-from labelsure.conformal._ready_outputs import SparseOutputs, compact_engine
+from labelsure.conformal._ready_outputs import SparseOutputs, compact_engine, keys_of
 from labelsure.conformal._rules import weigh_densities
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
 from labelsure.labelsets import Empty, EngineOptions, Fold, LabelsetEngine, make_engine
@@ -215,12 +212,9 @@ class Calibrator:
         Limits of time and memory of the engine.
     strangest : tuple of bool
         Whether the empty labelset is stranger than all others in each fold.
-    scores : tuple of int64 arrays
-        The calibration scores of each fold, those of examples that have the strangest labelset above all others.
-    calibrations : tuple of Calibration
-        The same, sorted.
-    sizes : tuple of int
-        The number of calibration examples of each fold.
+    scores, calibrations, sizes : tuples
+        The calibration scores of each fold, those of examples that have the strangest labelset above all others; the
+        same, sorted; and their number.
     empty : str
         What the engine makes of the empty labelset; where folds differ or it has equals, its score is overridden.
     """
@@ -315,7 +309,7 @@ class Calibrator:
         taxonomy, weights = self.choices.taxonomy, self.folds[0].weights
         merging = Merging(kind, np.zeros(len(outputs[0]), dtype=np.int64))
         if kind.randomised or smoothed:
-            keys = self._keys(outputs, X)
+            keys = keys_of(outputs if X is None else [X])
             draws, smoothing = (draw_uniforms(self.seed, stream, keys) for stream in (MERGING, SMOOTHING))
             merging = Merging(kind, draws, smoothing if smoothed else None)
         settings: dict[str, Any] = {"empty": self.empty, "n_jobs": self.n_jobs, "options": self.options}
@@ -338,12 +332,6 @@ class Calibrator:
     @property
     def _categories(self) -> list[Categories]:
         return [fold.categories for fold in self.folds if fold.categories is not None]
-
-    def _keys(self, outputs: Sequence[FloatArray | SparseOutputs], X: MatrixLike) -> UInt64Array:
-        """Return what draws belong to: the objects, or their outputs where there is nothing else."""
-        if X is not None:
-            return join_keys([object_keys(X)])
-        return join_keys([part.keys() if isinstance(part, SparseOutputs) else object_keys(part) for part in outputs])
 
     def _refuse_sparse(self) -> None:
         """Raise ValueError where an answer takes dense outputs."""

@@ -10,7 +10,7 @@ from labelsure._core.randomness import SMOOTHING, draw_seeds, draw_uniforms, obj
 from labelsure._core.types import IntArray, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import row_index_of
 from labelsure.conformal._base import WrappingClassifier
-from labelsure.conformal._label_wise_calibration import LabelCalibration, predict_values
+from labelsure.conformal._label_wise_outputs import LabelCalibration, predict_values
 from labelsure.conformal._models import Split, fit_models, hold_out, make_splits, outputs_of_models
 from labelsure.predictions import LabelWisePredictions
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from labelsure._core.calibration import Calibration
-from labelsure._core.randomness import UInt64Array, object_keys
+from labelsure._core.randomness import UInt64Array, join_keys, object_keys
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure._core.validation import check_label_matrix, check_number, check_outputs, check_same_length
 from labelsure.conformal._guarantees import Merging
@@ -50,10 +50,6 @@ class SparseOutputs:
     def __len__(self) -> int:
         return int(self.matrix.shape[0])
 
-    def keys(self) -> UInt64Array:
-        """Return a key for each object, the same as from dense outputs."""
-        return object_keys(self.matrix, default=self.default)
-
     def labels_of(self, i: int) -> IntArray:
         """Return the labels that object ``i`` has an output of its own for."""
         labels: IntArray = self.matrix.indices[self.matrix.indptr[i] : self.matrix.indptr[i + 1]].astype(np.int64)
@@ -91,6 +87,16 @@ def read_outputs(
     if sparse.issparse(outputs):
         return SparseOutputs(outputs, check_number(default_output, name="default_output"), n_labels=n_labels)
     return check_outputs(outputs, n_labels=n_labels, label_names=label_names)
+
+
+def keys_of(tables: Sequence[Any]) -> UInt64Array:
+    """Return what draws belong to: one key for each object from all tables about it, be they dense or sparse."""
+    return join_keys(
+        [
+            object_keys(table.matrix, default=table.default) if isinstance(table, SparseOutputs) else object_keys(table)
+            for table in tables
+        ]
+    )
 
 
 def rows_of_folds(folds: Any, n_examples: int) -> tuple[list[BoolArray], IntArray | None]:

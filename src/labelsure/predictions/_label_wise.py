@@ -10,7 +10,7 @@ from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
 from labelsure._core.validation import check_count, check_significance, made_up_names
 from labelsure.predictions._batch import check_labelsets, choose_objects
-from labelsure.predictions._label_wise_guarantee import LabelWiseGuarantee
+from labelsure.predictions._guarantee import LabelWiseGuarantee
 from labelsure.predictions._label_wise_joint import JointScores
 from labelsure.predictions._label_wise_region import LabelWiseRegion, frame_of_labels
 

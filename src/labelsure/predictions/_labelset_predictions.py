@@ -16,9 +16,8 @@ from labelsure._core.validation import (
     made_up_names,
 )
 from labelsure.labelsets import LabelsetEngine, decode
-from labelsure.predictions._batch import Batch
+from labelsure.predictions._batch import Batch, RankedLabelsets
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee
-from labelsure.predictions._ranked import RankedLabelsets
 from labelsure.predictions._region import LabelsetRegion
 
 GIBIBYTE = 2**30

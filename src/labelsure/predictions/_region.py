@@ -12,8 +12,7 @@ import numpy as np
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure._core.validation import check_count, check_significance
 from labelsure.labelsets import LabelsetEngine, RegionSize
-from labelsure.predictions._batch import Batch
-from labelsure.predictions._ranked import RankedLabelsets
+from labelsure.predictions._batch import Batch, RankedLabelsets
 
 
 class Region:
