@@ -1,6 +1,7 @@
 """Cross-conformal prediction: every example calibrates once, under a model that has not seen it."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 from sklearn.utils import check_random_state
@@ -13,6 +14,7 @@ from labelsure.conformal._models import make_splits
 from labelsure.measures import AutoMeasure, Measure
 
 
+@dataclass(eq=False, repr=False)
 class CrossConformalClassifier(CalibratedClassifier):
     """Cross-conformal predictor for multi-label classification.
 
@@ -120,28 +122,16 @@ class CrossConformalClassifier(CalibratedClassifier):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        measure: Measure | AutoMeasure | str | None = None,
-        cv: Any = 10,
-        empty: str = "auto",
-        guarantee: str = "cross",
-        mondrian: Any = None,
-        smoothed: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.measure = measure
-        self.cv = cv
-        self.empty = empty
-        self.guarantee = guarantee
-        self.mondrian = mondrian
-        self.smoothed = smoothed
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    measure: Measure | AutoMeasure | str | None = None
+    cv: Any = 10
+    empty: str = "auto"
+    guarantee: str = "cross"
+    mondrian: Any = None
+    smoothed: bool = False
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def fit(self, X: MatrixLike, y: LabelMatrixLike, *, label_names: Sequence[str] | None = None) -> Self:
         """Fit one model per fold and score the fold's examples with it.

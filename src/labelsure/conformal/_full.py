@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Any, Self
@@ -30,6 +31,7 @@ MAX_LABELS = 24
 """With more labels one object's tables of counts and scores no longer fit in 256 MiB."""
 
 
+@dataclass(eq=False, repr=False)
 class FullConformalClassifier(LabelsetClassifier):
     """Full (transductive) conformal predictor for multi-label classification.
 
@@ -89,24 +91,14 @@ class FullConformalClassifier(LabelsetClassifier):
 
     _learned_last = "choices_"
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        measure: Measure | None = None,
-        max_fits: int | None = 10_000,
-        empty: str = "auto",
-        smoothed: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.measure = measure
-        self.max_fits = max_fits
-        self.empty = empty
-        self.smoothed = smoothed
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    measure: Measure | None = None
+    max_fits: int | None = 10_000
+    empty: str = "auto"
+    smoothed: bool = False
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def fit(self, X: MatrixLike, y: LabelMatrixLike, *, label_names: Sequence[str] | None = None) -> Self:
         """Store the training data; the models are trained when objects arrive.

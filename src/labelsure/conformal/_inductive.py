@@ -1,6 +1,7 @@
 """Inductive conformal prediction: one model, and calibration examples that it has not seen."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from labelsure.conformal._ready_outputs import check_training_part
 from labelsure.measures import AutoMeasure, Measure
 
 
+@dataclass(eq=False, repr=False)
 class InductiveConformalClassifier(CalibratedClassifier):
     """Inductive (split) conformal predictor for multi-label classification.
 
@@ -79,30 +81,17 @@ class InductiveConformalClassifier(CalibratedClassifier):
     LabelsetRegion(significance=0.1, 10 objects)
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        measure: Measure | AutoMeasure | str | None = None,
-        calibration_size: float | int = 0.3,
-        prefit: bool = False,
-        mondrian: Any = None,
-        weight: Callable[[MatrixLike], Any] | None = None,
-        empty: str = "auto",
-        smoothed: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.measure = measure
-        self.calibration_size = calibration_size
-        self.prefit = prefit
-        self.mondrian = mondrian
-        self.weight = weight
-        self.empty = empty
-        self.smoothed = smoothed
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    measure: Measure | AutoMeasure | str | None = None
+    calibration_size: float | int = 0.3
+    prefit: bool = False
+    mondrian: Any = None
+    weight: Callable[[MatrixLike], Any] | None = None
+    empty: str = "auto"
+    smoothed: bool = False
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def fit(
         self,

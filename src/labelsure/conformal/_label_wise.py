@@ -1,6 +1,7 @@
 """Label-wise conformal prediction: a p-value for each label being off and on."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from labelsure.conformal._models import Split, fit_models, hold_out, make_splits
 from labelsure.predictions import LabelWisePredictions
 
 
+@dataclass(eq=False, repr=False)
 class LabelWiseConformalClassifier(WrappingClassifier):
     r"""Binary-relevance conformal predictor: p-values of single labels, from an inductive or a cross-conformal split.
 
@@ -97,26 +99,15 @@ class LabelWiseConformalClassifier(WrappingClassifier):
 
     _learned_last = "calibrated_"
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        conditional: bool = False,
-        calibration_size: float | int = 0.3,
-        cv: Any = None,
-        prefit: bool = False,
-        smoothed: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.conditional = conditional
-        self.calibration_size = calibration_size
-        self.cv = cv
-        self.prefit = prefit
-        self.smoothed = smoothed
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    conditional: bool = False
+    calibration_size: float | int = 0.3
+    cv: Any = None
+    prefit: bool = False
+    smoothed: bool = False
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def fit(self, X: MatrixLike, y: LabelMatrixLike, *, label_names: Sequence[str] | None = None) -> Self:
         """Fit the classifier and score, label by label, examples that it has not seen.
