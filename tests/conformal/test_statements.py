@@ -165,6 +165,27 @@ def test_inductive_full_and_cross_sentences_name_their_conditions(data, smoothed
         assert ("on average over the examples' random order" in sentence) == (name == "full")
 
 
+def test_excluding_the_empty_labelset_says_of_examples_that_they_have_labels(data):
+    """Not of learners, of draws or of categories."""
+    sentences = [
+        statement(model, data)
+        for model in (
+            cross(empty="exclude"),
+            cross(empty="exclude", smoothed=True),
+            cross(empty="exclude", guarantee="e-mod"),
+            cross(empty="exclude", mondrian=0),
+            inductive(empty="exclude"),
+            inductive(empty="exclude", weight=lambda X: 1 + X[:, 0]),
+        )
+    ]
+    for sentence in sentences:
+        assert sentence.count(WITH_LABELS) == 1
+        assert re.search(
+            r"for (60 )?(exchangeable|independent) examples with at least one label each( in|,| \()", sentence
+        )
+    assert "60 exchangeable examples with at least one label each in 4 folds and any learner (" in sentences[0]
+
+
 def test_weighted_sentence_names_labels_that_stay_and_true_ratios(data):
     sentence = statement(inductive(weight=lambda X: 1 + X[:, 0]), data)
     for part in ("at most 0.1,", "labels that depend on the object as they did", "true ratios", "Tibshirani"):
