@@ -127,11 +127,7 @@ class ByLabel(LabelsetTaxonomy):
 
     def keep(self, energy: Energy, category: int, cost: int) -> Energy:
         """Return the energy with at least ``cost`` more for every labelset of another category."""
-        if energy.link is not None:
-            raise ValueError(
-                "Categories by one label go with measures without a square root; choose ByCardinality(), or a measure"
-                " such as LogLossMeasure()."
-            )
+        assert energy.link is None  # check_choices has refused square roots
         if energy.is_maximum:
             assert energy.maximum is not None
             return replace(energy, maximum=energy.maximum.forbid(self.label, on=category == 0, cost=cost))

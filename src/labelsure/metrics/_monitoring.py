@@ -1,7 +1,7 @@
 """Is the world still the one that the model was calibrated in? A bet against it, and an alarm."""
 
 import math
-from typing import Protocol
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,15 +12,11 @@ from labelsure._core.validation import check_choice, check_number
 from labelsure.metrics._inputs import check_p_values
 
 
-class Betting(Protocol):
-    """A betting martingale: not negative, starts at 1, and its mean stays 1 while p-values are uniform."""
-
-    def advance(self, p_values: FloatArray) -> FloatArray:
-        """Bet on further p-values, each above 0, and return the natural logarithm of the capital after each."""
-
-
+@dataclass
 class SimpleJumper:
-    r"""Bets on small, on large or on no p-values, and now and then changes its mind.
+    r"""A betting martingale on small, on large or on no p-values, which now and then changes its mind.
+
+    The capital is never negative, starts at 1, and its mean stays 1 while p-values are uniform.
 
     Three accounts :math:`\epsilon \in \{-1, 0, 1\}` start with a third of the capital C each. At each step a share J of
     the capital is spread evenly over them, and account :math:`\epsilon` is multiplied by
@@ -32,10 +28,9 @@ class SimpleJumper:
         The share J, above 0 and at most 1.
     """
 
-    def __init__(self, jump_rate: float) -> None:
-        self.jump_rate = jump_rate
-        self.log_capital = 0.0
-        self.shares = (1 / 3, 1 / 3, 1 / 3)
+    jump_rate: float
+    log_capital: float = 0.0
+    shares: tuple[float, float, float] = (1 / 3, 1 / 3, 1 / 3)
 
     def advance(self, p_values: FloatArray) -> FloatArray:
         """Bet on further p-values and return the logarithm of the capital after each."""
@@ -55,8 +50,9 @@ class SimpleJumper:
         return np.array(path, dtype=np.float64)
 
 
+@dataclass
 class PowerMixture:
-    r"""Bets on small p-values with every power at once.
+    r"""A betting martingale on small p-values with every power at once.
 
     The capital after n p-values is (Vovk, Nouretdinov, Gammerman 2003), with :math:`L = -\sum \ln p_i`,
 
@@ -66,9 +62,8 @@ class PowerMixture:
     with the lower incomplete gamma function, and Kummer's function where that would underflow.
     """
 
-    def __init__(self) -> None:
-        self.n_p_values = 0
-        self.total = 0.0
+    n_p_values: int = 0
+    total: float = 0.0
 
     def advance(self, p_values: FloatArray) -> FloatArray:
         """Bet on further p-values and return the logarithm of the capital after each."""
@@ -148,7 +143,7 @@ class ExchangeabilityMartingale:
         self.jump_rate = check_number(jump_rate, name="jump_rate", above=0)
         if self.jump_rate > 1:
             raise ValueError(f"jump_rate must be above 0 and at most 1, got {jump_rate!r}.")
-        self._betting: Betting = SimpleJumper(self.jump_rate) if method == "simple_jumper" else PowerMixture()
+        self._betting = SimpleJumper(self.jump_rate) if method == "simple_jumper" else PowerMixture()
         self._log_path: list[float] = []
         self._alarm: int | None = None
 
