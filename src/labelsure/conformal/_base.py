@@ -247,14 +247,8 @@ class CalibratedClassifier(LabelsetClassifier):
         examples = gather_examples(X, Y, splits, models, measure, *looked_at)
         if training is not None:
             examples = [replace(fold, **training) for fold in examples]
-        self.calibrator_ = Calibrator(
-            tuple(calibrate(measure, examples, seeds=seeds, n_jobs=self.n_jobs)),
-            choices,
-            draw_seed,
-            complementary=complementary,
-            label_names=self.label_names_,
-            n_jobs=self.n_jobs,
-        )
+        folds = tuple(calibrate(measure, examples, seeds=seeds, n_jobs=self.n_jobs))
+        self.calibrator_ = Calibrator(folds, choices, draw_seed, complementary, self.label_names_, self.n_jobs)
         return self
 
     @property

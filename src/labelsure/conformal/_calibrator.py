@@ -170,15 +170,10 @@ def _calibrate_fold(measure: Measure | AutoMeasure, fold: FoldExamples, seed: in
         fitted, choice = choose_measure(seeded, labels, outputs, fold.training_objects)
     else:
         fitted = seeded.fit(labels, outputs=outputs, X=fold.training_objects)
-    return CalibratedFold(
-        fitted,
-        score_examples(fitted, fold.outputs, fold.labels, fold.X),
-        without_labels=np.logical_not(fold.labels.any(axis=1)),
-        finds_empty_strangest=bool(len(labels) and labels.any(axis=1).all() and fitted.form != "maximum"),
-        choice=choice,
-        categories=fold.categories,
-        weights=fold.weights,
-    )
+    scores = score_examples(fitted, fold.outputs, fold.labels, fold.X)
+    strangest = bool(len(labels) and labels.any(axis=1).all() and fitted.form != "maximum")
+    without = np.logical_not(fold.labels.any(axis=1))
+    return CalibratedFold(fitted, scores, without, strangest, choice, fold.categories, fold.weights)
 
 
 def score_examples(

@@ -230,16 +230,10 @@ def state_guarantee(
         bound = partial(_smaller_bound, sizes=counts[0])
         at_level = partial(_name_learner, conditions=conditions, sizes=counts[0])
     added_up = kind.p_values is None and kind.e_values is None  # else each fold has a p-value of its own
-    least = [Fraction(1, (sum(of_category) if added_up else max(of_category)) + 1) for of_category in counts]
-    return Guarantee(
-        name,
-        bound,
-        at_level or conditions,
-        kind.proved_by,
-        "" if name != "cross" or within_categories else STABLE,
-        vacuous_below=None if smoothed or name in ("exact", "weighted") else min(least),
-        n_calibration=n_examples,
-    )
+    least = min(Fraction(1, (sum(of_category) if added_up else max(of_category)) + 1) for of_category in counts)
+    vacuous_below = None if smoothed or name in ("exact", "weighted") else least
+    remark = STABLE if name == "cross" and not within_categories else ""
+    return Guarantee(name, bound, at_level or conditions, kind.proved_by, remark, vacuous_below, n_examples)
 
 
 def bound_by_size(significance: float, sizes: Sequence[int]) -> float:

@@ -201,10 +201,8 @@ def calibrate_outputs(
         )
         for of_fold, part in zip(rows, training, strict=True)
     ]
-    calibrated = calibrate(measure, examples, seeds=[seed] * len(rows), n_jobs=n_jobs)
-    calibrator = Calibrator(
-        tuple(calibrated), choices, draw_seed, complementary=folds is not None, label_names=names, n_jobs=n_jobs
-    )
+    calibrated = tuple(calibrate(measure, examples, seeds=[seed] * len(rows), n_jobs=n_jobs))
+    calibrator = Calibrator(calibrated, choices, draw_seed, folds is not None, names, n_jobs)
     return OutputsPredictor(calibrator, fold_numbers, n_labels, default_output)
 
 
