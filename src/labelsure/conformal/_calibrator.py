@@ -260,8 +260,8 @@ class Calibrator:
         index : pandas index or None
             The objects' names.
         """
-        engine = self._engine(outputs, X)
-        return LabelsetPredictions(engine, label_names=self.label_names, guarantee=self.guarantee, index=index)
+        names = self.label_names or ()
+        return LabelsetPredictions(self._engine(outputs, X), label_names=names, guarantee=self.guarantee, index=index)
 
     def nonconformity(
         self, outputs: Sequence[FloatArray | SparseOutputs], Y: LabelMatrix, X: MatrixLike = None

@@ -163,7 +163,7 @@ class FullConformalClassifier(LabelsetClassifier):
             weighing = Weighing.smoothed(n_examples, draw_uniforms(self.draw_seed_, SMOOTHING, keys))
         return LabelsetPredictions(
             StoredEngine(at_least, above, scores, weighing, allow_empty=not excluded),
-            label_names=self.label_names_,
+            label_names=self.label_names_ or (),
             guarantee=state_guarantee("full", [[n_examples]], smoothed=smoothed, with_labels=excluded),
             index=index,
         )

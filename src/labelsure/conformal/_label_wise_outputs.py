@@ -126,7 +126,7 @@ def predict_values(
         nearer_on=totals[:, :, 1] < totals[:, :, 0],
         joint=None if folds[0].conditional else _join(folds, scores, draws),
         guarantee=state_guarantee_of_labels(folds, complementary=complementary and draws is None),
-        label_names=label_names,
+        label_names=tuple(label_names or ()),
         index=index,
     )
 

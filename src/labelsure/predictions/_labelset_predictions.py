@@ -1,7 +1,7 @@
 """What a user holds after predicting."""
 
 import warnings
-from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,10 @@ from labelsure.predictions._guarantee import Guarantee, NoGuarantee
 from labelsure.predictions._region import LabelsetRegion
 
 GIBIBYTE = 2**30
+UNKNOWN = NoGuarantee("these p-values: how they were made is not known")
 
 
+@dataclass(eq=False, repr=False)
 class LabelsetPredictions:
     """The plausibility of every labelset for each of n objects.
 
@@ -50,22 +52,20 @@ class LabelsetPredictions:
     [0.75, 0.25]
     """
 
-    def __init__(
-        self,
-        engine: LabelsetEngine,
-        *,
-        label_names: Sequence[str] | None = None,
-        guarantee: Guarantee | NoGuarantee | None = None,
-        index: Any = None,
-    ) -> None:
-        names = check_label_names(label_names, None, engine.n_labels)
-        if index is not None:
-            check_same_length(range(engine.n_objects), index, names=("the predictions", "index"))
-        self.label_names = names or made_up_names(engine.n_labels)
-        self.guarantee = guarantee or NoGuarantee("these p-values: how they were made is not known")
-        self.index = index
-        self._engine = engine
-        self._batch = Batch(engine, self.guarantee, self.label_names, index)
+    _engine: LabelsetEngine
+    _: KW_ONLY
+    label_names: tuple[str, ...] = ()
+    guarantee: Guarantee | NoGuarantee = UNKNOWN
+    index: Any = None
+    _batch: Batch = field(init=False)
+
+    def __post_init__(self) -> None:
+        given = self.label_names if len(self.label_names) else None
+        names = check_label_names(given, None, self._engine.n_labels)
+        if self.index is not None:
+            check_same_length(range(len(self)), self.index, names=("the predictions", "index"))
+        self.label_names = names or made_up_names(self._engine.n_labels)
+        self._batch = Batch(self._engine, self.guarantee, self.label_names, self.index)
 
     def __len__(self) -> int:
         return self._engine.n_objects
@@ -73,9 +73,7 @@ class LabelsetPredictions:
     def __getitem__(self, objects: Any) -> "LabelsetPredictions":
         """Return the predictions of some of the objects: a slice, indices, a boolean mask or a single index."""
         part = self._batch.take(objects)
-        return LabelsetPredictions(
-            part.engine, label_names=self.label_names, guarantee=self.guarantee, index=part.index
-        )
+        return replace(self, _engine=part.engine, index=part.index)
 
     def __repr__(self) -> str:
         n_unsure = int(np.sum(~self.certain)) if "best" in vars(self._batch) else 0

@@ -193,6 +193,7 @@ class LabelsetRegion(Region):
         return members
 
 
+@dataclass(eq=False, repr=False)
 class ObjectRegion:
     """The region of one object, made by indexing a :class:`LabelsetRegion`.
 
@@ -208,9 +209,8 @@ class ObjectRegion:
     ([[1, 0], [1, 1]], [0.75, 0.25])
     """
 
-    def __init__(self, region: LabelsetRegion, i: int) -> None:
-        self._region = region
-        self._i = i
+    _region: LabelsetRegion
+    _i: int
 
     def __contains__(self, labelset: object) -> bool:
         """Tell whether a labelset, as zeros and ones or as a set of label names, is a member."""
