@@ -127,7 +127,7 @@ class InductiveConformalClassifier(CalibratedClassifier):
         split_seed, *seeds = draw_seeds(self.random_state, 3)
         if self.prefit:
             split = Split(np.empty(0, dtype=np.int64), np.arange(len(Y)))
-            training = {"training_labels": labels, "training_outputs": outputs}
+            training = {"training_labels": labels, "training_outputs": outputs, "training_objects": None}
             return self._learn(X, Y, [split], seeds, choices, measure, fitted=[self.estimator], training=training)
         split = hold_out(self.calibration_size, len(Y), split_seed)
         return self._learn(X, Y, [split], seeds, choices, measure)

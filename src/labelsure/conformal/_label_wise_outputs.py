@@ -65,11 +65,6 @@ class LabelCalibration:
         return cls(-np.sort(-scores, axis=1), groups, conditional)
 
     @property
-    def n_labels(self) -> int:
-        """The number of labels."""
-        return len(self.groups)
-
-    @property
     def group_sizes(self) -> IntArray:
         """The number of examples that "off" and "on" of each label are compared with, shape (q, 2)."""
         return np.array([[len(off), len(on)] for off, on in self.groups], dtype=np.int64)

@@ -224,7 +224,8 @@ def fit_models(
         delayed(_fit_fold)(estimator, X, Y, split, model, needs=needs, seed=seed)
         for seed, split, model in zip(seeds, splits, models, strict=True)
     )
-    return run_jobs(jobs, n_jobs=n_jobs, description="fitting folds", total=len(splits))
+    require = None if fitted is None else "sharedmem"
+    return run_jobs(jobs, n_jobs=n_jobs, description="fitting folds", total=len(splits), require=require)
 
 
 def run_jobs(jobs: Any, *, n_jobs: int | None, description: str, total: int, require: str | None = None) -> list[Any]:
