@@ -47,9 +47,8 @@ class CrossConformalClassifier(CalibratedClassifier):
     mondrian : "cardinality", int, str, callable, Taxonomy or None, default=None
         P-values within categories: by the number of labels of the labelset ("cardinality", or
         ``ByCardinality(at_most=3)``), by whether it has one label (its number or name), or by a function of X that
-        returns a category per object. A category without calibration examples gives the p-value 1, smoothed
-        its draw. Not with guarantees
-        that need folds of equal size.
+        returns a category per object. A category without calibration examples gives the p-value 1, smoothed its draw.
+        Not with guarantees that need folds of equal size.
     smoothed : bool, default=False
         Smoothed p-values: ties are counted with a random weight, one draw per object. For "cross" only.
     random_state : int, RandomState or None, default=None

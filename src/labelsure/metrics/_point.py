@@ -146,6 +146,5 @@ def f1_micro(Y_true: LabelMatrixLike, Y_pred: LabelMatrixLike) -> float:
 def _count(Y_true: LabelMatrixLike, Y_pred: LabelMatrixLike) -> tuple[IntArray, IntArray]:
     """Return each label's TP and the ones in both its columns, which are 2 TP + FP + FN."""
     true, predicted = check_predictions(Y_true, Y_pred)
-    hits: IntArray = (true & predicted).sum(axis=0, dtype=np.int64)
-    marks: IntArray = true.sum(axis=0, dtype=np.int64) + predicted.sum(axis=0, dtype=np.int64)
-    return hits, marks
+    hits, own, given = (part.sum(axis=0, dtype=np.int64) for part in (true & predicted, true, predicted))
+    return hits, own + given
