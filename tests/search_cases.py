@@ -212,7 +212,7 @@ def assert_answers_equal_brute_force(case, seed, **limits):
 
 def values_of(sizes):
     """Return sizes that must have been counted as whole numbers."""
-    assert all(size.exact and size.confidence == 1 for size in sizes)
+    assert all(size.exact and size.coverage_level == 1 for size in sizes)
     return [size.value for size in sizes]
 
 

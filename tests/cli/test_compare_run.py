@@ -153,11 +153,11 @@ def test_judging_counts_an_empty_region_as_one_labelset():
 
 
 def counted(size):
-    return RegionSize(size, size, size, confidence=1.0, at_least=size, at_most=size)
+    return RegionSize(size, size, size, coverage_level=1.0, at_least=size, at_most=size)
 
 
 def test_logarithms_of_estimates_come_with_their_interval():
-    estimate = RegionSize(value=2**20, low=2**18, high=2**25, confidence=0.99, at_least=4, at_most=2**30)
+    estimate = RegionSize(value=2**20, low=2**18, high=2**25, coverage_level=0.99, at_least=4, at_most=2**30)
     assert _logarithms([counted(1), estimate, counted(2**30)]) == {
         "log2_sizes": 20.0,
         "log2_low": 18.0,

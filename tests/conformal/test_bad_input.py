@@ -22,6 +22,7 @@ from labelsure import (
     MLkNNClassifier,
     PowerMeasure,
 )
+from labelsure.measures import ForestMeasure
 
 KINDS = [CrossConformalClassifier, InductiveConformalClassifier, FullConformalClassifier]
 BASE = MLkNNClassifier(3)
@@ -288,6 +289,9 @@ def test_training_labels_go_with_prefit_and_with_measures_that_need_them(data):
     with refuses("training_labels must hold only 0 and 1, got 2"):
         penalised.fit(X[10:], Y[10:], training_labels=Y[:10] + 1)
     penalised.fit(X[10:], Y[10:], training_labels=Y[:10])
+    forest = InductiveConformalClassifier(fitted, measure=ForestMeasure(n_estimators=1), prefit=True)
+    with refuses("ForestMeasure", "needs the objects themselves"):  # that the model was trained on: nobody knows them
+        forest.fit(X[10:], Y[10:], training_labels=Y[:10])
 
 
 def test_table_for_40_labels_is_refused_with_its_size(data):

@@ -14,11 +14,10 @@ from labelsure import (
 from labelsure.conformal import (
     Calibrator,
     Choices,
-    FoldExamples,
     Split,
-    TrainingPart,
     calibrate,
     fit_models,
+    gather_examples,
     outputs_of_models,
 )
 from labelsure.measures import LogLossMeasure, MahalanobisMeasure, UnseenPenalty
@@ -34,10 +33,7 @@ def by_hand(measure, choices, model):
     splits = [Split(np.setdiff1d(np.arange(60), fold), fold) for fold in rows]
     *seeds, draw_seed = model.seeds_
     fitted = fit_models(Counting(), X[:60], Y[:60], splits, seeds=seeds, needs=[measure.needs], n_jobs=None)
-    folds = [
-        FoldExamples(fold.outputs, Y[split.calibration], TrainingPart(Y[split.train], fold.training_outputs))
-        for fold, split in zip(fitted, splits, strict=True)
-    ]
+    folds = gather_examples(X[:60], Y[:60], splits, fitted, measure)
     calibrated = tuple(calibrate(measure, folds, seeds=seeds))
     calibrator = Calibrator(calibrated, choices, draw_seed, complementary=True)
     return calibrator, [fold.model for fold in fitted]

@@ -134,8 +134,8 @@ def test_objects_are_asked_for_only_where_they_are_needed():
 
 def test_estimates_without_a_member_drawn_count_as_large_as_they_can_be(monkeypatch):
     sizes = [
-        RegionSize(64, 32, 128, confidence=0.99, at_least=8, at_most=2**30),
-        RegionSize(8, 8, 1024, confidence=0.99, at_least=8, at_most=2**30),
+        RegionSize(64, 32, 128, coverage_level=0.99, at_least=8, at_most=2**30),
+        RegionSize(8, 8, 1024, coverage_level=0.99, at_least=8, at_most=2**30),
     ]
     monkeypatch.setattr(FoldEngine, "region_sizes", lambda *_, **__: sizes)
     labels = np.eye(2, dtype=np.int8)

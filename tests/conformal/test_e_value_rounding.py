@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 try:
-    from labelsure.conformal._e_values import E_VALUE_SCALE, complements, linear_e_values, steep_e_values
+    from labelsure.conformal._rules import E_VALUE_SCALE, complements, linear_e_values, steep_e_values
 
     CALIBRATORS = {"steep": steep_e_values, "linear": linear_e_values}
 except ModuleNotFoundError:

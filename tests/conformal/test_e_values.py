@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from labelsure.conformal._e_values import E_VALUE_SCALE, complements, linear_e_values, steep_e_values
+from labelsure.conformal._rules import E_VALUE_SCALE, complements, linear_e_values, steep_e_values
 
 SIZES = st.integers(1, 200)
 LEVELS = st.fractions(Fraction(1, 200), Fraction(9, 10), max_denominator=240)

@@ -13,8 +13,8 @@ from labelsure import CrossConformalClassifier, calibrate_outputs
 from labelsure._core.p_values import count_at_least
 from labelsure._core.randomness import DRAW_UNIT, MERGING, draw_uniforms, join_keys, object_keys
 from labelsure.conformal import GUARANTEES, make_splits
-from labelsure.conformal._e_values import E_VALUE_SCALE, complements, linear_e_values, steep_e_values
 from labelsure.conformal._guarantees import Merging
+from labelsure.conformal._rules import E_VALUE_SCALE, complements, linear_e_values, steep_e_values
 from labelsure.estimators import outputs_of
 
 SIZES = st.lists(st.integers(1, 12), min_size=2, max_size=6)

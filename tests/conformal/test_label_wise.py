@@ -12,6 +12,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import TimeSeriesSplit
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -27,7 +28,7 @@ from labelsure import (
     calibrate_labels,
 )
 from labelsure._core.randomness import DRAW_UNIT, SMOOTHING, draw_seeds, draw_uniforms, join_keys, object_keys
-from labelsure.conformal._label_wise_calibration import predict_values
+from labelsure.conformal._label_wise_outputs import predict_values
 from labelsure.estimators import outputs_of
 
 OUTPUTS = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]) | st.sampled_from([0.1, 0.3, 0.7, 0.9, 1 - 0.9, 1e-13])
@@ -368,3 +369,15 @@ def test_parameters_that_cannot_be_used_are_refused(data):
     ]:
         with pytest.raises(ValueError, match=re.escape(message)):
             LabelWiseConformalClassifier(**({"estimator": KNeighborsClassifier(3)} | parameters)).fit(X, Y)
+
+
+def test_statements_name_the_learner_of_the_bound_at_the_level(data):
+    """Own training parts, as those of a time series, promise the bound by size alone, which is for any learner."""
+    X, Y = data
+    symmetric = "a learner that does not depend on their order"
+    for cv, learners in ((30, (symmetric, symmetric)), (7, (symmetric, "any")), (TimeSeriesSplit(29), ("any", "any"))):
+        model = LabelWiseConformalClassifier(KNeighborsClassifier(1), cv=cv, random_state=0).fit(X[:60], Y[:60])
+        pred = model.predict_labels(X[80:])
+        for level, learner in zip((0.02, 0.1), learners, strict=True):
+            for statement in (pred.region(level).statement, pred.region(level, per_label=True).statement):
+                assert f" folds and {'any learner' if learner == 'any' else learner} (" in statement

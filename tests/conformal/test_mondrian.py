@@ -108,6 +108,17 @@ def test_smoothed_p_values_equal_their_definition(data, name, inductive):
 
 
 @pytest.mark.parametrize("name", TAXONOMIES)
+def test_p_values_within_categories_are_the_papers_whatever_decides_about_regions(data, name):
+    X, Y = data
+    options = {"measure": PowerMeasure(), "mondrian": TAXONOMIES[name], "cv": 3, "random_state": 0}
+    cross, twice = (
+        CrossConformalClassifier(BASE, guarantee=guarantee, **options).fit(X[:80], Y[:80]).predict_labelsets(X[80:84])
+        for guarantee in ("cross", "twice-mean")
+    )
+    np.testing.assert_array_equal(twice.p_values(), cross.p_values())
+
+
+@pytest.mark.parametrize("name", TAXONOMIES)
 @pytest.mark.parametrize("guarantee", ["exact", "exact-deterministic", "twice-mean"])
 def test_regions_of_merging_rules_equal_their_definition_within_categories(data, name, guarantee):
     """The rule is applied to the folds' counts in the category; folds without examples of it have no say."""

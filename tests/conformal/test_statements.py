@@ -20,14 +20,14 @@ from labelsure import (
     calibrate_outputs,
 )
 from labelsure.conformal import GUARANTEES
-from labelsure.conformal._statements import bound_by_size, bound_by_tournament
+from labelsure.conformal._guarantees import bound_by_size, bound_by_tournament
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label", "ignore:.*cannot be reached")
 
 DRAWS = "on average over the draws, one per object and the same for equal objects"
-SYMMETRIC = "a learner that does not depend on their order"
+ANY, SYMMETRIC = ["any learner"], ["a learner that does not depend on their order"]
 EQUAL = "in folds of equal size and random order"
-WITH_LABELS = "all of which have at least one label"
+WITH_LABELS = " examples with at least one label each"
 SIZES = st.lists(st.integers(1, 12), min_size=2, max_size=30)
 LEVELS = st.fractions(Fraction(0), Fraction(1), max_denominator=50)
 
@@ -90,18 +90,26 @@ def test_bound_by_tournament_is_sharp_for_leave_one_out():
 
 
 @pytest.mark.parametrize(
-    ("n_examples", "n_folds", "learner"),
-    [(60, 4, "any learner"), (60, 30, SYMMETRIC), (60, 60, SYMMETRIC), (60, 7, SYMMETRIC)],
+    ("n_folds", "learners"), [(4, ANY * 3), (30, SYMMETRIC * 3), (60, SYMMETRIC * 3), (7, SYMMETRIC + ANY * 2)]
 )
-def test_cross_sentence_names_the_smaller_bound_and_whom_it_is_for(data, n_examples, n_folds, learner):
+def test_cross_sentence_names_the_smaller_bound_and_whom_it_is_for(data, n_folds, learners):
+    """Which of the two bounds is smaller, and so what the learner must be like, depends on the level."""
     X, Y = data
-    model = cross(cv=n_folds).fit(X[:n_examples], Y[:n_examples])
+    model = cross(cv=n_folds).fit(X, Y)
     sizes = model.calibrator_.sizes
-    sentence = model.predict_labelsets(X[:2]).region(0.1).statement
-    bounds = [bound_by_size(0.1, sizes), bound_by_tournament(0.1, sizes)]
-    assert promised(sentence) == pytest.approx(min(bounds) if learner == SYMMETRIC else bounds[0], abs=1e-3)
-    for part in (f"{n_examples} exchangeable examples in {n_folds} folds and {learner}", "Barber", "Papadopoulos 2014"):
-        assert part in sentence
+    for level, learner in zip((0.02, 0.1, 0.2), learners, strict=True):
+        sentence = model.predict_labelsets(X[:2]).region(level).statement
+        bounds = [bound_by_size(level, sizes), bound_by_tournament(level, sizes)]
+        assert (bounds[1] < bounds[0]) == (learner in SYMMETRIC)
+        assert promised(sentence) == pytest.approx(min(bounds), abs=1e-3)
+        for part in (f"60 exchangeable examples in {n_folds} folds and {learner}", "Barber", "Papadopoulos 2014"):
+            assert part in sentence
+
+
+def test_smoothed_p_values_promise_the_bound_by_size_alone(data):
+    sentence = statement(cross(cv=30, smoothed=True), data)
+    assert promised(sentence) == pytest.approx(bound_by_size(0.1, [2] * 30), abs=1e-3)
+    assert "in 30 folds and any learner, on average over the draws" in sentence
 
 
 def test_unequal_folds_promise_only_what_is_proven_of_them(data):
@@ -155,6 +163,27 @@ def test_inductive_full_and_cross_sentences_name_their_conditions(data, smoothed
         assert (DRAWS in sentence) == smoothed
         assert (WITH_LABELS in sentence) == (empty == "exclude")
         assert ("on average over the examples' random order" in sentence) == (name == "full")
+
+
+def test_excluding_the_empty_labelset_says_of_examples_that_they_have_labels(data):
+    """Not of learners, of draws or of categories."""
+    sentences = [
+        statement(model, data)
+        for model in (
+            cross(empty="exclude"),
+            cross(empty="exclude", smoothed=True),
+            cross(empty="exclude", guarantee="e-mod"),
+            cross(empty="exclude", mondrian=0),
+            inductive(empty="exclude"),
+            inductive(empty="exclude", weight=lambda X: 1 + X[:, 0]),
+        )
+    ]
+    for sentence in sentences:
+        assert sentence.count(WITH_LABELS) == 1
+        assert re.search(
+            r"for (60 )?(exchangeable|independent) examples with at least one label each( in|,| \()", sentence
+        )
+    assert "60 exchangeable examples with at least one label each in 4 folds and any learner (" in sentences[0]
 
 
 def test_weighted_sentence_names_labels_that_stay_and_true_ratios(data):

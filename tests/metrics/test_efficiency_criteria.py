@@ -16,7 +16,8 @@ from labelsure import calibrate_outputs, metrics
 from labelsure._core.energy import Energy
 from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine
 from labelsure.metrics import _criteria
-from labelsure.predictions import LabelsetPredictions
+from labelsure.metrics._regions import sizes_of
+from labelsure.predictions import LabelsetPredictions, RegionSize
 
 SUMS = {"S": metrics.sum_criterion, "F": metrics.fuzziness_criterion}
 OTHER = {"U": metrics.unconfidence_criterion}
@@ -192,7 +193,11 @@ def test_criteria_take_estimated_sizes_by_their_value():
 
 
 def test_an_estimate_of_nothing_makes_no_negative_count():
-    assert _criteria.less([0, 3, 2**70], [True, True, False]) == [0, 2, 2**70]
+    class Sizes(list):
+        size_estimates = property(lambda self: [RegionSize.counted(size) for size in self])
+
+    assert sizes_of(Sizes([0, 3, 2**70]), less=[True, True, False]) == [0, 2, 2**70]
+    assert sizes_of(Sizes([0, 3, 2**70]), less=1) == [0, 2, 2**70 - 1]
 
 
 def test_criteria_are_printed_by_name_and_level():

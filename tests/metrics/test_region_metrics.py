@@ -184,7 +184,7 @@ def test_region_size_averages_are_exact_for_huge_sizes():
 
 
 def test_estimated_sizes_count_by_their_value():
-    estimate = RegionSize(3 * 2**40, 2**41, 2**42, confidence=0.99, at_least=5, at_most=2**60)
+    estimate = RegionSize(3 * 2**40, 2**41, 2**42, coverage_level=0.99, at_least=5, at_most=2**60)
     histogram = size_histogram([1, estimate])
     assert histogram.to_dict()["2^41+1-2^42"] == 0.5
     assert mean_region_size([1, estimate]) == (1 + 3 * 2**40) / 2

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labelsure import calibrate_labels
-from labelsure.predictions import Guarantee, LabelWiseGuarantee
+from labelsure.predictions import Guarantee, LabelWiseGuarantee, as_promised
 
 INDUCTIVE = "for exchangeable examples (Papadopoulos, Proedrou, Vovk, Gammerman 2002; Vovk, Gammerman, Shafer 2005)."
 
@@ -86,7 +86,7 @@ def test_conditional_p_values_of_folds_keep_the_bound_within_the_value(smoothed)
 
 def test_bounds_count_the_folds_that_have_the_value():
     sizes, folds = np.array([[90, 10], [99, 1], [100, 0]]), np.array([[5, 4], [5, 1], [5, 0]])
-    guarantee = LabelWiseGuarantee(sizes, folds, True, "examples", "somebody")
+    guarantee = LabelWiseGuarantee(sizes, folds, True, Guarantee("cross", as_promised, "examples", "somebody"))
     expected = [[by_size(0.1, 90, 5), by_size(0.1, 10, 4)], [by_size(0.1, 99, 5), 0.1], [by_size(0.1, 100, 5), 0]]
     np.testing.assert_allclose(guarantee.bounds(0.1), expected)
     assert "(at worst: 10 examples in 4 folds have that value)" in guarantee.state_divided(0.1, 0)
@@ -95,9 +95,9 @@ def test_bounds_count_the_folds_that_have_the_value():
     assert "at most 1," in guarantee.state_divided(0.1, 0)
 
 
-def test_bounds_are_those_of_labelsets_where_more_is_known_about_them():
+def test_bounds_are_those_of_labelsets_where_values_are_not_told_apart():
     better = Guarantee("cross", lambda level: level / 2, "something", "somebody")
-    guarantee = LabelWiseGuarantee(np.full((2, 2), 9), np.full((2, 2), 3), False, "examples", "him", "", better)
+    guarantee = LabelWiseGuarantee(np.full((2, 2), 9), np.full((2, 2), 3), False, better)
     assert guarantee.bounds(0.3).tolist() == [[0.15, 0.15]] * 2
 
 

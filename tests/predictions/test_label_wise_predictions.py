@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from labelsure import calibrate_labels
-from labelsure.predictions import LabelWiseGuarantee, LabelWisePredictions
+from labelsure.predictions import Guarantee, LabelWiseGuarantee, LabelWisePredictions, as_promised
 
+PROVEN = Guarantee("inductive", as_promised, "exchangeable examples", "somebody")
 LEVELS = st.sampled_from([0.05, 0.1, 0.2, 0.25, 0.5, 0.75, 0.9]) | st.integers(1, 999).map(lambda k: k / 1000)
 
 
@@ -25,7 +26,7 @@ def predictions(numerators, denominators, **parameters):
     own = {
         "nearer_on": np.zeros(numerators.shape[:2], dtype=bool),
         "joint": None,
-        "guarantee": LabelWiseGuarantee(sizes, np.ones_like(sizes), True, "exchangeable examples", "somebody"),
+        "guarantee": LabelWiseGuarantee(sizes, np.ones_like(sizes), True, PROVEN),
     }
     return LabelWisePredictions(numerators, denominators, **(own | parameters))
 
@@ -126,7 +127,7 @@ def test_sizes_of_many_labels_are_exact():
 def test_sizes_beyond_floats_are_infinite_and_have_logarithms():
     q = 1100
     region = predictions([[[5, 5]] * q, [[5, 5]] * 1023 + [[5, 0]] * 77], [[10, 10]] * q).region(0.1)
-    assert region.sizes.tolist() == [np.inf, np.inf]
+    assert region.sizes.tolist() == [np.inf, 2.0**1023]
     assert region.log2_sizes.tolist() == [q, 1023]
 
 

@@ -212,8 +212,8 @@ def test_sizes_are_numbers_for_any_number_of_labels(n_labels):
 
 
 def test_estimates_of_regions_that_are_never_empty_are_at_least_one():
-    nothing = RegionSize(0, 0, 9, confidence=0.99, at_least=0, at_most=0)
-    assert _at_least_one(nothing) == RegionSize(1, 1, 9, confidence=0.99, at_least=1, at_most=1)
+    nothing = RegionSize(0, 0, 9, coverage_level=0.99, at_least=0, at_most=0)
+    assert _at_least_one(nothing) == RegionSize(1, 1, 9, coverage_level=0.99, at_least=1, at_most=1)
 
 
 def test_one_object_is_sized_without_the_others(monkeypatch):

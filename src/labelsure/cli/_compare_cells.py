@@ -48,7 +48,7 @@ def measure_cells(
     learn_seconds = sum(model.seconds + out_of_fold * model.out_of_fold_seconds for model in learned.models)
     start = time.process_time()
     try:
-        folds = tuple(conformal.calibrate(measure, learned.examples(out_of_fold=out_of_fold), seeds=learned.seeds[:-1]))
+        folds = tuple(conformal.calibrate(measure, learned.examples(measure), seeds=learned.seeds[:-1]))
     except ValueError as error:  # what a measure says to data that it is not for
         yield from ({"refused": str(error)} for _ in guarantees)
         return

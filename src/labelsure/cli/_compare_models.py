@@ -12,7 +12,7 @@ from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import FloatArray
 from labelsure.cli._arguments import INDUCTIVE
 from labelsure.cli._compare_data import Resplit
-from labelsure.measures import Need
+from labelsure.measures import AutoMeasure, Measure, Need
 
 Splitting: TypeAlias = tuple[int, bool]
 """How many folds a predictor has, one if it is inductive; whether they must have one size, the rest only training."""
@@ -49,15 +49,9 @@ class LearnerModels:
     new: list[FloatArray]
     seeds: list[int]
 
-    def examples(self, *, out_of_fold: bool) -> list[conformal.FoldExamples]:
+    def examples(self, measure: Measure | AutoMeasure) -> list[conformal.FoldExamples]:
         """Return what each fold is calibrated with."""
-        X, Y = self.resplit.X_train, self.resplit.Y_train
-        examples = []
-        for (train, rows), model in zip(self.splits, self.models, strict=True):
-            outputs = model.out_of_fold_outputs if out_of_fold else model.training_outputs
-            part = conformal.TrainingPart(Y[train], outputs, X[train])
-            examples.append(conformal.FoldExamples(model.outputs, Y[rows], part, X[rows]))
-        return examples
+        return conformal.gather_examples(self.resplit.X_train, self.resplit.Y_train, self.splits, self.models, measure)
 
 
 def learn(

@@ -5,8 +5,7 @@ training part of some splits and asks it for outputs; ``calibrate`` fits a measu
 calibration examples, and a ``Calibrator`` answers for new outputs.
 """
 
-from labelsure.conformal._calibration import CalibratedFold, FoldExamples, TrainingPart, calibrate
-from labelsure.conformal._calibrator import Calibrator
+from labelsure.conformal._calibrator import CalibratedFold, Calibrator, FoldExamples, calibrate, gather_examples
 from labelsure.conformal._choices import Choices
 from labelsure.conformal._cross import CrossConformalClassifier
 from labelsure.conformal._full import FullConformalClassifier
@@ -14,9 +13,8 @@ from labelsure.conformal._guarantees import GUARANTEES
 from labelsure.conformal._inductive import InductiveConformalClassifier
 from labelsure.conformal._label_wise import LabelWiseConformalClassifier
 from labelsure.conformal._label_wise_outputs import LabelWiseOutputsPredictor, calibrate_labels
-from labelsure.conformal._models import FoldModel, fit_models, outputs_of_models
+from labelsure.conformal._models import FoldModel, Split, fit_models, hold_out, make_splits, outputs_of_models
 from labelsure.conformal._outputs import OutputsPredictor, calibrate_outputs
-from labelsure.conformal._splits import Split, hold_out, make_splits
 from labelsure.conformal._taxonomy import ByCardinality, ByLabel, ByObject, Taxonomy
 
 __all__ = [
@@ -37,11 +35,11 @@ __all__ = [
     "OutputsPredictor",
     "Split",
     "Taxonomy",
-    "TrainingPart",
     "calibrate",
     "calibrate_labels",
     "calibrate_outputs",
     "fit_models",
+    "gather_examples",
     "hold_out",
     "make_splits",
     "outputs_of_models",

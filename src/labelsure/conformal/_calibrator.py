@@ -1,43 +1,190 @@
-"""Stage two, second half: calibrated folds answer for new objects.
+"""Stage two: a measure is fitted and calibrated for each fold, and the folds together answer for new objects.
 
 However many models there are, and wherever their outputs come from, this is where new objects meet calibration scores:
 those of cross-conformal and inductive predictors, of ready-made outputs and of ``labelsure compare``.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.parallel import delayed
 
 from labelsure._core.fixed_point import SCORE_BITS
-from labelsure._core.randomness import MERGING, SMOOTHING, UInt64Array, draw_uniforms, join_keys, object_keys
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
-from labelsure.conformal._calibration import CalibratedFold, score_examples
-from labelsure.conformal._choices import Choices
-from labelsure.conformal._guarantees import GUARANTEES, Merging
-from labelsure.conformal._mondrian import category_engine, grouped_engine
-from labelsure.conformal._shift import weigh_densities, weights_of
-from labelsure.conformal._sparse_outputs import SparseOutputs, compact_engine
-from labelsure.conformal._statements import (
-    on_average,
-    state_inductive,
-    state_merged,
-    state_weighted,
-    state_within_categories,
-    without_empty,
+from labelsure._core.randomness import (
+    MERGING,
+    SMOOTHING,
+    draw_uniforms,
+    set_missing_seeds,
 )
+from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
+from labelsure.conformal._choices import Choices
+from labelsure.conformal._choosing import choose_measure
+from labelsure.conformal._guarantees import GUARANTEES, Merging, state_guarantee
+from labelsure.conformal._models import FoldModel, Split, run_jobs
+from labelsure.conformal._mondrian import category_engine, grouped_engine
+from labelsure.conformal._ready_outputs import SparseOutputs, compact_engine, keys_of
+from labelsure.conformal._rules import weigh_densities
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
 from labelsure.labelsets import Empty, EngineOptions, Fold, LabelsetEngine, make_engine
-from labelsure.measures import MeasureChoices, Need
+from labelsure.measures import AutoMeasure, Measure, MeasureChoice, MeasureChoices, Need
 from labelsure.predictions import Guarantee, LabelsetPredictions
 
 STRANGEST = 2**SCORE_BITS
 """Above every score: that of the empty labelset under a measure whose training part has none."""
 
+TO_PASS = ": pass them as {}. They cannot be taken from the calibration examples without losing the guarantee"
+USE_CLASSIFIERS = "use CrossConformalClassifier or InductiveConformalClassifier"
+NEEDED = (
+    (Need.TRAINING_LABELS, "training_labels", f"the labelsets that the model was trained on{TO_PASS}"),
+    (Need.TRAINING_OUTPUTS, "training_outputs", f"the outputs for what it was trained on{TO_PASS}"),
+    (Need.OUT_OF_FOLD_OUTPUTS, "training_outputs", f"out-of-fold outputs for what it was trained on{TO_PASS}"),
+    (Need.FEATURES, "training_objects", f"the objects themselves, not only outputs: {USE_CLASSIFIERS}"),
+)
+"""What a measure may need, where it is in FoldExamples, and what to do."""
+
 
 @dataclass(frozen=True, eq=False)
+class FoldExamples:
+    """What one fold is calibrated with.
+
+    Attributes
+    ----------
+    outputs, labels : arrays of shape (m, q)
+        The model's outputs for the calibration examples, and their labelsets.
+    X : array-like of m rows or None
+        The calibration objects, where the measure needs them.
+    training_labels, training_outputs, training_objects : arrays of n rows or None
+        Of what the model was trained on, as far as it is known and the measure needs it; outputs of this model, or of
+        models that had not seen the example.
+    categories, weights : arrays of shape (m,) or None
+        Of the calibration examples, where there is a taxonomy or a weight.
+    """
+
+    outputs: FloatArray | SparseOutputs
+    labels: LabelMatrix
+    X: MatrixLike = None
+    training_labels: LabelMatrix | None = None
+    training_outputs: FloatArray | None = None
+    training_objects: MatrixLike = None
+    categories: Categories | None = None
+    weights: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratedFold:
+    """A measure fitted on a fold's training part, and the scores of the fold's calibration part.
+
+    Attributes
+    ----------
+    measure : Measure
+        Fitted.
+    scores : int64 array of shape (m,)
+        The scores in the order of the calibration examples.
+    without_labels : bool array of shape (m,)
+        Which of these examples have no label.
+    finds_empty_strangest : bool
+        Whether the training part is known to have no example without labels, so that with ``empty="auto"`` the measure
+        may put the empty labelset above all others. Calibration examples have no say in this: it would cost the
+        guarantee. Measures that are a maximum over labels have no room for such an exception.
+    choice : MeasureChoice or None
+        How the measure was chosen, where it was.
+    categories, weights : arrays of shape (m,) or None
+        As in FoldExamples.
+    """
+
+    measure: Measure
+    scores: IntArray
+    without_labels: BoolArray
+    finds_empty_strangest: bool
+    choice: MeasureChoice | None = None
+    categories: Categories | None = None
+    weights: FloatArray | None = None
+
+
+def gather_examples(
+    X: MatrixLike,
+    Y: LabelMatrix,
+    splits: Sequence[Split],
+    models: Sequence[FoldModel],
+    measure: Measure | AutoMeasure,
+    categories: Categories | None = None,
+    weights: FloatArray | None = None,
+) -> list[FoldExamples]:
+    """Return what each fold is calibrated with, from all examples and the models of stage one.
+
+    Parameters
+    ----------
+    X, Y, splits, models
+        As in :func:`fit_models`, and what that returned.
+    measure : Measure or AutoMeasure
+        Whose needs are seen to.
+    categories, weights : arrays of shape (n,) or None
+        Of all examples.
+    """
+    learned = Need.OUT_OF_FOLD_OUTPUTS in measure.needs
+    with_objects = Need.FEATURES in measure.needs or isinstance(measure, AutoMeasure)  # whose candidates may need them
+    folds = []
+    for (train, rows), model in zip(splits, models, strict=True):
+        outputs = model.out_of_fold_outputs if learned else model.training_outputs
+        trained_on, X_fold = (_safe_indexing(X, part) if with_objects else None for part in (train, rows))
+        of_fold = (None if values is None else values[rows] for values in (categories, weights))
+        folds.append(FoldExamples(model.outputs, Y[rows], X_fold, Y[train], outputs, trained_on, *of_fold))
+    return folds
+
+
+def calibrate(
+    measure: Measure | AutoMeasure, folds: Sequence[FoldExamples], *, seeds: Sequence[int], n_jobs: int | None = None
+) -> list[CalibratedFold]:
+    """Fit a copy of the measure on each training part and score the calibration examples with it.
+
+    Parameters
+    ----------
+    measure : Measure or AutoMeasure
+        What to fit, or to choose, in every fold.
+    folds : sequence of FoldExamples
+        At least one.
+    seeds : sequence of int
+        One per fold, for whatever is drawn in it.
+    n_jobs : int or None
+        As in joblib; results do not depend on it.
+    """
+    jobs = (delayed(_calibrate_fold)(measure, fold, seed) for fold, seed in zip(folds, seeds, strict=True))
+    return run_jobs(jobs, n_jobs=n_jobs, description="calibrating folds", total=len(folds))
+
+
+def _calibrate_fold(measure: Measure | AutoMeasure, fold: FoldExamples, seed: int) -> CalibratedFold:
+    seeded, choice = set_missing_seeds(clone(measure), seed), None
+    for need, name, what in NEEDED:
+        if need in seeded.needs and getattr(fold, name) is None:
+            raise ValueError(f"{seeded!r} needs {what.format(name)}.")
+    labels, outputs = fold.training_labels, fold.training_outputs
+    labels = fold.labels[:0] if labels is None else labels
+    if isinstance(seeded, AutoMeasure):
+        assert outputs is not None  # it needs them
+        fitted, choice = choose_measure(seeded, labels, outputs, fold.training_objects)
+    else:
+        fitted = seeded.fit(labels, outputs=outputs, X=fold.training_objects)
+    scores = score_examples(fitted, fold.outputs, fold.labels, fold.X)
+    strangest = bool(len(labels) and labels.any(axis=1).all() and fitted.form != "maximum")
+    without = np.logical_not(fold.labels.any(axis=1))
+    return CalibratedFold(fitted, scores, without, strangest, choice, fold.categories, fold.weights)
+
+
+def score_examples(
+    fitted: Measure, outputs: FloatArray | SparseOutputs, Y: LabelMatrix, X: MatrixLike = None
+) -> IntArray:
+    """Return the scores of the examples' labelsets."""
+    if isinstance(outputs, SparseOutputs):
+        return np.concatenate([fitted.energy(outputs.dense(rows)).scores(Y[rows]) for rows in outputs.blocks()])
+    return fitted.energy(outputs, X=X if Need.FEATURES in fitted.needs else None).scores(Y)
+
+
+@dataclass(eq=False)
 class Calibrator:
     """Everything that a prediction depends on beside the new objects and their outputs.
 
@@ -51,32 +198,46 @@ class Calibrator:
         For draws.
     complementary : bool
         Whether each fold's model was trained on all other examples.
-    categories : tuple of arrays, or None
-        Per fold, the categories of the calibration examples, where there is a taxonomy.
-    weights : array or None
-        Of the calibration examples of the only fold, where objects are weighed.
     label_names : tuple of str or None
         The labels' names.
     n_jobs : int or None
         Threads, as in joblib.
     options : EngineOptions or None
         Limits of time and memory of the engine.
+    strangest : tuple of bool
+        Whether the empty labelset is stranger than all others in each fold.
+    scores, calibrations, sizes : tuples
+        The calibration scores of each fold, those of examples that have the strangest labelset above all others; the
+        same, sorted; and their number.
+    empty : str
+        What the engine makes of the empty labelset; where folds differ or it has equals, its score is overridden.
     """
 
     folds: tuple[CalibratedFold, ...]
     choices: Choices
     seed: int
     complementary: bool = False
-    categories: tuple[Categories, ...] | None = None
-    weights: FloatArray | None = None
     label_names: tuple[str, ...] | None = None
     n_jobs: int | None = None
     options: EngineOptions | None = None
+    strangest: tuple[bool, ...] = field(init=False)
+    scores: tuple[IntArray, ...] = field(init=False)
+    calibrations: tuple[IntArray, ...] = field(init=False)
+    sizes: tuple[int, ...] = field(init=False)
+    empty: Empty = field(init=False)
 
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """The number of calibration examples of each fold."""
-        return tuple(len(fold.scores) for fold in self.folds)
+    def __post_init__(self) -> None:
+        auto = self.choices.empty == "auto"
+        self.strangest = tuple(auto and fold.finds_empty_strangest for fold in self.folds)
+        self.scores = tuple(
+            np.where(fold.without_labels, STRANGEST, fold.scores) if strangest else fold.scores
+            for fold, strangest in zip(self.folds, self.strangest, strict=True)
+        )
+        self.calibrations = tuple(np.sort(scores) for scores in self.scores)
+        self.sizes = tuple(len(scores) for scores in self.scores)
+        alone = all(self.strangest) and not any(fold.without_labels.any() for fold in self.folds)
+        strangest = alone and not isinstance(self.choices.taxonomy, LabelsetTaxonomy)
+        self.empty = "excluded" if self.choices.empty == "exclude" else "strangest" if strangest else "ordinary"
 
     @property
     def measure_choices(self) -> MeasureChoices | None:
@@ -98,19 +259,8 @@ class Calibrator:
         index : pandas index or None
             The objects' names.
         """
-        self.choices.check_objects(X)
-        merging = self._merging(outputs, X)
-        dense = [part for part in outputs if not isinstance(part, SparseOutputs)]
-        if dense:
-            engine = self._engine([self.meet(k, part, X) for k, part in enumerate(dense)], X, merging)
-        else:
-            engine = self._compact_engine([part for part in outputs if isinstance(part, SparseOutputs)], merging)
-        return LabelsetPredictions(
-            engine,
-            label_names=self.label_names,
-            guarantee=self.guarantee,
-            index=index,
-        )
+        names = self.label_names or ()
+        return LabelsetPredictions(self._engine(outputs, X), label_names=names, guarantee=self.guarantee, index=index)
 
     def nonconformity(
         self, outputs: Sequence[FloatArray | SparseOutputs], Y: LabelMatrix, X: MatrixLike = None
@@ -125,98 +275,65 @@ class Calibrator:
     @cached_property
     def guarantee(self) -> Guarantee:
         """What is proven about regions."""
-        choices = self.choices
-        if self.weights is not None:
-            stated = state_weighted()
-        elif choices.taxonomy is not None and self.categories is not None:
-            found = np.unique(np.concatenate(self.categories))
-            counts = [[int((own == category).sum()) for own in self.categories] for category in found]
-            stated = state_within_categories(choices.guarantee, counts)
+        sizes, name = [self.sizes], self.choices.guarantee
+        if self.choices.taxonomy is not None:
+            found = np.unique(np.concatenate(self._categories))
+            sizes = [tuple(int((own == category).sum()) for own in self._categories) for category in found]
         elif len(self.folds) == 1:
-            stated = state_inductive(self.sizes[0])
-        else:
-            stated = state_merged(choices.guarantee, self.sizes, complementary=self.complementary)
-        stated = on_average(stated) if choices.smoothed else stated
-        return without_empty(stated) if choices.empty == "exclude" else stated
-
-    @cached_property
-    def scores(self) -> list[IntArray]:
-        """The calibration scores of each fold, those of examples that have the strangest labelset above all others."""
-        return [
-            np.where(fold.without_labels, STRANGEST, fold.scores) if strangest else fold.scores
-            for fold, strangest in zip(self.folds, self._strangest, strict=True)
-        ]
-
-    @cached_property
-    def calibrations(self) -> list[IntArray]:
-        """The same, sorted."""
-        return [np.sort(scores) for scores in self.scores]
-
-    @cached_property
-    def _strangest(self) -> list[bool]:
-        """Whether the empty labelset is the strangest in each fold."""
-        auto = self.choices.empty == "auto"
-        return [auto and fold.finds_empty_strangest for fold in self.folds]
-
-    @cached_property
-    def _empty(self) -> Empty:
-        """What the engine makes of the empty labelset; where folds differ or it has equals, its score is overridden."""
-        if self.choices.empty == "exclude":
-            return "excluded"
-        alone = all(self._strangest) and not any(fold.without_labels.any() for fold in self.folds)
-        return "strangest" if alone and not isinstance(self.choices.taxonomy, LabelsetTaxonomy) else "ordinary"
-
-    def _merging(self, outputs: Sequence[FloatArray | SparseOutputs], X: MatrixLike) -> Merging:
-        """Return how the folds' counts are merged, with draws that belong to the objects."""
-        kind, smoothed = GUARANTEES[self.choices.guarantee], self.choices.smoothed
-        draws, smoothing = np.zeros(len(outputs[0]), dtype=np.int64), None
-        if kind.randomised or smoothed:
-            keys = join_keys([object_keys(X)] if X is not None else [keys_of_outputs(part) for part in outputs])
-            draws = draw_uniforms(self.seed, MERGING, keys)
-            smoothing = draw_uniforms(self.seed, SMOOTHING, keys) if smoothed else None
-        return Merging(kind, draws, smoothing)
+            name = "inductive" if self.choices.weight is None else "weighted"
+        return state_guarantee(
+            name,
+            sizes,
+            within_categories=self.choices.taxonomy is not None,
+            complementary=self.complementary,
+            smoothed=self.choices.smoothed,
+            with_labels=self.choices.empty == "exclude",
+        )
 
     def meet(self, k: int, outputs: FloatArray, X: MatrixLike = None) -> Fold:
         """Return fold ``k`` for new objects with these outputs of its model."""
         measure = self.folds[k].measure
         energy = measure.energy(outputs, X=X if Need.FEATURES in measure.needs else None)
-        if self._strangest[k] and self._empty == "ordinary":
+        if self.strangest[k] and self.empty == "ordinary":
             energy = energy.override_empty(STRANGEST)
         return Fold(self.calibrations[k], energy)
 
-    @property
-    def _settings(self) -> dict[str, Any]:
-        """What engines of all kinds take."""
-        return {"empty": self._empty, "n_jobs": self.n_jobs, "options": self.options}
-
-    def _engine(self, folds: Sequence[Fold], X: MatrixLike, merging: Merging) -> LabelsetEngine:
-        taxonomy, categories = self.choices.taxonomy, self.categories
-        if taxonomy is None or categories is None:
+    def _engine(self, outputs: Sequence[FloatArray | SparseOutputs], X: MatrixLike) -> LabelsetEngine:
+        kind, smoothed = GUARANTEES[self.choices.guarantee], self.choices.smoothed
+        taxonomy, weights = self.choices.taxonomy, self.folds[0].weights
+        merging = Merging(kind, np.zeros(len(outputs[0]), dtype=np.int64))
+        if kind.randomised or smoothed:
+            keys = keys_of(outputs if X is None else [X])
+            draws, smoothing = (draw_uniforms(self.seed, stream, keys) for stream in (MERGING, SMOOTHING))
+            merging = Merging(kind, draws, smoothing if smoothed else None)
+        settings: dict[str, Any] = {"empty": self.empty, "n_jobs": self.n_jobs, "options": self.options}
+        sparse = [part for part in outputs if isinstance(part, SparseOutputs)]
+        if sparse:
+            self._refuse_sparse()
+            measures = [fold.measure for fold in self.folds]
+            return compact_engine(measures, self.calibrations, sparse, merging, **settings)
+        folds = [self.meet(k, part, X) for k, part in enumerate(outputs) if not isinstance(part, SparseOutputs)]
+        if taxonomy is None:
             weighing = merging.weighing(self.sizes)
-            if self.weights is not None and self.choices.weight is not None:
-                weighing = weigh_densities(self.scores[0], self.weights, weights_of(self.choices.weight, X))
-            weighing_at = merging.weighing_at(self.sizes)
-            return make_engine(folds, weighing=weighing, weighing_at=weighing_at, **self._settings)
+            if weights is not None:
+                weighing = weigh_densities(self.scores[0], weights, self.choices.weights_of(X))
+            return make_engine(folds, weighing=weighing, weighing_at=merging.weighing_at(self.sizes), **settings)
         if isinstance(taxonomy, LabelsetTaxonomy):
-            return category_engine(folds, self.scores, categories, taxonomy, merging, **self._settings)
+            return category_engine(folds, self.scores, self._categories, taxonomy, merging, **settings)
         groups = taxonomy.of_examples(X, np.empty((len(merging.draws), 0), dtype=np.int8))
-        return grouped_engine(folds, self.scores, categories, groups, merging, **self._settings)
+        return grouped_engine(folds, self.scores, self._categories, groups, merging, **settings)
 
-    def _compact_engine(self, outputs: Sequence[SparseOutputs], merging: Merging) -> LabelsetEngine:
-        if self.choices.taxonomy is not None or self.weights is not None:
-            name = "weight" if self.weights is not None else "mondrian"
+    @property
+    def _categories(self) -> list[Categories]:
+        return [fold.categories for fold in self.folds if fold.categories is not None]
+
+    def _refuse_sparse(self) -> None:
+        """Raise ValueError where an answer takes dense outputs."""
+        if self.choices.taxonomy is not None or self.choices.weight is not None:
+            name = "mondrian" if self.choices.weight is None else "weight"
             raise ValueError(f"{name} needs dense outputs, got sparse matrices. Pass outputs.toarray().")
-        if any(self._strangest) and self._empty == "ordinary":
+        if any(self.strangest) and self.empty == "ordinary":
             raise ValueError(
                 "Examples without labels calibrate a model that was trained on none, so it finds them stranger than"
                 ' everything; sparse outputs have no room for that. Pass empty="allow" or outputs.toarray().'
             )
-        measures = [fold.measure for fold in self.folds]
-        return compact_engine(measures, self.calibrations, outputs, merging, **self._settings)
-
-
-def keys_of_outputs(outputs: FloatArray | SparseOutputs) -> UInt64Array:
-    """Return a key for each object from its outputs, the same for dense and sparse ones."""
-    if isinstance(outputs, SparseOutputs):
-        return object_keys(outputs.matrix, default=outputs.default)
-    return object_keys(outputs)

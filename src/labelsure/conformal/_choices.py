@@ -1,16 +1,24 @@
-"""What a user asks of a predictor beside learner and measure, checked at the door and kept together."""
+"""What a user asks of a predictor beside the learner, checked at one door before anything is fitted."""
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_choice
+from labelsure._core.validation import check_choice, n_rows
 from labelsure.conformal._guarantees import check_guarantee
-from labelsure.conformal._shift import weights_of
-from labelsure.conformal._taxonomy import ByLabel, Categories, LabelsetTaxonomy, Taxonomy, check_taxonomy
-from labelsure.measures import AutoMeasure, Measure, MeasureSum
+from labelsure.conformal._taxonomy import ByLabel, Categories, Taxonomy, check_objects, check_taxonomy
+from labelsure.measures import AutoMeasure, Measure, MeasureSum, default_measure
+
+WITHOUT_WEIGHT = {
+    "mondrian": "categories of weighed examples have no common denominator, so p-values would be rounded",
+    "smoothed": "exact weights and exact draws together do not fit whole numbers of 64 bits",
+    "folds": "nothing is proven about weighed p-values of several folds",
+}
+"""What does not go with weights, and why."""
 
 
 @dataclass(frozen=True)
@@ -41,71 +49,97 @@ class Choices:
         self, X: MatrixLike, Y: LabelMatrix, calibration: Any = slice(None)
     ) -> tuple[Categories | None, FloatArray | None]:
         """Return the categories and the weights of examples, as far as they are asked for; some rows calibrate."""
-        self.check_objects(X)
         categories = None if self.taxonomy is None else self.taxonomy.of_examples(X, Y)
-        weights = None if self.weight is None else weights_of(self.weight, X)
+        weights = None if self.weight is None else self.weights_of(X)
         if weights is not None and not weights[calibration].any():
             raise ValueError("weight is 0 for all calibration objects: none of them says anything about new objects.")
         return categories, weights
 
-    def check_objects(self, X: MatrixLike) -> None:
-        """Raise ValueError where categories or weights have to look at objects and there are none."""
-        by_object = self.taxonomy is not None and not isinstance(self.taxonomy, LabelsetTaxonomy)
-        if X is None and (by_object or self.weight is not None):
-            raise ValueError("Categories and weights of objects need the objects themselves: pass them as X.")
+    def weights_of(self, X: MatrixLike) -> FloatArray:
+        """Return the weights of objects, or say what is wrong with them."""
+        assert self.weight is not None
+        weights = np.asarray(self.weight(check_objects(X)), dtype=np.float64)
+        if weights.shape != (n_rows(X),):
+            raise ValueError(
+                f"weight must return one number per object, {n_rows(X)} in all, got an array of shape {weights.shape}."
+            )
+        wrong = weights[~(np.isfinite(weights) & (weights >= 0))]
+        if len(wrong):
+            raise ValueError(
+                "weight must return numbers of at least 0, the density of new objects over that of training objects,"
+                f" got {wrong[0]}."
+            )
+        return weights
 
 
 def check_choices(
-    *,
-    guarantee: str = "cross",
-    smoothed: bool,
-    empty: str,
-    mondrian: Any = None,
-    weight: Any = None,
+    asked: Choices,
+    measure: Any,
+    *labels: LabelMatrix,
     label_names: Sequence[str] | None,
-    n_labels: int,
     one_fold: bool,
-) -> Choices:
-    """Return the choices, or raise ValueError where they make no sense or exclude each other.
+    training_labels: bool = True,
+) -> tuple[Choices, Measure | AutoMeasure]:
+    """Return the choices and the measure, or raise ValueError where they make no sense or exclude each other.
 
     Parameters
     ----------
-    guarantee, smoothed, empty, mondrian, weight
-        As the user passed them.
-    label_names, n_labels
-        What the labels are.
-    one_fold : bool
-        Whether there is one model only.
-    """
-    check_choice(empty, ("auto", "allow", "exclude"), name="empty")
-    check_guarantee(guarantee, smoothed=smoothed, one_fold=one_fold, within_categories=mondrian is not None)
-    if weight is not None and not callable(weight):
-        raise ValueError(f"weight must be a function from objects to numbers, or None, got {weight!r}.")
-    if weight is not None and (mondrian is not None or smoothed or not one_fold):
-        other, why = (
-            ("mondrian", "categories of weighed examples have no common denominator, so p-values would be rounded")
-            if mondrian is not None
-            else ("smoothed", "exact weights and exact draws together do not fit whole numbers of 64 bits")
-            if smoothed
-            else ("folds", "nothing is proven about weighed p-values of several folds")
-        )
-        raise ValueError(f"weight does not go with {other}: {why}. Choose one of the two.")
-    taxonomy = None if mondrian is None else check_taxonomy(mondrian, label_names, n_labels)
-    return Choices(guarantee, bool(smoothed), empty, taxonomy, weight)
-
-
-def check_empty_labelsets(empty: str, *labels: LabelMatrix) -> None:
-    """Warn, or raise ValueError, where ``empty="exclude"`` leaves out a labelset that examples have.
-
-    Parameters
-    ----------
-    empty : str
-        The user's choice.
+    asked : Choices
+        As the user passed them, ``mondrian`` in the place of the taxonomy.
+    measure : object
+        As the user passed it; None is the default.
     *labels : arrays of shape (n, q)
         All labelsets that are known.
+    label_names : sequence of str or None
+        What the labels are called.
+    one_fold : bool
+        Whether there is one model only.
+    training_labels : bool
+        Whether the default measure may be one that learns from the labelsets a model was trained on.
     """
-    if empty != "exclude":
-        return
+    mondrian, weight, smoothed = asked.taxonomy, asked.weight, bool(asked.smoothed)
+    check_choice(asked.empty, ("auto", "allow", "exclude"), name="empty")
+    check_guarantee(asked.guarantee, smoothed=smoothed, one_fold=one_fold, within_categories=mondrian is not None)
+    if weight is not None and not callable(weight):
+        raise ValueError(f"weight must be a function from objects to numbers, or None, got {weight!r}.")
+    others = {"mondrian": mondrian is not None, "smoothed": smoothed, "folds": not one_fold}
+    clashes = [name for name, also in others.items() if also and weight is not None]
+    if clashes:
+        raise ValueError(f"weight does not go with {clashes[0]}: {WITHOUT_WEIGHT[clashes[0]]}. Choose one of the two.")
+    n_labels = labels[0].shape[1]
+    taxonomy = None if mondrian is None else check_taxonomy(mondrian, label_names, n_labels)
+    if measure is None:
+        measure = default_measure(n_labels, training_labels=training_labels)
+    elif isinstance(measure, str) and measure == "auto":
+        measure = AutoMeasure()
+    elif isinstance(measure, Measure | AutoMeasure):
+        measure.check_parameters(n_labels)
+    else:
+        raise ValueError(
+            f"measure must be a nonconformity measure such as labelsure.measures.PowerMeasure(), got {measure!r}."
+            " Pass measure='auto' to have one chosen."
+        )
+    if isinstance(taxonomy, ByLabel):
+        _check_no_root(measure, n_labels)
+    if asked.empty == "exclude":
+        _check_some_labels(labels)
+    return replace(asked, smoothed=smoothed, taxonomy=taxonomy), measure
+
+
+def _check_no_root(measure: Measure | AutoMeasure, n_labels: int) -> None:
+    """Raise ValueError where the scores of a measure cannot be told apart by one label."""
+    candidates = measure.list_candidates(n_labels) if isinstance(measure, AutoMeasure) else [measure]
+    parts = [part for one in candidates for part in (one.parts() if isinstance(one, MeasureSum) else [one])]
+    roots = [part for part in parts if part.form == "root"]
+    if roots:
+        raise ValueError(
+            f"mondrian by one label goes with measures without a square root, got {roots[0]!r} in measure={measure!r}."
+            " Choose ByCardinality(), a measure such as LogLossMeasure(), or AutoMeasure() with such candidates."
+        )
+
+
+def _check_some_labels(labels: Sequence[LabelMatrix]) -> None:
+    """Warn, or raise ValueError, where ``empty="exclude"`` leaves out a labelset that examples have."""
     n_known = sum(len(part) for part in labels)
     n_empty = sum(int((~part.any(axis=1)).sum()) for part in labels)
     if n_empty == n_known:
@@ -118,34 +152,5 @@ def check_empty_labelsets(empty: str, *labels: LabelMatrix) -> None:
             f'{n_empty} of {n_known} examples have no label, and with empty="exclude" no region holds the empty'
             ' labelset: objects without labels are always missed. Use empty="auto" unless there will be none.',
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
-
-
-def check_categories_of(measure: Measure | AutoMeasure | None, taxonomy: Taxonomy | None, n_labels: int) -> None:
-    """Raise ValueError where the scores of a measure cannot be told apart by the categories asked for."""
-    if measure is None or not isinstance(taxonomy, ByLabel):
-        return
-    candidates = measure.list_candidates(n_labels) if isinstance(measure, AutoMeasure) else [measure]
-    parts = [part for one in candidates for part in (one.parts() if isinstance(one, MeasureSum) else [one])]
-    roots = [part for part in parts if part.form == "root"]
-    if roots:
-        raise ValueError(
-            f"mondrian by one label goes with measures without a square root, got {roots[0]!r} in measure={measure!r}."
-            " Choose ByCardinality(), a measure such as LogLossMeasure(), or AutoMeasure() with such candidates."
-        )
-
-
-def check_measure(measure: Any, n_labels: int) -> Measure | AutoMeasure | None:
-    """Return the measure asked for, an AutoMeasure for "auto", None for the default, or say what a measure is."""
-    if measure is None:
-        return None
-    if isinstance(measure, str) and measure == "auto":
-        return AutoMeasure()
-    if not isinstance(measure, Measure | AutoMeasure):
-        raise ValueError(
-            f"measure must be a nonconformity measure such as labelsure.measures.PowerMeasure(), got {measure!r}."
-            " Pass measure='auto' to have one chosen."
-        )
-    measure.check_parameters(n_labels)
-    return measure

@@ -1,19 +1,20 @@
 """Cross-conformal prediction: every example calibrates once, under a model that has not seen it."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 from sklearn.utils import check_random_state
 
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import LabelMatrixLike, MatrixLike
-from labelsure.conformal._base import CalibratedClassifier, needs_of
-from labelsure.conformal._guarantees import GUARANTEES, check_fold_sizes
-from labelsure.conformal._models import fit_models
-from labelsure.conformal._splits import make_splits
+from labelsure.conformal._base import CalibratedClassifier
+from labelsure.conformal._guarantees import GUARANTEES
+from labelsure.conformal._models import make_splits
 from labelsure.measures import AutoMeasure, Measure
 
 
+@dataclass(eq=False, repr=False)
 class CrossConformalClassifier(CalibratedClassifier):
     """Cross-conformal predictor for multi-label classification.
 
@@ -46,9 +47,8 @@ class CrossConformalClassifier(CalibratedClassifier):
     mondrian : "cardinality", int, str, callable, Taxonomy or None, default=None
         P-values within categories: by the number of labels of the labelset ("cardinality", or
         ``ByCardinality(at_most=3)``), by whether it has one label (its number or name), or by a function of X that
-        returns a category per object. A category without calibration examples gives the p-value 1, smoothed
-        its draw. Not with guarantees
-        that need folds of equal size.
+        returns a category per object. A category without calibration examples gives the p-value 1, smoothed its draw.
+        Not with guarantees that need folds of equal size.
     smoothed : bool, default=False
         Smoothed p-values: ties are counted with a random weight, one draw per object. For "cross" only.
     random_state : int, RandomState or None, default=None
@@ -121,28 +121,16 @@ class CrossConformalClassifier(CalibratedClassifier):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        measure: Measure | AutoMeasure | str | None = None,
-        cv: Any = 10,
-        empty: str = "auto",
-        guarantee: str = "cross",
-        mondrian: Any = None,
-        smoothed: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.measure = measure
-        self.cv = cv
-        self.empty = empty
-        self.guarantee = guarantee
-        self.mondrian = mondrian
-        self.smoothed = smoothed
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    measure: Measure | AutoMeasure | str | None = None
+    cv: Any = 10
+    empty: str = "auto"
+    guarantee: str = "cross"
+    mondrian: Any = None
+    smoothed: bool = False
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def fit(self, X: MatrixLike, y: LabelMatrixLike, *, label_names: Sequence[str] | None = None) -> Self:
         """Fit one model per fold and score the fold's examples with it.
@@ -157,15 +145,7 @@ class CrossConformalClassifier(CalibratedClassifier):
             What the labels are called; None: as the columns of ``y``, where it is a DataFrame.
         """
         X, Y = self._check_fit(X, y, label_names)
-        choices, measure = self._check_choices([Y], one_fold=False)
-        choices.look_at(X, Y)  # functions of the user's own fail now rather than after all folds were fitted
+        choices, measure = self._check_choices(Y, one_fold=False)
         random = check_random_state(self.random_state)
         splits = make_splits(self.cv, X, Y, *draw_seeds(random, 1), equal=GUARANTEES[self.guarantee].prefixes)
-        check_fold_sizes(self.guarantee, [len(split.calibration) for split in splits])
-        self._keep_splits(splits, len(Y), draw_seeds(random, len(splits) + 1))
-        needs = needs_of(measure, self.n_labels_)
-        seeds = self.seeds_[:-1]
-        models = fit_models(self.estimator, X, Y, splits, seeds=seeds, needs=[needs], n_jobs=self.n_jobs)
-        self.models_ = [fold.model for fold in models]
-        self._calibrate(X, Y, splits, models, choices, measure)
-        return self
+        return self._learn(X, Y, splits, draw_seeds(random, len(splits) + 1), choices, measure)

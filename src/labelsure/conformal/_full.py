@@ -1,7 +1,8 @@
 """Full conformal prediction: the original, transductive definition."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Any, Self
@@ -13,31 +14,24 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from labelsure._core.randomness import (
-    SMOOTHING,
-    draw_order,
-    draw_seeds,
-    draw_uniforms,
-    object_keys,
-    set_missing_seeds,
-)
+from labelsure._core.randomness import SMOOTHING, draw_order, draw_seeds, draw_uniforms, object_keys, set_missing_seeds
 from labelsure._core.running import one_thread, progress_bar
 from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, n_rows, row_index_of
 from labelsure.conformal._base import LabelsetClassifier
-from labelsure.conformal._calibration import score_examples
-from labelsure.conformal._calibrator import STRANGEST
-from labelsure.conformal._models import copy_estimator, fit_model
-from labelsure.conformal._statements import on_average, state_full, without_empty
+from labelsure.conformal._calibrator import STRANGEST, score_examples
+from labelsure.conformal._guarantees import state_guarantee
+from labelsure.conformal._models import fit_model
 from labelsure.estimators import outputs_of
 from labelsure.labelsets import StoredEngine, Weighing, decode
-from labelsure.measures import Measure, Need, PowerMeasure
+from labelsure.measures import Measure, Need
 from labelsure.predictions import LabelsetPredictions
 
 MAX_LABELS = 24
 """With more labels one object's tables of counts and scores no longer fit in 256 MiB."""
 
 
+@dataclass(eq=False, repr=False)
 class FullConformalClassifier(LabelsetClassifier):
     """Full (transductive) conformal predictor for multi-label classification.
 
@@ -95,24 +89,16 @@ class FullConformalClassifier(LabelsetClassifier):
     (1, 4)
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        measure: Measure | None = None,
-        max_fits: int | None = 10_000,
-        empty: str = "auto",
-        smoothed: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.measure = measure
-        self.max_fits = max_fits
-        self.empty = empty
-        self.smoothed = smoothed
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _learned_last = "choices_"
+
+    estimator: Any = None
+    _: KW_ONLY
+    measure: Measure | None = None
+    max_fits: int | None = 10_000
+    empty: str = "auto"
+    smoothed: bool = False
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def fit(self, X: MatrixLike, y: LabelMatrixLike, *, label_names: Sequence[str] | None = None) -> Self:
         """Store the training data; the models are trained when objects arrive.
@@ -129,22 +115,19 @@ class FullConformalClassifier(LabelsetClassifier):
             What the labels are called; None: as the columns of ``y``, where it is a DataFrame.
         """
         X, Y = self._check_fit(X, y, label_names)
-        choices, measure = self._check_choices([Y], one_fold=True)
-        if measure is not None and Need.OUT_OF_FOLD_OUTPUTS in measure.needs:
+        choices, measure = self._check_choices(Y, one_fold=True, training_labels=False)
+        if Need.OUT_OF_FOLD_OUTPUTS in measure.needs:
             raise ValueError(
                 f"measure={self.measure!r} needs outputs of models that had not seen the example, and full conformal"
                 " prediction trains on all examples at once. Use CrossConformalClassifier, or name another measure."
             )
-        seed, self.draw_seed_ = draw_seeds(self.random_state, 2)
+        self.seed_, self.draw_seed_ = draw_seeds(self.random_state, 2)
         self.X_, self.Y_ = X, Y
-        self.base_ = copy_estimator(self.estimator, seed)
-        self.measure_ = set_missing_seeds(clone(PowerMeasure() if measure is None else measure), seed)
+        self.base_ = clone(self.estimator, safe=False)
+        self.measure_ = set_missing_seeds(clone(measure), self.seed_)
         self._score(X, Y)
         self.choices_ = choices
         return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "choices_")  # what fit learns last: one that failed half-way does not count
 
     def n_fits(self, n_objects: int) -> int:
         """Return how many times the classifier would be trained to predict this many objects."""
@@ -159,60 +142,57 @@ class FullConformalClassifier(LabelsetClassifier):
         X : array-like of shape (n_objects, n_features)
             The objects.
         """
-        X = self._check_predict(X)
-        X = _in_kind_of(self.X_, X)
-        n_objects = n_rows(X)
-        self._check_cost(X)
+        X, index = self._check_objects(X), row_index_of(X)
+        n_objects, n_examples, smoothed = n_rows(X), len(self.Y_), self.choices_.smoothed
+        everyone = _put_below(self.X_, X)
+        self._check_cost(everyone, n_objects)
         at_least = np.zeros((n_objects, 2**self.n_labels_), dtype=np.int32)
         above, scores = np.zeros_like(at_least), np.zeros(at_least.shape, dtype=np.int64)
         excluded = self.choices_.empty == "exclude"
         codes = range(excluded, 2**self.n_labels_)
-        answers = Parallel(n_jobs=self.n_jobs, return_as="generator")(self._jobs(X, codes))
+        objects = [_safe_indexing(everyone, [n_examples + i]) for i in range(n_objects)]
+        orders = [draw_order(self.draw_seed_, x, n_examples + 1) for x in objects]  # belong to the objects
+        jobs = (delayed(self._assume)(everyone, i, code, orders[i]) for i in range(n_objects) for code in codes)
+        answers = Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs)
         bar = progress_bar(answers, description="full conformal, fits", total=self.n_fits(n_objects))
         for job, answer in zip(product(range(n_objects), codes), bar, strict=True):
             at_least[job], above[job], scores[job] = answer
-        weighing, stated = Weighing.plain(len(self.Y_), n_objects), state_full(len(self.Y_))
-        if self.choices_.smoothed:
-            draws = draw_uniforms(self.draw_seed_, SMOOTHING, object_keys(X))
-            weighing, stated = Weighing.smoothed(len(self.Y_), draws), on_average(stated)
+        weighing = Weighing.plain(n_examples, n_objects)
+        if smoothed:
+            keys = np.concatenate([object_keys(x) for x in objects])
+            weighing = Weighing.smoothed(n_examples, draw_uniforms(self.draw_seed_, SMOOTHING, keys))
         return LabelsetPredictions(
             StoredEngine(at_least, above, scores, weighing, allow_empty=not excluded),
-            label_names=self.label_names_,
-            guarantee=without_empty(stated) if excluded else stated,
-            index=row_index_of(X),
+            label_names=self.label_names_ or (),
+            guarantee=state_guarantee("full", [[n_examples]], smoothed=smoothed, with_labels=excluded),
+            index=index,
         )
 
-    def _jobs(self, X: MatrixLike, codes: range) -> Iterator[Any]:
-        """Yield the fits to be done, object by object; the examples' order belongs to the object."""
-        for i in range(n_rows(X)):
-            x = _safe_indexing(X, [i])
-            order = draw_order(self.draw_seed_, x, len(self.Y_) + 1)
-            yield from (delayed(self._assume)(x, code, order) for code in codes)
-
-    def _assume(self, x: MatrixLike, code: int, order: IntArray) -> tuple[int, int, int]:
+    def _assume(self, everyone: MatrixLike, i: int, code: int, order: IntArray) -> tuple[int, int, int]:
         """Train with one object assumed to have one labelset; count the scores >= and > its own, and return that."""
-        X = _safe_indexing(_append_row(self.X_, x), order)
+        n_examples = len(self.Y_)
+        X = _safe_indexing(everyone, np.where(order == n_examples, n_examples + i, order))
         Y: LabelMatrix = np.vstack([self.Y_, decode(np.array([code]), self.n_labels_)])[order]
         scores = self._score(X, Y)
         without_labels = ~Y.any(axis=1)
         if self.choices_.empty == "auto" and without_labels.sum() == 1:  # whether it is the new example's or another's
             scores[without_labels] = STRANGEST
-        own = int(scores[order == len(self.Y_)][0])
+        own = int(scores[order == n_examples][0])
         return int(np.count_nonzero(scores >= own)) - 1, int(np.count_nonzero(scores > own)), own
 
     def _score(self, X: MatrixLike, Y: LabelMatrix) -> IntArray:
         """Train on all examples and return their scores, everything treating them alike."""
         with one_thread():
-            outputs = outputs_of(fit_model(self.base_, X, Y), X, self.n_labels_)
+            outputs = outputs_of(fit_model(self.base_, X, Y, seed=self.seed_), X, self.n_labels_)
             features = X if Need.FEATURES in self.measure_.needs else None
             fitted = clone(self.measure_).fit(Y, outputs=outputs, X=features)
             return score_examples(fitted, outputs, Y, X)
 
-    def _check_cost(self, X: MatrixLike) -> None:
-        n_objects, n_fits = n_rows(X), self.n_fits(n_rows(X))
+    def _check_cost(self, everyone: MatrixLike, n_objects: int) -> None:
+        n_fits = self.n_fits(n_objects)
         if self.max_fits is not None and n_fits > check_count(self.max_fits, name="max_fits"):
             start = time.perf_counter()
-            self._assume(_safe_indexing(X, [0]), 1, np.arange(len(self.Y_) + 1))
+            self._assume(everyone, 0, 1, np.arange(len(self.Y_) + 1))
             seconds = time.perf_counter() - start
             raise ValueError(
                 f"Full conformal prediction of {n_objects} objects with {self.n_labels_} labels takes"
@@ -234,27 +214,16 @@ def _readable(amount: int | Fraction) -> str:
     return str(amount) if isinstance(amount, int) else f"{float(amount):.2g}"
 
 
-def _in_kind_of(model: MatrixLike, X: MatrixLike) -> MatrixLike:
-    """Return X as the kind of container that ``model`` is, so that its rows can be put below it."""
-    if sparse.issparse(model):
-        return X if sparse.issparse(X) else sparse.csr_array(np.asarray(X))
+def _put_below(X: MatrixLike, more: MatrixLike) -> MatrixLike:
+    """Return X with more rows below it, all in the kind of container that X is."""
     if sparse.issparse(X):
-        X = X.toarray()
-    if hasattr(model, "iloc") and not hasattr(X, "iloc"):
-        return type(model)(X) if model.ndim == 1 else type(model)(X, columns=model.columns)
-    if isinstance(model, list) and not isinstance(X, list):
-        return list(np.asarray(X))
-    return X
-
-
-def _append_row(X: MatrixLike, x: MatrixLike) -> MatrixLike:
-    """Return X with the row x, of the same kind, below it."""
-    if sparse.issparse(X):
-        return sparse.vstack([X, x], format="csr")
+        return sparse.vstack([X, more if sparse.issparse(more) else np.asarray(more)], format="csr")
+    more = more.toarray() if sparse.issparse(more) else more
     if hasattr(X, "iloc"):
         import pandas as pd
 
-        return pd.concat([X, x], ignore_index=True)
+        columns = {} if X.ndim == 1 else {"columns": X.columns}
+        return pd.concat([X, more if hasattr(more, "iloc") else type(X)(more, **columns)], ignore_index=True)
     if isinstance(X, list):
-        return X + list(x)
-    return np.concatenate([X, x])
+        return X + list(more if isinstance(more, list) else np.asarray(more))
+    return np.concatenate([X, more])

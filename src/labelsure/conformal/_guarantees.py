@@ -1,10 +1,5 @@
-"""Guarantees as a choice: how the folds' p-values are merged. What is proven about each is in ``_statements``.
+"""Guarantees as a choice: which rule merges the folds' p-values, what goes with it, and what is proven of regions."""
 
-Every rule weighs a fold's count c = #{calibration scores at least the labelset's own}, that is its p-value
-p_k = (c + 1) / (|S_k| + 1), and adds the weights up, or takes the least of the running sums.
-"""
-
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,17 +10,28 @@ import numpy as np
 from labelsure._core.randomness import DRAW_UNIT
 from labelsure._core.types import IntArray
 from labelsure._core.validation import check_choice
-from labelsure.conformal._e_values import (
+from labelsure.conformal._rules import (
     E_VALUE_SCALE,
     ECalibrator,
     complements,
     linear_e_values,
+    running_mean,
     steep_e_values,
+    twice_mean,
 )
 from labelsure.labelsets import Weighing
+from labelsure.predictions import Guarantee, as_promised
 
-COMMON_BITS = 28
-"""Two numbers below 2^28 and a sum over folds of their products stay within int64."""
+SHIFTED = (
+    "independent examples{}, labels that depend on the object as they did in calibration, and weights that are the true"
+    " ratios of the objects' densities, up to rounding to 2^-30"
+)
+AVERAGED = ", on average over the draws, one per object and the same for equal objects"
+STABLE = "For stable learners the error is close to the significance in practice (Papadopoulos 2014)."
+
+ANY, SYMMETRIC = "any learner", "a learner that does not depend on their order"
+P2E = "Alami, Zakharia, Ben Taieb 2026; Ramdas, Manole 2023"
+BOOK = "Vovk, Gammerman, Shafer 2005"
 
 
 @dataclass(frozen=True)
@@ -53,25 +59,6 @@ class Kind:
     randomised: bool = False
 
 
-def twice_mean(sizes: Sequence[int], draws: IntArray) -> Weighing:
-    """Return the weighing of twice the mean of the p_k, a p-value whatever their dependence."""
-    weights, unit = _fold_p_values(sizes)
-    nothing = np.zeros(len(draws), dtype=np.int64)
-    return Weighing.ruled(2 * weights, nothing, len(sizes) * unit)
-
-
-def running_mean(sizes: Sequence[int], draws: IntArray) -> Weighing:
-    """Return the weighing of twice the smallest running mean of the p_k, a p-value where they are exchangeable."""
-    return _least_prefix(sizes, draws, lambda common, _: common)
-
-
-def randomised_running_mean(sizes: Sequence[int], draws: IntArray) -> Weighing:
-    """Return the same with p_1 / (2 - U) instead of p_1 as the first running mean, U the object's draw."""
-    return _least_prefix(sizes, draws, lambda common, draw: -(-common * DRAW_UNIT // (2 * DRAW_UNIT - draw)))
-
-
-P2E = "Alami, Zakharia, Ben Taieb 2026; Ramdas, Manole 2023"
-
 GUARANTEES: dict[str, Kind] = {
     "cross": Kind("Vovk, Wang 2020; Barber, Candes, Ramdas, Tibshirani 2021"),
     "exact": Kind(P2E, e_values=steep_e_values, randomised=True),
@@ -79,22 +66,37 @@ GUARANTEES: dict[str, Kind] = {
     "exact-prefix": Kind(P2E, e_values=steep_e_values, prefixes=True),
     "twice-mean": Kind("Rueschendorf 1982; Vovk, Wang 2020, 2021", twice_mean, linear_e_values),
     "e-mod": Kind("Gasparin, Ramdas 2025", running_mean, linear_e_values, prefixes=True),
-    "eu-mod": Kind("Gasparin, Ramdas 2025", randomised_running_mean, prefixes=True, randomised=True),
+    "eu-mod": Kind("Gasparin, Ramdas 2025", partial(running_mean, randomised=True), prefixes=True, randomised=True),
 }
 """What can be asked for, see the notes of CrossConformalClassifier."""
 
+UNMERGED = {
+    "full": Kind(BOOK),
+    "inductive": Kind(f"Papadopoulos, Proedrou, Vovk, Gammerman 2002; {BOOK}"),
+    "mondrian": Kind(BOOK),
+    "weighted": Kind("Tibshirani, Barber, Candes, Ramdas 2019"),
+}
+"""What is proven where there is one model, or one fold in each category."""
 
-def check_guarantee(guarantee: str, *, smoothed: bool, one_fold: bool = False, within_categories: bool = False) -> Kind:
-    """Return the kind of guarantee with this name, or raise ValueError where it does not go with the other choices."""
+
+def check_guarantee(
+    guarantee: str,
+    *,
+    smoothed: bool = False,
+    one_fold: bool = False,
+    within_categories: bool = False,
+    sizes: Sequence[int] = (),
+) -> None:
+    """Raise ValueError where a guarantee does not go with the other choices, or with the folds' sizes once known."""
     kind = GUARANTEES[check_choice(guarantee, tuple(GUARANTEES), name="guarantee")]
     if guarantee == "cross":
-        return kind
+        return
     if smoothed:
         raise ValueError(
             f"smoothed=True goes with guarantee='cross' only, got guarantee={guarantee!r}:"
             " the other rules are proven for whole counts."
         )
-    if one_fold:
+    if one_fold or len(sizes) == 1:
         raise ValueError(
             f"guarantee={guarantee!r} merges the p-values of at least two folds, got one fold."
             " An inductive predictor is exact already: leave guarantee out."
@@ -104,12 +106,6 @@ def check_guarantee(guarantee: str, *, smoothed: bool, one_fold: bool = False, w
             f"guarantee={guarantee!r} needs folds of equal size, and a category has another number of examples in every"
             " fold. Within categories choose 'cross', 'exact', 'exact-deterministic' or 'twice-mean'."
         )
-    return kind
-
-
-def check_fold_sizes(guarantee: str, sizes: Sequence[int]) -> None:
-    """Raise ValueError where the proof needs several folds, or folds of equal size, and these are not."""
-    kind = check_guarantee(guarantee, smoothed=False, one_fold=len(sizes) == 1)
     if kind.prefixes and len(set(sizes)) > 1:
         raise ValueError(
             f"guarantee={guarantee!r} is proven for folds of equal size, got sizes from {min(sizes)} to {max(sizes)}."
@@ -141,14 +137,13 @@ class Merging:
         smoothing = None if self.smoothing is None else self.smoothing[objects]
         return Merging(self.kind, self.draws[objects], smoothing)
 
-    def weighing(self, sizes: Sequence[int]) -> Weighing:
-        """Return the weighing of p-values from folds with this many calibration examples each."""
-        if self.kind.p_values is not None:
-            return self.kind.p_values(sizes, self.draws)
-        return self.counting(sizes)
+    def weighing(self, sizes: Sequence[int], *, within_category: bool = False) -> Weighing:
+        """Return the weighing of p-values from folds with this many calibration examples each.
 
-    def counting(self, sizes: Sequence[int]) -> Weighing:
-        """Return the weighing of the paper's p-values, which add the folds' counts up."""
+        Within a category these are always the paper's, which add the folds' counts up.
+        """
+        if self.kind.p_values is not None and not within_category:
+            return self.kind.p_values(sizes, self.draws)
         if self.smoothing is not None:
             return Weighing.smoothed(sum(sizes), self.smoothing)
         return Weighing.plain(sum(sizes), len(self.draws))
@@ -179,26 +174,111 @@ def weigh_e_values(significance: Fraction, *, kind: Kind, sizes: tuple[int, ...]
     )
 
 
-def _least_prefix(sizes: Sequence[int], draws: IntArray, first: Callable[[int, int], int]) -> Weighing:
-    weights, unit = _fold_p_values(sizes)
-    common = _scaled_up(math.lcm(*range(1, len(sizes) + 1)))
-    return Weighing.ruled(
-        2 * weights,
-        np.zeros(len(draws), dtype=np.int64),
-        unit * common,
-        multipliers=np.array([-(-common // t) for t in range(1, len(sizes) + 1)], dtype=np.int64),
-        first=np.array([first(common, int(draw)) for draw in draws], dtype=np.int64),
+def state_guarantee(
+    name: str,
+    sizes: Sequence[Sequence[int]],
+    *,
+    within_categories: bool = False,
+    complementary: bool = False,
+    smoothed: bool = False,
+    with_labels: bool = False,
+) -> Guarantee:
+    """Return what is proven about regions.
+
+    Given the categories of all examples, those of one category in a fold and a new one of it are exchangeable. So
+    whatever is proven from the folds' p-values holds for the category's; categories without examples are never missed.
+
+    Parameters
+    ----------
+    name : str
+        One of ``GUARANTEES``, or "full", "inductive" or "weighted" where nothing is merged.
+    sizes : sequence of sequences of int
+        Of each category, each fold's calibration examples; one where there are no categories.
+    within_categories : bool
+        Whether p-values are counted within categories.
+    complementary : bool
+        Whether every fold's model was trained on all other examples.
+    smoothed : bool
+        Whether p-values are smoothed: over their draws they are uniform, and may be as small as you like.
+    with_labels : bool
+        Whether the empty labelset is no candidate.
+    """
+    counts = [[size for size in of_category if size] for of_category in sizes if any(of_category)]
+    if within_categories and name == "cross" and all(len(of_category) == 1 for of_category in counts):
+        name = "mondrian"
+    kind, n_examples = (GUARANTEES | UNMERGED)[name], sum(map(sum, counts))
+    each = " with at least one label each" if with_labels else ""
+    bound: Callable[[float], float] = as_promised
+    conditions, at_level = f"exchangeable examples{each}", None
+    if name == "weighted":
+        conditions = SHIFTED.format(each)
+    elif name == "full":
+        conditions += ", on average over the examples' random order"
+    elif within_categories:
+        conditions += ", within each category"
+        if name == "cross":
+            bound = partial(_worst_bound, counts)
+            conditions += f", of which the smallest has {min(map(sum, counts))} examples"
+    elif name == "cross":
+        bound = partial(bound_by_size, sizes=counts[0])
+        conditions = f"{n_examples} {conditions} in {len(counts[0])} folds and {ANY}"
+    elif kind.prefixes:
+        conditions += " in folds of equal size and random order"
+    if smoothed or kind.randomised:
+        conditions += AVERAGED
+    elif name == "cross" and complementary and not within_categories:
+        bound = partial(_smaller_bound, sizes=counts[0])
+        at_level = partial(_name_learner, conditions=conditions, sizes=counts[0])
+    added_up = kind.p_values is None and kind.e_values is None  # else each fold has a p-value of its own
+    least = min(Fraction(1, (sum(of_category) if added_up else max(of_category)) + 1) for of_category in counts)
+    vacuous_below = None if smoothed or name in ("exact", "weighted") else least
+    remark = STABLE if name == "cross" and not within_categories else ""
+    return Guarantee(name, bound, at_level or conditions, kind.proved_by, remark, vacuous_below, n_examples)
+
+
+def bound_by_size(significance: float, sizes: Sequence[int]) -> float:
+    """Return a bound of the error of the paper's cross-conformal regions, for any folds and any learner.
+
+    The mean of the p_k, weighted by |S_k| + 1, is ((n + 1) p + K - 1) / (n + K), and twice a weighted mean of p-values
+    is a p-value (Vovk, Wang 2020). Smoothing leaves the bound as it is.
+
+    Examples
+    --------
+    >>> round(bound_by_size(0.05, [150] * 10), 4)
+    0.1113
+    """
+    n_examples, n_folds = sum(sizes), len(sizes)
+    return 2 * significance + 2 * (1 - significance) * (n_folds - 1) / (n_examples + n_folds)
+
+
+def bound_by_tournament(significance: float, sizes: Sequence[int]) -> float:
+    """Return another, for models trained on all other examples by a learner that does not depend on their order.
+
+    Put the new example and m - 1 imagined ones into one more fold, for a size m that K_m folds have. An example that is
+    missed beats all but eps (n + 1) - 1 of its opponents. Two examples of different folds cannot both beat each other,
+    so at most 2 eps (n + 1) + m - 2 of the (K_m + 1) m examples in folds of this size are missed, and the new one is as
+    likely as any of these to be among them (Barber, Candes, Ramdas, Tibshirani 2021, theorem 4).
+
+    Examples
+    --------
+    >>> round(bound_by_tournament(0.05, [2] * 100), 4)
+    0.0995
+    """
+    n_examples = sum(sizes)
+    return min(
+        (2 * significance * (n_examples + 1) + size - 2) / ((list(sizes).count(size) + 1) * size) for size in set(sizes)
     )
 
 
-def _fold_p_values(sizes: Sequence[int]) -> tuple[IntArray, int]:
-    """Return p_k for each fold and count in units of 1 over a whole number, and that number; rounded up if need be."""
-    unit = _scaled_up(math.lcm(*(size + 1 for size in sizes)))
-    table = [[-(-min(count + 1, size + 1) * unit // (size + 1)) for count in range(max(sizes) + 1)] for size in sizes]
-    return np.array(table, dtype=np.int64), unit
+def _smaller_bound(significance: float, *, sizes: Sequence[int]) -> float:
+    return min(bound_by_size(significance, sizes), bound_by_tournament(significance, sizes))
 
 
-def _scaled_up(whole: int) -> int:
-    """Return a multiple of a whole number a little below 2^COMMON_BITS, or that power where the number is larger."""
-    largest: int = 2**COMMON_BITS
-    return largest // whole * whole if whole <= largest else largest
+def _name_learner(significance: float, *, conditions: str, sizes: Sequence[int]) -> str:
+    """Return the conditions of the smaller bound at a level."""
+    symmetric = bound_by_tournament(significance, sizes) < bound_by_size(significance, sizes)
+    return conditions.replace(ANY, SYMMETRIC) if symmetric else conditions
+
+
+def _worst_bound(counts: Sequence[Sequence[int]], significance: float) -> float:
+    return max(bound_by_size(significance, of_category) for of_category in counts)

@@ -1,19 +1,20 @@
 """Inductive conformal prediction: one model, and calibration examples that it has not seen."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import LabelMatrixLike, MatrixLike
-from labelsure.conformal._base import CalibratedClassifier, needs_of
-from labelsure.conformal._calibration import check_training_part
-from labelsure.conformal._models import FoldModel, fit_models, outputs_of_models
-from labelsure.conformal._splits import Split, hold_out
+from labelsure.conformal._base import CalibratedClassifier
+from labelsure.conformal._models import Split, hold_out
+from labelsure.conformal._ready_outputs import check_training_part
 from labelsure.measures import AutoMeasure, Measure
 
 
+@dataclass(eq=False, repr=False)
 class InductiveConformalClassifier(CalibratedClassifier):
     """Inductive (split) conformal predictor for multi-label classification.
 
@@ -80,30 +81,17 @@ class InductiveConformalClassifier(CalibratedClassifier):
     LabelsetRegion(significance=0.1, 10 objects)
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        measure: Measure | AutoMeasure | str | None = None,
-        calibration_size: float | int = 0.3,
-        prefit: bool = False,
-        mondrian: Any = None,
-        weight: Callable[[MatrixLike], Any] | None = None,
-        empty: str = "auto",
-        smoothed: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.measure = measure
-        self.calibration_size = calibration_size
-        self.prefit = prefit
-        self.mondrian = mondrian
-        self.weight = weight
-        self.empty = empty
-        self.smoothed = smoothed
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    measure: Measure | AutoMeasure | str | None = None
+    calibration_size: float | int = 0.3
+    prefit: bool = False
+    mondrian: Any = None
+    weight: Callable[[MatrixLike], Any] | None = None
+    empty: str = "auto"
+    smoothed: bool = False
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def fit(
         self,
@@ -130,22 +118,16 @@ class InductiveConformalClassifier(CalibratedClassifier):
         """
         X, Y = self._check_fit(X, y, label_names, prefit=self.prefit)
         names = {"n_labels": self.n_labels_, "label_names": self.label_names_}
-        training = check_training_part(training_labels, training_outputs, **names)
-        if training.labels is not None and not self.prefit:
+        labels, outputs = check_training_part(training_labels, training_outputs, **names)
+        if labels is not None and not self.prefit:
             raise ValueError("training_labels goes with prefit=True; without it they are made from X and y.")
-        known = [Y] if training.labels is None else [Y, training.labels]
-        choices, measure = self._check_choices(known, one_fold=True)
+        known = [Y] if labels is None else [Y, labels]
+        learns = labels is not None or not self.prefit
+        choices, measure = self._check_choices(*known, one_fold=True, training_labels=learns)
         split_seed, *seeds = draw_seeds(self.random_state, 3)
-        nobody, everyone = np.empty(0, dtype=np.int64), np.arange(len(Y))
-        split = Split(nobody, everyone) if self.prefit else hold_out(self.calibration_size, len(Y), split_seed)
-        choices.look_at(X, Y, split.calibration)  # functions of the user's own fail before anything is fitted
         if self.prefit:
-            (outputs,) = outputs_of_models([self.estimator], X, self.n_labels_, n_jobs=None)
-            models = [FoldModel(self.estimator, outputs)]
-        else:
-            needs = needs_of(measure, self.n_labels_)
-            models = fit_models(self.estimator, X, Y, [split], seeds=seeds[:1], needs=[needs], n_jobs=None)
-        self._keep_splits([split], len(Y), seeds)
-        self.models_ = [models[0].model]
-        self._calibrate(X, Y, [split], models, choices, measure, training if self.prefit else None)
-        return self
+            split = Split(np.empty(0, dtype=np.int64), np.arange(len(Y)))
+            training = {"training_labels": labels, "training_outputs": outputs, "training_objects": None}
+            return self._learn(X, Y, [split], seeds, choices, measure, fitted=[self.estimator], training=training)
+        split = hold_out(self.calibration_size, len(Y), split_seed)
+        return self._learn(X, Y, [split], seeds, choices, measure)

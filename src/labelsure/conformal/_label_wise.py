@@ -1,21 +1,22 @@
 """Label-wise conformal prediction: a p-value for each label being off and on."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from labelsure._core.randomness import SMOOTHING, draw_seeds, draw_uniforms, object_keys
-from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.types import IntArray, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import row_index_of
 from labelsure.conformal._base import WrappingClassifier
-from labelsure.conformal._label_wise_calibration import LabelCalibration, predict_values
-from labelsure.conformal._models import FoldModel, fit_models, outputs_of_models
-from labelsure.conformal._splits import Split, hold_out, make_splits
+from labelsure.conformal._label_wise_outputs import LabelCalibration, predict_values
+from labelsure.conformal._models import Split, fit_models, hold_out, make_splits, outputs_of_models
 from labelsure.predictions import LabelWisePredictions
 
 
+@dataclass(eq=False, repr=False)
 class LabelWiseConformalClassifier(WrappingClassifier):
     r"""Binary-relevance conformal predictor: p-values of single labels, from an inductive or a cross-conformal split.
 
@@ -61,15 +62,19 @@ class LabelWiseConformalClassifier(WrappingClassifier):
     n_labels_ : int
         The number of labels.
     label_names_ : tuple of str or None
-        The labels' names, where Y was a DataFrame.
+        The labels' names, where they are known.
 
     Notes
     -----
     For exchangeable data and a held-out calibration set, :math:`P(p_j(t_j) \le \varepsilon) \le \varepsilon` for every
     label j; with ``conditional`` also given :math:`t_j = c`, for both values. For all labels at once see
     :meth:`labelsure.LabelWisePredictions.region`. With ``cv``, n examples and K folds, less is proven:
-    :math:`2 \varepsilon + 2 (1 - \varepsilon)(K - 1) / (n + K)`, for any learner [2]_ [3]_; with ``conditional`` the
-    same given :math:`t_j = c`, with the examples that have this value and the folds that have any.
+    :math:`2 \varepsilon + 2 (1 - \varepsilon)(K - 1) / (n + K)` for any learner [2]_ [3]_; with ``conditional`` the
+    same given :math:`t_j = c`, with the examples that have this value and the folds that have any. Without
+    ``conditional`` and ``smoothed``, for models trained on all other examples by a learner that does not depend on
+    their order, the bound for K folds of m examples each is the smaller one of that and
+    :math:`(2 \varepsilon (n + 1) + m - 2) / ((K + 1) m)` [3]_. ``predict_labels(X).region(0.1).statement`` says what
+    holds for the numbers at hand.
 
     References
     ----------
@@ -92,26 +97,17 @@ class LabelWiseConformalClassifier(WrappingClassifier):
     LabelWiseRegion(significance=0.2, at_most_wrong=1, 20 objects)
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        conditional: bool = False,
-        calibration_size: float | int = 0.3,
-        cv: Any = None,
-        prefit: bool = False,
-        smoothed: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.conditional = conditional
-        self.calibration_size = calibration_size
-        self.cv = cv
-        self.prefit = prefit
-        self.smoothed = smoothed
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _learned_last = "calibrated_"
+
+    estimator: Any = None
+    _: KW_ONLY
+    conditional: bool = False
+    calibration_size: float | int = 0.3
+    cv: Any = None
+    prefit: bool = False
+    smoothed: bool = False
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def fit(self, X: MatrixLike, y: LabelMatrixLike, *, label_names: Sequence[str] | None = None) -> Self:
         """Fit the classifier and score, label by label, examples that it has not seen.
@@ -128,19 +124,18 @@ class LabelWiseConformalClassifier(WrappingClassifier):
         if self.prefit and self.cv is not None:
             raise ValueError("cv goes without prefit=True: a model that is fitted already has no folds.")
         X, Y = self._check_fit(X, y, label_names, prefit=self.prefit)
-        random = check_random_state(self.random_state)
+        random, fitted = check_random_state(self.random_state), None
         if self.prefit:
-            self.fold_indices_ = [np.arange(len(Y))]
-            (outputs,) = outputs_of_models([self.estimator], X, self.n_labels_, n_jobs=None)
-            models = [FoldModel(self.estimator, outputs)]
-            *_, self.draw_seed_ = draw_seeds(random, 2)
+            splits, fitted = [Split(np.empty(0, dtype=np.int64), np.arange(len(Y)))], [self.estimator]
+        elif self.cv is None:
+            splits = [hold_out(self.calibration_size, len(Y), *draw_seeds(random, 1))]
         else:
-            splits = self._splits(X, Y, *draw_seeds(random, 1))
-            self.fold_indices_ = [split.calibration for split in splits]
-            *seeds, self.draw_seed_ = draw_seeds(random, len(splits) + 1)
-            models = fit_models(self.estimator, X, Y, splits, seeds=seeds, needs=[], n_jobs=self.n_jobs)
-        self.models_ = [fold.model for fold in models]
+            splits = make_splits(self.cv, X, Y, *draw_seeds(random, 1))
+        *seeds, self.draw_seed_ = draw_seeds(random, len(splits) + 1)
+        models = fit_models(self.estimator, X, Y, splits, seeds=seeds, needs=[], n_jobs=self.n_jobs, fitted=fitted)
+        self.models_, self.fold_indices_ = [fold.model for fold in models], [split.calibration for split in splits]
         self.smoothed_ = bool(self.smoothed)
+        self.complementary_ = all(len(split.train) + len(split.calibration) == len(Y) for split in splits)
         self.calibrated_ = [
             LabelCalibration.of(fold.outputs, Y[rows], conditional=self.conditional)
             for fold, rows in zip(models, self.fold_indices_, strict=True)
@@ -155,7 +150,7 @@ class LabelWiseConformalClassifier(WrappingClassifier):
         X : array-like of shape (n_objects, n_features)
             The objects.
         """
-        X = self._check_predict(X)
+        X = self._check_objects(X)
         outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.n_jobs)
         return predict_values(
             self.calibrated_,
@@ -163,6 +158,7 @@ class LabelWiseConformalClassifier(WrappingClassifier):
             draws=draw_uniforms(self.draw_seed_, SMOOTHING, object_keys(X)) if self.smoothed_ else None,
             label_names=self.label_names_,
             index=row_index_of(X),
+            complementary=self.complementary_,
         )
 
     def predict(self, X: MatrixLike) -> IntArray:
@@ -179,11 +175,3 @@ class LabelWiseConformalClassifier(WrappingClassifier):
             Zeros and ones.
         """
         return self.predict_labels(X).labels.astype(np.int64)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "calibrated_")  # what every fit learns last
-
-    def _splits(self, X: MatrixLike, Y: LabelMatrix, seed: int) -> list[Split]:
-        if self.cv is None:
-            return [hold_out(self.calibration_size, len(Y), seed)]
-        return make_splits(self.cv, X, Y, seed)

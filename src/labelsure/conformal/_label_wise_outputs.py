@@ -1,16 +1,155 @@
-"""Label-wise p-values for ready-made outputs."""
+"""Label-wise p-values: scores and counts of single labels, and the way in for ready-made outputs."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from labelsure._core.randomness import SMOOTHING, draw_seeds, draw_uniforms, join_keys, object_keys
-from labelsure._core.types import IntArray, LabelMatrixLike
+import numpy as np
+
+from labelsure._core.fixed_point import choose_exponent, to_fixed_point
+from labelsure._core.p_values import weigh_scores
+from labelsure._core.randomness import DRAW_UNIT, SMOOTHING, draw_seeds, draw_uniforms
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike
 from labelsure._core.validation import check_examples, check_outputs, row_index_of
-from labelsure.conformal._fold_outputs import check_folds, check_same_objects, one_per_fold
-from labelsure.conformal._label_wise_calibration import LabelCalibration, predict_values
-from labelsure.predictions import LabelWisePredictions
+from labelsure.conformal._guarantees import state_guarantee
+from labelsure.conformal._ready_outputs import keys_of, read_per_fold, rows_of_folds
+from labelsure.predictions import JointScores, LabelWiseGuarantee, LabelWisePredictions
+
+EXPONENT = choose_exponent(1.0)
+"""Scores |c - o| lie between 0 and 1."""
+
+UNIT = 2**EXPONENT
 
 
+@dataclass(frozen=True, eq=False)
+class LabelCalibration:
+    """The scores |t_j - o_j| of one fold's calibration examples, label by label.
+
+    Attributes
+    ----------
+    scores : int64 array of shape (m, q)
+        Those of each example, in descending order.
+    groups : sequence of q pairs of int64 arrays
+        The scores that "off" and "on" are compared with: label-conditional, those of the examples with that value of
+        the label; else those of all examples, twice.
+    conditional : bool
+        Whether the scores are those of the examples with the same value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> outputs, Y = np.array([[0.75], [0.5], [0.25]]), np.array([[1], [0], [0]])
+    >>> LabelCalibration.of(outputs, Y, conditional=False).weigh(score_values(np.array([[0.5]])), None).tolist()
+    [[[1, 1]]]
+    >>> LabelCalibration.of(outputs, Y, conditional=True).weigh(score_values(np.array([[0.5]])), None).tolist()
+    [[[1, 0]]]
+    """
+
+    scores: IntArray
+    groups: Sequence[tuple[IntArray, IntArray]]
+    conditional: bool
+
+    @classmethod
+    def of(cls, outputs: FloatArray, Y: LabelMatrix, *, conditional: bool) -> "LabelCalibration":
+        """Return the calibration of these outputs and labels, (m, q) each."""
+        scores = np.take_along_axis(score_values(outputs), Y[:, :, None].astype(np.int64), axis=2)[:, :, 0]
+        groups = []
+        for j in range(Y.shape[1]):
+            if conditional:
+                off, on = (np.sort(scores[Y[:, j] == c, j]) for c in (0, 1))
+            else:
+                off = on = np.sort(scores[:, j])
+            groups.append((off, on))
+        return cls(-np.sort(-scores, axis=1), groups, conditional)
+
+    @property
+    def group_sizes(self) -> IntArray:
+        """The number of examples that "off" and "on" of each label are compared with, shape (q, 2)."""
+        return np.array([[len(off), len(on)] for off, on in self.groups], dtype=np.int64)
+
+    def weigh(self, scores: IntArray, draws: IntArray | None) -> IntArray:
+        """Return how much the calibration scores that are at least those of each value count, (n, q, 2)."""
+        weights = np.empty_like(scores)
+        for j, group in enumerate(self.groups):
+            for c, calibration in enumerate(group):
+                weights[:, j, c] = weigh_scores(calibration, scores[:, j, c], draws)
+        return weights
+
+
+def score_values(outputs: FloatArray) -> IntArray:
+    """Return |c - o_j| for c = 0 and c = 1 in units of 2^-EXPONENT, shape (n, q, 2)."""
+    off = to_fixed_point(outputs, EXPONENT)
+    return np.stack([off, UNIT - off], axis=2)
+
+
+def predict_values(
+    folds: Sequence[LabelCalibration],
+    outputs: Sequence[FloatArray],
+    *,
+    draws: IntArray | None,
+    label_names: Sequence[str] | None,
+    index: Any = None,
+    complementary: bool = True,
+) -> LabelWisePredictions:
+    """Return the p-values of each label's values for new objects.
+
+    Parameters
+    ----------
+    folds : sequence of LabelCalibration
+        One for an inductive predictor, K for a cross-conformal one.
+    outputs : sequence of arrays of shape (n, q)
+        Of each fold's model.
+    draws : int64 array of shape (n,) or None
+        For smoothed p-values, one number from 1 to ``DRAW_UNIT`` per object.
+    label_names : sequence of str or None
+        The labels' names.
+    index : pandas index or None
+        That of the objects.
+    complementary : bool
+        Whether each fold's model was trained on all other examples.
+    """
+    scores = [score_values(fold_outputs) for fold_outputs in outputs]
+    weights = [fold.weigh(of_values, draws) for fold, of_values in zip(folds, scores, strict=True)]
+    sizes = sum_up([fold.group_sizes for fold in folds])
+    unit, own = (1, np.int64(1)) if draws is None else (DRAW_UNIT, draws[:, None, None])
+    totals, denominators = sum_up(scores), (sizes + 1) * unit
+    return LabelWisePredictions(
+        np.where(sizes == 0, denominators, sum_up(weights) + own),  # 1 where there is nothing to compare with
+        denominators,
+        nearer_on=totals[:, :, 1] < totals[:, :, 0],
+        joint=None if folds[0].conditional else _join(folds, scores, draws),
+        guarantee=state_guarantee_of_labels(folds, complementary=complementary and draws is None),
+        label_names=tuple(label_names or ()),
+        index=index,
+    )
+
+
+def _join(folds: Sequence[LabelCalibration], scores: Sequence[IntArray], draws: IntArray | None) -> JointScores:
+    off = np.stack([of_values[:, :, 0] for of_values in scores])
+    return JointScores(off, UNIT, [fold.scores for fold in folds], draws)
+
+
+def state_guarantee_of_labels(folds: Sequence[LabelCalibration], *, complementary: bool) -> LabelWiseGuarantee:
+    """Return what is proven about p-values of labels from these folds."""
+    sizes, conditional = [len(fold.scores) for fold in folds], folds[0].conditional
+    return LabelWiseGuarantee(
+        sum_up([fold.group_sizes for fold in folds]),
+        sum_up([(fold.group_sizes > 0).astype(np.int64) for fold in folds]),
+        conditional,
+        state_guarantee(
+            "inductive" if len(sizes) == 1 else "cross", [sizes], complementary=complementary and not conditional
+        ),
+    )
+
+
+def sum_up(arrays: Sequence[IntArray]) -> IntArray:
+    """Return the sum of whole numbers over the folds."""
+    total: IntArray = np.sum(arrays, axis=0, dtype=np.int64)
+    return total
+
+
+@dataclass(eq=False, repr=False)
 class LabelWiseOutputsPredictor:
     """A calibrated label-wise predictor that works on outputs, made by :func:`calibrate_labels`.
 
@@ -22,6 +161,10 @@ class LabelWiseOutputsPredictor:
         The fold numbers in ascending order, the order in which new outputs are expected; None for an inductive one.
     n_labels : int
         The number of labels.
+    label_names : sequence of str or None
+        What they are called.
+    draw_seed : int or None
+        For the draws of smoothed p-values; None where they are not.
 
     Examples
     --------
@@ -31,19 +174,11 @@ class LabelWiseOutputsPredictor:
     [[[0.25, 0.75], [0.75, 0.25]]]
     """
 
-    def __init__(
-        self,
-        calibrated: Sequence[LabelCalibration],
-        *,
-        fold_numbers: IntArray | None,
-        label_names: Sequence[str] | None,
-        draw_seed: int | None,
-    ) -> None:
-        self.calibrated = tuple(calibrated)
-        self.fold_numbers = fold_numbers
-        self.n_labels = self.calibrated[0].n_labels
-        self.label_names = label_names
-        self.draw_seed = draw_seed
+    calibrated: tuple[LabelCalibration, ...]
+    fold_numbers: IntArray | None
+    n_labels: int
+    label_names: Sequence[str] | None
+    draw_seed: int | None
 
     def predict_labels(self, outputs: Any) -> LabelWisePredictions:
         """Return p-values of each label being off and on for new objects.
@@ -53,14 +188,11 @@ class LabelWiseOutputsPredictor:
         outputs : array-like of shape (n_objects, n_labels), or (K, n_objects, n_labels) for a cross-conformal one
             Between 0 and 1: of the one model, or of each fold's model in the order of ``fold_numbers``.
         """
-        per_fold = one_per_fold(outputs, None if self.fold_numbers is None else len(self.calibrated), self.n_labels)
         names = self.label_names
-        checked = [check_outputs(part, n_labels=self.n_labels, label_names=names) for part in per_fold]
-        check_same_objects(checked)
-        draws = None
-        if self.draw_seed is not None:
-            draws = draw_uniforms(self.draw_seed, SMOOTHING, join_keys([object_keys(part) for part in checked]))
-        index = row_index_of(per_fold[0])
+        read = partial(check_outputs, n_labels=self.n_labels, label_names=names)
+        checked = read_per_fold(outputs, self.fold_numbers, self.n_labels, read)
+        draws = None if self.draw_seed is None else draw_uniforms(self.draw_seed, SMOOTHING, keys_of(checked))
+        index = row_index_of(outputs if self.fold_numbers is None else outputs[0])
         return predict_values(self.calibrated, checked, draws=draws, label_names=names, index=index)
 
 
@@ -113,11 +245,7 @@ def calibrate_labels(
     [[[0.33, 0.67], [0.25, 0.5]]]
     """
     checked, labels, names = check_examples(outputs, Y, label_names)
-    if folds is None:
-        parts, fold_numbers = [slice(None)], None
-    else:
-        fold_of, fold_numbers = check_folds(folds, len(labels))
-        parts = [fold_of == k for k in range(len(fold_numbers))]
-    calibrated = [LabelCalibration.of(checked[part], labels[part], conditional=conditional) for part in parts]
+    rows, fold_numbers = rows_of_folds(folds, len(labels))
+    calibrated = [LabelCalibration.of(checked[part], labels[part], conditional=conditional) for part in rows]
     draw_seed = draw_seeds(random_state, 1)[0] if smoothed else None
-    return LabelWiseOutputsPredictor(calibrated, fold_numbers=fold_numbers, label_names=names, draw_seed=draw_seed)
+    return LabelWiseOutputsPredictor(tuple(calibrated), fold_numbers, labels.shape[1], names, draw_seed)

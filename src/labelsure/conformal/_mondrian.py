@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
 from labelsure.labelsets import (
     CategoryEngine,
     Empty,
-    EngineOptions,
     Fold,
     FoldEngine,
     GroupedEngine,
@@ -46,8 +46,7 @@ def category_engine(
     merging: Merging,
     *,
     empty: Empty,
-    n_jobs: int | None,
-    options: EngineOptions | None = None,
+    **settings: Any,
 ) -> LabelsetEngine:
     """Return the engine of a taxonomy of labelsets: p = (#{>= within the category} + 1) / (n_category + 1).
 
@@ -61,36 +60,27 @@ def category_engine(
         What they are categories of.
     merging : Merging
         Of the folds' counts in a category.
-    empty, n_jobs, options
-        As in make_engine; the empty labelset is ordinary or excluded.
+    empty : str
+        Whether the empty labelset is "ordinary" or "excluded".
+    **settings
+        As in make_engine.
     """
-    all_categories = taxonomy.all_categories(folds[0].energy.n_labels)
-    sizes = {category: [int((own == category).sum()) for own in categories] for category in all_categories}
-    denominator = _common_denominator(
-        [sum(of_category) + 1 for of_category in sizes.values()],
-        COMMON_BITS if merging.smoothing is None else COMMON_SMOOTHED_BITS,
-    )
+    within = {
+        category: [own[of_examples == category] for own, of_examples in zip(scores, categories, strict=True)]
+        for category in taxonomy.all_categories(folds[0].energy.n_labels)
+    }
+    sizes = {category: [len(own) for own in of_folds] for category, of_folds in within.items()}
+    largest = 2 ** (COMMON_BITS if merging.smoothing is None else COMMON_SMOOTHED_BITS)
+    denominator = min(math.lcm(*(sum(of_folds) + 1 for of_folds in sizes.values())), largest)
     parts = []
-    for category, of_folds in sizes.items():
-        within = [own_scores[own == category] for own_scores, own in zip(scores, categories, strict=True)]
+    for category, of_folds in within.items():
         kept = [
-            _keep(fold, own, taxonomy, category, first=k == 0)
-            for k, (fold, own) in enumerate(zip(folds, within, strict=True))
+            _keep(*fold, taxonomy, category, first=k == 0) for k, fold in enumerate(zip(folds, of_folds, strict=True))
         ]
-        weighing = _weigh_category(of_folds, denominator, merging)
-        at_level = merging.weighing_at(of_folds)
-        weighing_at = None if at_level is None else partial(_decide, weighing_at=at_level)
-        allow_empty = empty == "ordinary"
-        parts.append(
-            FoldEngine(
-                kept,
-                allow_empty=allow_empty,
-                weighing=weighing,
-                weighing_at=weighing_at,
-                n_jobs=n_jobs,
-                options=options,
-            )
-        )
+        weighing = _weigh_category(sizes[category], denominator, merging)
+        at_level = merging.weighing_at(sizes[category])
+        settings["weighing_at"] = at_level and partial(_decide, weighing_at=at_level)
+        parts.append(FoldEngine(kept, allow_empty=empty == "ordinary", weighing=weighing, **settings))
     return CategoryEngine(parts)
 
 
@@ -100,10 +90,7 @@ def grouped_engine(
     categories: Sequence[Categories],
     groups: Categories,
     merging: Merging,
-    *,
-    empty: Empty,
-    n_jobs: int | None,
-    options: EngineOptions | None = None,
+    **settings: Any,
 ) -> LabelsetEngine:
     """Return the engine of a taxonomy of objects: each new object meets the calibration examples of its own category.
 
@@ -117,29 +104,23 @@ def grouped_engine(
         The new objects' categories.
     merging : Merging
         Of the folds' counts in a category.
-    empty, n_jobs, options
+    **settings
         As in make_engine.
     """
     engines, places = [], []
     for group in np.unique(groups):
-        own = np.flatnonzero(groups == group)
-        within = [fold_scores[of_fold == group] for fold_scores, of_fold in zip(scores, categories, strict=True)]
-        sizes, kept = [len(part) for part in within], []
-        for fold, part in zip(folds, within, strict=True):
-            kept.append(Fold(np.sort(part if len(part) else np.array([NO_SCORE])), fold.energy.take(own)))
-        of_group = merging.take(own)
-        engines.append(
-            make_engine(
-                kept,
-                empty=empty,
-                weighing=of_group.counting(sizes),
-                weighing_at=of_group.weighing_at(sizes),
-                n_jobs=n_jobs,
-                options=options,
-            )
-        )
-        places.append(own)
+        objects = np.flatnonzero(groups == group)
+        within = [own[of_examples == group] for own, of_examples in zip(scores, categories, strict=True)]
+        kept = [Fold(_calibration(own), fold.energy.take(objects)) for fold, own in zip(folds, within, strict=True)]
+        sizes, of_group = [len(own) for own in within], merging.take(objects)
+        weighing, weighing_at = of_group.weighing(sizes, within_category=True), of_group.weighing_at(sizes)
+        engines.append(make_engine(kept, weighing=weighing, weighing_at=weighing_at, **settings))
+        places.append(objects)
     return GroupedEngine(engines, places)
+
+
+def _calibration(scores: IntArray) -> IntArray:
+    return np.sort(scores if len(scores) else np.array([NO_SCORE]))
 
 
 def _keep(fold: Fold, within: IntArray, taxonomy: LabelsetTaxonomy, category: int, *, first: bool) -> Fold:
@@ -149,10 +130,9 @@ def _keep(fold: Fold, within: IntArray, taxonomy: LabelsetTaxonomy, category: in
     of another category, and where it is, it stands for the new object, which the p-value counts too.
     """
     highest = fold.energy.upper_bound() + 1
-    scores = np.append(within, highest) if first else within
-    scores = scores if len(scores) else np.array([NO_SCORE])
-    beyond = max(int(scores.max()), highest) - fold.energy.lower_bound() + 1
-    return Fold(np.sort(scores), taxonomy.keep(fold.energy, category, beyond))
+    calibration = _calibration(np.append(within, highest) if first else within)
+    beyond = max(int(calibration[-1]), highest) - fold.energy.lower_bound() + 1
+    return Fold(calibration, taxonomy.keep(fold.energy, category, beyond))
 
 
 def _weigh_category(sizes: Sequence[int], denominator: int, merging: Merging) -> Weighing:
@@ -180,8 +160,3 @@ def _decide(significance: Fraction, *, weighing_at: Callable[[Fraction], Weighin
     weights[0, 1:] = weighing.weights[0]
     weights[0, 0] = NO_MEMBER
     return replace(weighing, weights=weights)
-
-
-def _common_denominator(denominators: Sequence[int], bits: int) -> int:
-    common = math.lcm(*denominators)
-    return common if common <= 2**bits else 2**bits

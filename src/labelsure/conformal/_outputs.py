@@ -1,6 +1,8 @@
 """The way in for ready-made outputs: arrays of a neural net, of another library, of another language."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,27 +10,35 @@ import numpy as np
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_same_length, read_labels, row_index_of
-from labelsure.conformal._calibration import FoldExamples, TrainingPart, calibrate, check_training_part
-from labelsure.conformal._calibrator import Calibrator
-from labelsure.conformal._choices import check_categories_of, check_choices, check_empty_labelsets, check_measure
-from labelsure.conformal._fold_outputs import check_folds, check_same_objects, one_per_fold
-from labelsure.conformal._guarantees import check_fold_sizes
-from labelsure.conformal._sparse_outputs import SparseOutputs, read_outputs
+from labelsure.conformal._calibrator import Calibrator, FoldExamples, calibrate
+from labelsure.conformal._choices import Choices, check_choices
+from labelsure.conformal._guarantees import check_guarantee
+from labelsure.conformal._ready_outputs import (
+    SparseOutputs,
+    TrainingPart,
+    check_training_part,
+    read_outputs,
+    read_per_fold,
+    rows_of_folds,
+)
 from labelsure.measures import AutoMeasure, Measure, MeasureChoices
 from labelsure.predictions import LabelsetPredictions
 
 
+@dataclass(eq=False, repr=False)
 class OutputsPredictor:
     """A calibrated predictor that works on outputs instead of objects, made by :func:`calibrate_outputs`.
 
     Attributes
     ----------
+    calibrator : Calibrator
+        Fitted measures, calibration scores and choices.
     fold_numbers : int array of shape (K,) or None
         The fold numbers in ascending order, the order in which new outputs are expected; None for an inductive one.
     n_labels : int
         The number of labels.
-    calibrator : Calibrator
-        Fitted measures, calibration scores and choices.
+    default_output : float
+        The output of every entry that a sparse matrix does not store.
 
     Examples
     --------
@@ -40,13 +50,10 @@ class OutputsPredictor:
     [[1, 0]]
     """
 
-    def __init__(
-        self, calibrator: Calibrator, *, fold_numbers: IntArray | None, n_labels: int, default_output: float
-    ) -> None:
-        self.calibrator = calibrator
-        self.fold_numbers = fold_numbers
-        self.n_labels = n_labels
-        self.default_output = default_output
+    calibrator: Calibrator
+    fold_numbers: IntArray | None
+    n_labels: int
+    default_output: float
 
     @property
     def measure_choices(self) -> MeasureChoices | None:
@@ -81,11 +88,9 @@ class OutputsPredictor:
 
     def _read(self, outputs: Any, X: MatrixLike) -> list[FloatArray | SparseOutputs]:
         """Return new objects' outputs of each fold's model, all dense where one of them is."""
-        n_folds = None if self.fold_numbers is None else len(self.fold_numbers)
-        parts = one_per_fold(outputs, n_folds, self.n_labels)
-        names = self.calibrator.label_names
-        read = [read_outputs(part, self.default_output, n_labels=self.n_labels, label_names=names) for part in parts]
-        check_same_objects(read)
+        names: dict[str, Any] = {"n_labels": self.n_labels, "label_names": self.calibrator.label_names}
+        read_one = partial(read_outputs, default_output=self.default_output, **names)
+        read = read_per_fold(outputs, self.fold_numbers, self.n_labels, read_one)
         if X is not None:
             check_same_length(X, read[0], names=("X", "outputs"))
         if all(isinstance(part, SparseOutputs) for part in read):
@@ -172,71 +177,58 @@ def calibrate_outputs(
     check_same_length(checked, labels, names=("outputs", "Y"))
     if len(labels) == 0:
         raise ValueError("outputs and Y must hold at least one calibration example, got none.")
-    choices = check_choices(
-        guarantee=guarantee,
-        smoothed=smoothed,
-        empty=empty,
-        mondrian=mondrian,
-        weight=weight,
+    rows, fold_numbers = rows_of_folds(folds, len(labels))
+    training, known = _training_parts(training_labels, training_outputs, labels, None if folds is None else rows, names)
+    choices, measure = check_choices(
+        Choices(guarantee, smoothed, empty, mondrian, weight),
+        measure,
+        *known,
         label_names=names,
-        n_labels=n_labels,
         one_fold=folds is None,
+        training_labels=training[0][0] is not None and not isinstance(checked, SparseOutputs),
     )
-    asked = check_measure(measure, n_labels)
-    check_categories_of(asked, choices.taxonomy, n_labels)
+    check_guarantee(guarantee, sizes=[int(of_fold.sum()) for of_fold in rows])
     categories, weights = choices.look_at(X, labels)
-    if folds is None:
-        rows, fold_numbers = [np.ones(len(labels), dtype=bool)], None
-        parts = [check_training_part(training_labels, training_outputs, n_labels=n_labels, label_names=names)]
-    else:
-        fold_of, fold_numbers = check_folds(folds, len(labels))
-        rows = [fold_of == k for k in range(len(fold_numbers))]
-        parts = _other_folds(training_labels, training_outputs, labels, rows, names)
-    check_fold_sizes(guarantee, [int(of_fold.sum()) for of_fold in rows])
-    check_empty_labelsets(
-        empty, labels, *(part.labels for part in parts[:1] if part.labels is not None and folds is None)
-    )
     seed, draw_seed = draw_seeds(random_state, 2)
     examples = [
-        FoldExamples(_take(checked, of_fold), labels[of_fold], part) for of_fold, part in zip(rows, parts, strict=True)
+        FoldExamples(
+            checked.take(of_fold) if isinstance(checked, SparseOutputs) else checked[of_fold],
+            labels[of_fold],
+            None,
+            *part,
+            categories=None if categories is None else categories[of_fold],
+            weights=weights,
+        )
+        for of_fold, part in zip(rows, training, strict=True)
     ]
-    calibrator = Calibrator(
-        tuple(calibrate(asked, examples, seeds=[seed] * len(rows), n_jobs=n_jobs)),
-        choices,
-        draw_seed,
-        complementary=folds is not None,
-        categories=None if categories is None else tuple(categories[of_fold] for of_fold in rows),
-        weights=weights,
-        label_names=names,
-        n_jobs=n_jobs,
-    )
-    return OutputsPredictor(calibrator, fold_numbers=fold_numbers, n_labels=n_labels, default_output=default_output)
+    calibrated = tuple(calibrate(measure, examples, seeds=[seed] * len(rows), n_jobs=n_jobs))
+    calibrator = Calibrator(calibrated, choices, draw_seed, folds is not None, names, n_jobs)
+    return OutputsPredictor(calibrator, fold_numbers, n_labels, default_output)
 
 
-def _take(outputs: FloatArray | SparseOutputs, rows: BoolArray) -> FloatArray | SparseOutputs:
-    return outputs.take(rows) if isinstance(outputs, SparseOutputs) else outputs[rows]
-
-
-def _other_folds(
+def _training_parts(
     training_labels: Any,
     training_outputs: Any,
     Y: LabelMatrix,
-    rows: Sequence[BoolArray],
+    rows: Sequence[BoolArray] | None,
     label_names: Sequence[str] | None,
-) -> list[TrainingPart]:
-    """Return what is known of each fold's training part: the labels of the others, and outputs where they are given."""
+) -> tuple[list[TrainingPart], list[LabelMatrix]]:
+    """Return the labels and outputs that are known of each model's training part, and all labels that are known.
+
+    With folds these are the labels of the others.
+    """
+    names: dict[str, Any] = {"n_labels": Y.shape[1], "label_names": label_names}
+    if rows is None:
+        part = check_training_part(training_labels, training_outputs, **names)
+        return [part], [Y] if part[0] is None else [Y, part[0]]
     if training_labels is not None:
         raise ValueError("training_labels goes without folds; with folds, a fold's are the labels of the others.")
-    if training_outputs is None:
-        return [TrainingPart(Y[~of_fold]) for of_fold in rows]
-    if len(training_outputs) != len(rows):
+    per_fold = [None] * len(rows) if training_outputs is None else training_outputs
+    if len(per_fold) != len(rows):
         raise ValueError(
             f"training_outputs must hold one ({len(Y)}, {Y.shape[1]}) array per fold, {len(rows)} in all,"
-            f" got {len(training_outputs)}."
+            f" got {len(per_fold)}."
         )
-    names = {"n_labels": Y.shape[1], "label_names": label_names}
-    checked = [check_training_part(Y, part, **names).outputs for part in training_outputs]
-    return [
-        TrainingPart(Y[~of_fold], None if part is None else part[~of_fold])
-        for of_fold, part in zip(rows, checked, strict=True)
-    ]
+    checked = [check_training_part(Y, part, **names)[1] for part in per_fold]
+    parts = zip(rows, checked, strict=True)
+    return [(Y[~of_fold], None if part is None else part[~of_fold]) for of_fold, part in parts], [Y]

@@ -127,11 +127,7 @@ class ByLabel(LabelsetTaxonomy):
 
     def keep(self, energy: Energy, category: int, cost: int) -> Energy:
         """Return the energy with at least ``cost`` more for every labelset of another category."""
-        if energy.link is not None:
-            raise ValueError(
-                "Categories by one label go with measures without a square root; choose ByCardinality(), or a measure"
-                " such as LogLossMeasure()."
-            )
+        assert energy.link is None  # check_choices has refused square roots
         if energy.is_maximum:
             assert energy.maximum is not None
             return replace(energy, maximum=energy.maximum.forbid(self.label, on=category == 0, cost=cost))
@@ -162,7 +158,7 @@ class ByObject(Taxonomy):
 
     def of_examples(self, X: MatrixLike, Y: LabelMatrix) -> Categories:
         """Return the category of each object."""
-        categories = np.asarray(self.function(X))
+        categories = np.asarray(self.function(check_objects(X)))
         if categories.shape != (len(Y),):
             raise ValueError(
                 f"The category function must return one category per object, {len(Y)} in all, got an array of shape"
@@ -171,36 +167,41 @@ class ByObject(Taxonomy):
         return categories
 
 
-def check_taxonomy(mondrian: Any, label_names: Sequence[str] | None, n_labels: int) -> Taxonomy | None:
+def check_objects(X: MatrixLike) -> MatrixLike:
+    """Return the objects, or raise ValueError where there are only outputs."""
+    if X is None:
+        raise ValueError("Categories and weights of objects need the objects themselves: pass them as X.")
+    return X
+
+
+def check_taxonomy(mondrian: Any, label_names: Sequence[str] | None, n_labels: int) -> Taxonomy:
     """Return the taxonomy that a user asked for.
 
     Parameters
     ----------
-    mondrian : None, "cardinality", int, callable or Taxonomy
+    mondrian : "cardinality", int, callable or Taxonomy
         As in CrossConformalClassifier; also one of ``label_names``.
     label_names : sequence of str or None
         The labels' names, where they have some.
     n_labels : int
         How many there are.
     """
-    taxonomy = _read_taxonomy(mondrian, label_names)
+    taxonomy: Taxonomy
+    if isinstance(mondrian, Taxonomy):
+        taxonomy = mondrian
+    elif isinstance(mondrian, str) and mondrian == "cardinality":
+        taxonomy = ByCardinality()
+    elif isinstance(mondrian, str) and mondrian in (label_names or ()):
+        taxonomy = ByLabel(list(label_names or ()).index(mondrian))
+    elif isinstance(mondrian, int | np.integer) and not isinstance(mondrian, bool):
+        taxonomy = ByLabel(int(mondrian))
+    elif callable(mondrian) and not isinstance(mondrian, type):
+        taxonomy = ByObject(mondrian)
+    else:
+        raise ValueError(
+            'mondrian must be "cardinality", the number or the name of a label, a function of X, or one of'
+            f" ByCardinality, ByLabel and ByObject, got {mondrian!r}."
+        )
     if isinstance(taxonomy, LabelsetTaxonomy):
         taxonomy.of_labelsets(np.empty((0, n_labels), dtype=np.int8))  # refuses a label that there is not
     return taxonomy
-
-
-def _read_taxonomy(mondrian: Any, label_names: Sequence[str] | None) -> Taxonomy | None:
-    if mondrian is None or isinstance(mondrian, Taxonomy):
-        return mondrian
-    if isinstance(mondrian, str) and mondrian == "cardinality":
-        return ByCardinality()
-    if isinstance(mondrian, str) and mondrian in (label_names or ()):
-        return ByLabel(list(label_names or ()).index(mondrian))
-    if isinstance(mondrian, int | np.integer) and not isinstance(mondrian, bool):
-        return ByLabel(int(mondrian))
-    if callable(mondrian) and not isinstance(mondrian, type):
-        return ByObject(mondrian)
-    raise ValueError(
-        'mondrian must be "cardinality", the number or the name of a label, a function of X, or one of ByCardinality,'
-        f" ByLabel and ByObject, got {mondrian!r}."
-    )

@@ -159,15 +159,9 @@ def control_recall(
         failing = check_probability(delta, name="delta", example="To be 90 % sure pass delta=0.1.")
         n_passed = _passed_by_bound(steps, level, failing, BOUNDS[0] if bound is None else bound)
         claim = RCPS_CLAIM.format(target=float(target), sure=float(1 - failing))
-    return ThresholdPredictor(
-        threshold=float(steps.thresholds[n_passed - 1]) if n_passed else 0.0,
-        target=float(target),
-        reached=n_passed > 0,
-        n_labels=labels.shape[1],
-        label_names=names,
-        n_calibration=len(labels),
-        statement=claim if n_passed else f"{claim} Too few examples show that, so all labels are predicted.",
-    )
+    threshold = float(steps.thresholds[n_passed - 1]) if n_passed else 0.0
+    statement = claim if n_passed else f"{claim} Too few examples show that, so all labels are predicted."
+    return ThresholdPredictor(threshold, float(target), n_passed > 0, labels.shape[1], len(labels), statement, names)
 
 
 def _passed_by_mean(steps: RecallSteps, passes: Callable[[Fraction], bool]) -> int:

@@ -1,37 +1,24 @@
 """How good predictions are: single labelsets, rankings of labels, prediction regions, p-values; and for how long."""
 
-from labelsure.metrics._calibration import (
-    CalibrationCurve,
-    UniformityTest,
-    calibration_curve,
-    p_value_uniformity,
-)
+from labelsure.metrics._calibration import CalibrationCurve, UniformityTest, calibration_curve, p_value_uniformity
 from labelsure.metrics._criteria import (
     excess_criterion,
     fuzziness_criterion,
     multiple_criterion,
     number_criterion,
+    observed_excess_criterion,
+    observed_fuzziness_criterion,
+    observed_multiple_criterion,
+    observed_unconfidence_criterion,
     sum_criterion,
     unconfidence_criterion,
 )
 from labelsure.metrics._efficiency import EfficiencyCriteria, efficiency_criteria
 from labelsure.metrics._monitoring import ExchangeabilityMartingale
-from labelsure.metrics._observed_criteria import (
-    observed_excess_criterion,
-    observed_fuzziness_criterion,
-    observed_multiple_criterion,
-    observed_unconfidence_criterion,
-)
 from labelsure.metrics._online_p_values import OnlinePValues, online_p_values
 from labelsure.metrics._point import f1_macro, f1_micro, hamming_loss, subset_accuracy
 from labelsure.metrics._ranking import average_precision, coverage_error, one_error, ranking_loss
-from labelsure.metrics._regions import (
-    SizeHistogram,
-    error_rate,
-    mean_region_size,
-    median_region_size,
-    size_histogram,
-)
+from labelsure.metrics._regions import SizeHistogram, error_rate, mean_region_size, median_region_size, size_histogram
 
 __all__ = [
     "CalibrationCurve",

@@ -128,14 +128,9 @@ def calibration_curve(
     intervals = [
         binomtest(round(rate * n_objects), n_objects).proportion_ci(coverage_level, method="exact") for rate in rates
     ]
-    return CalibrationCurve(
-        significance=np.array([float(check_significance(level)) for level in levels]),
-        error_rate=rates,
-        low=np.array([interval.low for interval in intervals]),
-        high=np.array([interval.high for interval in intervals]),
-        coverage_level=float(coverage_level),
-        n_objects=n_objects,
-    )
+    low, high = np.array([(interval.low, interval.high) for interval in intervals]).T
+    exact = np.array([float(check_significance(level)) for level in levels])
+    return CalibrationCurve(exact, rates, low, high, float(coverage_level), n_objects)
 
 
 @dataclass(frozen=True)
@@ -221,10 +216,5 @@ def p_value_uniformity(p_values: ArrayLike) -> UniformityTest:
         raise ValueError("p_values must hold at least one p-value to test, got none.")
     # scipy's "greater" is about the distribution function: above the diagonal, p-values are too small
     one_sided, two_sided = (kstest(checked, "uniform", alternative=which) for which in ("greater", "two-sided"))
-    return UniformityTest(
-        n_p_values=len(checked),
-        excess=float(one_sided.statistic),
-        p_value_valid=float(one_sided.pvalue),
-        distance=float(two_sided.statistic),
-        p_value_uniform=float(two_sided.pvalue),
-    )
+    figures = [one_sided.statistic, one_sided.pvalue, two_sided.statistic, two_sided.pvalue]
+    return UniformityTest(len(checked), *map(float, figures))

@@ -1,18 +1,16 @@
-r"""The six prior criteria of efficiency: how little a predictor leaves open, whatever the truth.
+r"""The criteria of efficiency: six prior ones, how little a predictor leaves open, and four that look at the truth.
 
 All are means over objects, smaller is better. Those that add up p-values list all labelsets; the others answer for any
-number of labels.
+number of labels. *False* labelsets are the candidates other than the true one; where the true one is empty and the
+empty labelset is no candidate, all candidates are false.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
-from numpy.typing import ArrayLike
 
-from labelsure._core.types import FloatArray
-from labelsure.metrics._inputs import check_labelset_predictions
-from labelsure.metrics._regions import mean_region_size
-from labelsure.predictions import LabelsetPredictions, LabelsetRegion
+from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
+from labelsure.metrics._inputs import check_labelset_predictions, check_true_labels
+from labelsure.metrics._regions import mean_region_size, share_above, sizes_of
+from labelsure.predictions import LabelsetPredictions, RankedLabelsets
 
 BLOCK_BYTES = 2**26
 """P-values held at a time while they are added up."""
@@ -185,8 +183,145 @@ def excess_criterion(predictions: LabelsetPredictions, significance: float) -> f
     >>> excess_criterion(predictor.predict_labelsets([[0.8, 0.3]]), significance=0.2)
     2.0
     """
-    sizes = sizes_of(check_labelset_predictions(predictions).region(significance))
-    return mean_region_size(less(sizes, np.ones(len(sizes))))
+    return mean_region_size(sizes_of(check_labelset_predictions(predictions).region(significance), less=1))
+
+
+def observed_unconfidence_criterion(Y_true: LabelMatrixLike, predictions: LabelsetPredictions) -> float:
+    r"""Return criterion OU, the observed unconfidence: the mean of the largest p-value of a false labelset.
+
+    .. math:: \frac{1}{n} \sum_{i=1}^{n} \max_{\psi \neq \psi_i} p_i(\psi)
+
+    where :math:`\psi_i` is the true labelset of object i [1]_.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or DataFrame of shape (n, q)
+        Zeros and ones: true labels.
+    predictions : LabelsetPredictions
+        Of the n objects.
+
+    References
+    ----------
+    .. [1] Vovk, V., Fedorova, V., Nouretdinov, I., Gammerman, A. (2016). Criteria of efficiency for conformal
+       prediction. COPA 2016, LNCS 9653, 23-39.
+
+    Examples
+    --------
+    >>> from labelsure import calibrate_outputs
+    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
+    >>> observed_unconfidence_criterion([[1, 0], [1, 1]], predictor.predict_labelsets([[0.8, 0.3], [0.8, 0.3]]))
+    0.5
+    """
+    labels = check_true_labels(Y_true, predictions)
+    return float(np.mean(largest_false_p_values(predictions.top(2), labels)))
+
+
+def observed_fuzziness_criterion(Y_true: LabelMatrixLike, predictions: LabelsetPredictions) -> float:
+    r"""Return criterion OF, the observed fuzziness: the mean sum of the p-values of the false labelsets.
+
+    .. math:: \frac{1}{n} \sum_{i=1}^{n} \sum_{\psi \neq \psi_i} p_i(\psi)
+
+    where :math:`\psi_i` is the true labelset of object i. One of the four *probabilistic* criteria: in the idealised
+    setting of [1]_ nothing beats scores that are the true probabilities of labelsets.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or DataFrame of shape (n, q)
+        Zeros and ones: true labels.
+    predictions : LabelsetPredictions
+        Of the n objects; up to 24 labels, as all labelsets are listed, some objects at a time.
+
+    References
+    ----------
+    .. [1] Vovk, V., Fedorova, V., Nouretdinov, I., Gammerman, A. (2016). Criteria of efficiency for conformal
+       prediction. COPA 2016, LNCS 9653, 23-39.
+
+    Examples
+    --------
+    >>> from labelsure import calibrate_outputs
+    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
+    >>> observed_fuzziness_criterion([[1, 0], [1, 1]], predictor.predict_labelsets([[0.8, 0.3], [0.8, 0.3]]))
+    0.75
+    """
+    labels = check_true_labels(Y_true, predictions)
+    return float(np.mean(sums_of_p_values(predictions) - predictions.p_value(labels)))
+
+
+def observed_multiple_criterion(
+    Y_true: LabelMatrixLike, predictions: LabelsetPredictions, significance: float
+) -> float:
+    r"""Return criterion OM: the share of regions with a false labelset.
+
+    .. math:: \frac{1}{n} \, |\{i : \Gamma_i \setminus \{\psi_i\} \neq \emptyset\}|
+
+    where :math:`\psi_i` is the true labelset of object i. Between 0 and 1; [1]_ states it in percent.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or DataFrame of shape (n, q)
+        Zeros and ones: true labels.
+    predictions : LabelsetPredictions
+        Of the n objects.
+    significance : float
+        The level of the regions, strictly between 0 and 1.
+
+    References
+    ----------
+    .. [1] Vovk, V., Fedorova, V., Nouretdinov, I., Gammerman, A. (2016). Criteria of efficiency for conformal
+       prediction. COPA 2016, LNCS 9653, 23-39.
+
+    Examples
+    --------
+    >>> from labelsure import calibrate_outputs
+    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
+    >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.8, 0.3]])
+    >>> observed_multiple_criterion([[1, 0], [1, 1]], predictions, significance=0.3)
+    0.5
+    """
+    labels = check_true_labels(Y_true, predictions)
+    region = predictions.region(significance)
+    return share_above(sizes_of(region, less=region.contains(labels)), 0)
+
+
+def observed_excess_criterion(Y_true: LabelMatrixLike, predictions: LabelsetPredictions, significance: float) -> float:
+    r"""Return criterion OE: the mean number of false labelsets in a region.
+
+    .. math:: \frac{1}{n} \sum_{i=1}^{n} |\Gamma_i \setminus \{\psi_i\}|
+
+    where :math:`\psi_i` is the true labelset of object i. One of the four *probabilistic* criteria: in the idealised
+    setting of [1]_ nothing beats scores that are the true probabilities of labelsets.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or DataFrame of shape (n, q)
+        Zeros and ones: true labels.
+    predictions : LabelsetPredictions
+        Of the n objects. Regions too large to be counted go in with their estimated size.
+    significance : float
+        The level of the regions, strictly between 0 and 1.
+
+    References
+    ----------
+    .. [1] Vovk, V., Fedorova, V., Nouretdinov, I., Gammerman, A. (2016). Criteria of efficiency for conformal
+       prediction. COPA 2016, LNCS 9653, 23-39.
+
+    Examples
+    --------
+    >>> from labelsure import calibrate_outputs
+    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
+    >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.8, 0.3]])
+    >>> observed_excess_criterion([[1, 0], [1, 1]], predictions, significance=0.3)
+    0.5
+    """
+    labels = check_true_labels(Y_true, predictions)
+    region = predictions.region(significance)
+    return mean_region_size(sizes_of(region, less=region.contains(labels)))
+
+
+def largest_false_p_values(top: RankedLabelsets, labels: LabelMatrix) -> FloatArray:
+    """Return the largest p-value of a false labelset for each object, from its two most plausible labelsets."""
+    best_is_true = (top.labelsets[:, 0] == labels).all(axis=1)
+    return np.where(best_is_true, top.p_values[:, 1], top.p_values[:, 0])
 
 
 def sums_of_p_values(predictions: LabelsetPredictions) -> FloatArray:
@@ -202,18 +337,3 @@ def sums_of_p_values(predictions: LabelsetPredictions) -> FloatArray:
     n_at_once = max(1, BLOCK_BYTES // (8 * 2**n_labels))
     starts = range(0, len(predictions), n_at_once)
     return np.concatenate([predictions[start : start + n_at_once].p_values().sum(axis=1) for start in starts])
-
-
-def sizes_of(region: LabelsetRegion) -> list[int]:
-    """Return the sizes of regions as whole numbers of any length, estimates by their value."""
-    return [size.value for size in region.size_estimates]
-
-
-def share_above(sizes: Sequence[int], limit: int) -> float:
-    """Return the share of sizes above ``limit``."""
-    return float(np.mean([size > limit for size in sizes]))
-
-
-def less(sizes: Sequence[int], fewer: ArrayLike) -> Sequence[int]:
-    """Return sizes made smaller, but not below 0: an estimate may have missed the few members of a region."""
-    return [max(size - int(by), 0) for size, by in zip(sizes, np.asarray(fewer), strict=True)]

@@ -7,10 +7,9 @@ import numpy as np
 
 from labelsure._core.types import LabelMatrixLike
 from labelsure._core.validation import check_significance
-from labelsure.metrics._criteria import less, share_above, sizes_of, sums_of_p_values
+from labelsure.metrics._criteria import largest_false_p_values, sums_of_p_values
 from labelsure.metrics._inputs import check_levels, check_true_labels
-from labelsure.metrics._observed_criteria import largest_false_p_values
-from labelsure.metrics._regions import mean_region_size
+from labelsure.metrics._regions import mean_region_size, share_above, sizes_of
 from labelsure.predictions import LabelsetPredictions
 
 
@@ -142,7 +141,7 @@ def efficiency_criteria(
         sums = None
     regions = [predictions.region(level) for level in levels]
     sizes = [sizes_of(region) for region in regions]
-    false = [less(size, region.contains(labels)) for size, region in zip(sizes, regions, strict=True)]
+    false = [sizes_of(region, less=region.contains(labels)) for region in regions]
     return EfficiencyCriteria(
         significance=tuple(float(check_significance(level)) for level in levels),
         S=None if sums is None else float(np.mean(sums)),
@@ -150,7 +149,7 @@ def efficiency_criteria(
         U=float(np.mean(top.p_values[:, 1])),
         F=None if sums is None else float(np.mean(sums - top.p_values[:, 0])),
         M=tuple(share_above(size, 1) for size in sizes),
-        E=tuple(mean_region_size(less(size, np.ones(len(size)))) for size in sizes),
+        E=tuple(mean_region_size(sizes_of(region, less=1)) for region in regions),
         OU=float(np.mean(largest_false_p_values(top, labels))),
         OF=None if sums is None else float(np.mean(sums - predictions.p_value(labels))),
         OM=tuple(share_above(size, 0) for size in false),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from labelsure._core.types import FloatArray, IntArray, LabelMatrixLike
+from labelsure._core.types import IntArray, LabelMatrixLike
 from labelsure.metrics._inputs import check_predictions
 
 
@@ -107,7 +107,7 @@ def f1_macro(Y_true: LabelMatrixLike, Y_pred: LabelMatrixLike) -> float:
     0.5
     """
     hits, marks = _count(Y_true, Y_pred)
-    return float(np.mean(_f1(hits, marks)))
+    return float(np.mean(2 * hits / np.maximum(marks, 1)))
 
 
 def f1_micro(Y_true: LabelMatrixLike, Y_pred: LabelMatrixLike) -> float:
@@ -140,16 +140,11 @@ def f1_micro(Y_true: LabelMatrixLike, Y_pred: LabelMatrixLike) -> float:
     0.8
     """
     hits, marks = _count(Y_true, Y_pred)
-    return float(_f1(hits.sum(keepdims=True), marks.sum(keepdims=True))[0])
+    return float(2 * hits.sum() / max(marks.sum(), 1))
 
 
 def _count(Y_true: LabelMatrixLike, Y_pred: LabelMatrixLike) -> tuple[IntArray, IntArray]:
     """Return each label's TP and the ones in both its columns, which are 2 TP + FP + FN."""
     true, predicted = check_predictions(Y_true, Y_pred)
-    hits: IntArray = (true & predicted).sum(axis=0, dtype=np.int64)
-    marks: IntArray = true.sum(axis=0, dtype=np.int64) + predicted.sum(axis=0, dtype=np.int64)
-    return hits, marks
-
-
-def _f1(hits: IntArray, marks: IntArray) -> FloatArray:
-    return np.divide(2 * hits, marks, out=np.zeros(hits.shape), where=marks > 0)
+    hits, own, given = (part.sum(axis=0, dtype=np.int64) for part in (true & predicted, true, predicted))
+    return hits, own + given

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from labelsure._core.types import FloatArray
 from labelsure._core.validation import check_count, find_entry, find_no_number, is_number
-from labelsure.predictions import RegionSize
+from labelsure.predictions import LabelsetRegion, RegionSize
 
 Sizes: TypeAlias = ArrayLike | Sequence[RegionSize]
 
@@ -237,6 +237,20 @@ def median_region_size(sizes: Sizes) -> float:
     """
     ordered = sorted(_check_sizes(sizes))
     return _mean(ordered[(len(ordered) - 1) // 2 : len(ordered) // 2 + 1])
+
+
+def sizes_of(region: LabelsetRegion, less: ArrayLike = 0) -> list[int]:
+    """Return the sizes of regions as whole numbers of any length, estimates by their value; made smaller by ``less``.
+
+    Not below 0, though: an estimate may have missed the few members of a region.
+    """
+    fewer = np.broadcast_to(less, len(region)).astype(int)
+    return [max(size.value - int(by), 0) for size, by in zip(region.size_estimates, fewer, strict=True)]
+
+
+def share_above(sizes: Sequence[int], limit: int) -> float:
+    """Return the share of sizes above ``limit``."""
+    return float(np.mean([size > limit for size in sizes]))
 
 
 def _bin_of(size: int) -> int:

@@ -1,13 +1,12 @@
 """What a user holds: the predictions of a batch of objects, and regions of labelsets."""
 
 from labelsure.labelsets import RegionSize
-from labelsure.predictions._guarantee import Guarantee, NoGuarantee, as_promised
+from labelsure.predictions._batch import RankedLabelsets
+from labelsure.predictions._guarantee import Guarantee, LabelWiseGuarantee, NoGuarantee, as_promised
 from labelsure.predictions._label_wise import LabelWisePredictions
-from labelsure.predictions._label_wise_guarantee import LabelWiseGuarantee
 from labelsure.predictions._label_wise_joint import JointScores
 from labelsure.predictions._label_wise_region import LabelWiseRegion
 from labelsure.predictions._labelset_predictions import LabelsetPredictions
-from labelsure.predictions._ranked import RankedLabelsets
 from labelsure.predictions._region import LabelsetRegion, ObjectRegion
 
 __all__ = [

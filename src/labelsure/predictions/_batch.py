@@ -1,4 +1,4 @@
-"""What predictions and their regions share: the engine that answers for some objects, and names."""
+"""What predictions and their regions share: the engine that answers for some objects, names, and ranked labelsets."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -9,13 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from labelsure._core.optional import import_optional
-from labelsure._core.types import IntArray, LabelMatrix
-from labelsure._core.validation import (
-    check_label_matrix,
-    check_same_length,
-    is_number,
-    list_labels,
-)
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+from labelsure._core.validation import check_label_matrix, check_same_length, is_number, list_labels
 from labelsure.labelsets import BestLabelsets, LabelsetEngine
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee
 
@@ -53,10 +48,7 @@ class Batch:
 
     def take(self, objects: Any) -> "Batch":
         """Return some of the objects: a slice, indices, a boolean mask or a single index."""
-        chosen = np.atleast_1d(np.arange(self.engine.n_objects)[objects])
-        if chosen.ndim != 1:
-            raise IndexError(f"Objects are chosen along one axis, got an index of {chosen.ndim} dimensions.")
-        index = None if self.index is None else self.index.take(chosen)
+        chosen, index = choose_objects(self.engine.n_objects, objects, self.index)
         return Batch(self.engine.take(chosen), self.guarantee, self.label_names, index)
 
     def check(self, Y: Any, name: str = "Y", n_objects: int | None = None) -> LabelMatrix:
@@ -75,6 +67,70 @@ class Batch:
                 ' Pass prefix="label_" to put this before the names of all labels.'
             )
         return pandas.DataFrame(labels, columns=columns, index=self.index).assign(**figures)
+
+
+@dataclass(frozen=True, eq=False)
+class RankedLabelsets:
+    """Labelsets with their p-values, the most plausible first.
+
+    Made by :meth:`LabelsetPredictions.top` for n objects, and by :meth:`ObjectRegion.members` for one.
+
+    Attributes
+    ----------
+    labelsets : array of shape (n, k, q), or (k, q) for one object
+        In order.
+    p_values : array of shape (n, k) or (k,)
+        Their p-values; 0 where an object has fewer than k labelsets to choose from.
+    label_names : tuple of str
+        The labels.
+    objects : sequence of length n
+        What the objects are called: their index, or 0, 1, ...
+
+    Examples
+    --------
+    >>> from labelsure import calibrate_outputs
+    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> top = predictor.predict_labelsets([[0.8, 0.3]]).top(2)
+    >>> top.labelsets.tolist(), top.p_values.tolist()
+    ([[[1, 0], [1, 1]]], [[0.75, 0.25]])
+    """
+
+    labelsets: LabelMatrix
+    p_values: FloatArray
+    label_names: tuple[str, ...]
+    objects: Sequence[Any]
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with one row per object and labelset.
+
+        Examples
+        --------
+        >>> from labelsure import calibrate_outputs
+        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
+        >>> print(predictor.predict_labelsets([[0.8, 0.3]]).top(2).to_frame().round(3))
+           object  rank     labels  p_value
+        0       0     1        sea    0.667
+        1       0     2  sea, city    0.333
+        """
+        pandas = import_optional("pandas", extra="pandas", purpose="to_frame")
+        shape = (len(self.objects), self.p_values.shape[-1])
+        labelsets = self.labelsets.astype(bool).reshape(*shape, len(self.label_names))
+        p_values = self.p_values.reshape(shape).tolist()
+        rows = [
+            (name, rank + 1, ", ".join(label for label, on in zip(self.label_names, labelset, strict=True) if on), p)
+            for name, members, values in zip(self.objects, labelsets, p_values, strict=True)
+            for rank, (labelset, p) in enumerate(zip(members, values, strict=True))
+            if p > 0
+        ]
+        return pandas.DataFrame(rows, columns=["object", "rank", "labels", "p_value"])
+
+
+def choose_objects(n_objects: int, objects: Any, index: Any) -> tuple[IntArray, Any]:
+    """Return the positions and names that a slice, indices, a boolean mask or a single index choose."""
+    chosen = np.atleast_1d(np.arange(n_objects)[objects])
+    if chosen.ndim != 1:
+        raise IndexError(f"Objects are chosen along one axis, got an index of {chosen.ndim} dimensions.")
+    return chosen, None if index is None else index.take(chosen)
 
 
 def check_labelsets(Y: Any, *, n_objects: int, label_names: Sequence[str], name: str = "Y") -> LabelMatrix:

@@ -1,10 +1,13 @@
-"""What is proven about a region, in one sentence."""
+"""What is proven about a region, in one sentence: of labelsets, and of labels taken one by one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+import numpy as np
+
+from labelsure._core.types import FloatArray, IntArray
 from labelsure._core.validation import check_significance
 
 
@@ -23,8 +26,8 @@ class Guarantee:
         As the user asked for it.
     error_bound : callable
         Takes the significance and returns a number that the probability of missing the true labelset is at most.
-    conditions : str
-        What that needs.
+    conditions : str or callable
+        What that needs; takes the significance where it depends on it.
     proved_by : str
         Where it was proven.
     remark : str
@@ -44,7 +47,7 @@ class Guarantee:
 
     name: str
     error_bound: Callable[[float], float]
-    conditions: str
+    conditions: str | Callable[[float], str]
     proved_by: str
     remark: str = ""
     vacuous_below: Fraction | None = None
@@ -79,12 +82,17 @@ class Guarantee:
             f" {float(self.vacuous_below):g}: the level asked for cannot be reached."
         )
 
+    def conditions_at(self, significance: float) -> str:
+        """Return what the bound at a significance needs."""
+        return self.conditions if isinstance(self.conditions, str) else self.conditions(significance)
+
     def sentence(self, significance: float) -> str:
         """Return what is guaranteed at a significance, under which conditions, and by whom it was proved."""
-        bound = min(self.error_bound(float(significance)), 1.0)
+        level = float(significance)
+        bound, conditions = min(self.error_bound(level), 1.0), self.conditions_at(level)
         proven = (
-            f"A region at significance {float(significance):g} misses the true labelset with probability at most"
-            f" {bound:.3g}, for {self.conditions} ({self.proved_by})."
+            f"A region at significance {level:g} misses the true labelset with probability at most {bound:.3g}, for"
+            f" {conditions} ({self.proved_by})."
         )
         return " ".join(filter(None, [proven, self.remark, "" if self.reaches(significance) else self.limit]))
 
@@ -111,3 +119,105 @@ class NoGuarantee:
     def sentence(self, significance: float) -> str:  # noqa: ARG002
         """Return that nothing is proven."""
         return f"Nothing is proven about {self.what}."
+
+
+@dataclass(frozen=True, eq=False)
+class LabelWiseGuarantee:
+    r"""Bounds on how often the values of labels are ruled out that are true.
+
+    Given the value c of label j, the :math:`n_c` examples with that value in one of :math:`K'` folds and a new one are
+    exchangeable, so each fold's p-value is valid. With :math:`w` the mean of these, weighted by the number of examples
+    plus 1, :math:`(n_c + K') w = (n_c + 1) p + K' - 1`, smoothed at most that, and twice a weighted mean of p-values is
+    a p-value [1]_. So a true value has a p-value of at most :math:`\varepsilon` with probability at most
+
+    .. math:: 2 \varepsilon + 2 (1 - \varepsilon) \frac{K' - 1}{n_c + K'},
+
+    for any learner and any folds, and :math:`\varepsilon` for one fold. Without conditions the same holds with all
+    examples.
+
+    Attributes
+    ----------
+    n_examples, n_folds : int arrays of shape (q, 2)
+        The calibration examples that "off" and "on" of each label are compared with, and the folds that have any.
+    conditional : bool
+        Whether these are the examples with the same value of the label.
+    of_labelsets : Guarantee
+        What is proven about p-values from all examples: their bound, unless ``conditional``, the conditions, and who
+        proved it.
+
+    References
+    ----------
+    .. [1] Vovk, V., Wang, R. (2020). Combining p-values via averaging. Biometrika 107(4), 791-808.
+
+    Examples
+    --------
+    >>> from labelsure.predictions import Guarantee, as_promised
+    >>> of_labelsets = Guarantee("cross", as_promised, "exchangeable examples", "Vovk, Wang 2020")
+    >>> guarantee = LabelWiseGuarantee(np.array([[90, 10]]), np.array([[5, 4]]), True, of_labelsets)
+    >>> guarantee.bounds(0.1).round(3).tolist()
+    [[0.276, 0.586]]
+    """
+
+    n_examples: IntArray
+    n_folds: IntArray
+    conditional: bool
+    of_labelsets: Guarantee
+
+    def bounds(self, level: float) -> FloatArray:
+        """Return how often a true "off" or "on" of each label has a p-value of at most the level, at most; (q, 2)."""
+        if not self.conditional:
+            return np.full(self.n_examples.shape, min(self.of_labelsets.error_bound(level), 1.0))
+        of_folds = 2 * level + 2 * (1 - level) * (self.n_folds - 1) / np.maximum(self.n_examples + self.n_folds, 1)
+        bounds = np.where(self.n_folds == 1, level, np.minimum(of_folds, 1.0))
+        return np.where(self.n_folds == 0, 0.0, bounds)  # a value that no example has is never ruled out
+
+    def state_joint(self, significance: float, at_most_wrong: int) -> str:
+        """Return what holds for regions from joint scores."""
+        bound = float(self.bounds(significance).max())
+        if at_most_wrong == 0:
+            each = "Each label by itself is wrong with at most that probability too."
+        else:
+            each = (
+                f"It says nothing of each label by itself: for that, ask for region({significance:g}, per_label=True)."
+            )
+        return f"{self._few_wrong(at_most_wrong, bound)}, {self._why(significance)} {each}{self._remark()}"
+
+    def state_per_label(self, level: float) -> str:
+        """Return what holds where each label is decided at the level by itself."""
+        on_average = self._expected(level)
+        n_labels = len(self.n_examples)
+        together = f"Of all {n_labels} labels together at most {on_average:.3g} are wrong on average"
+        some = f", and some label with probability at most {on_average:.3g}" if on_average < 1 else ""
+        return f"{self._each_wrong(level)}, {self._why(level)} {together}{some}.{self._remark()}"
+
+    def state_divided(self, level: float, at_most_wrong: int) -> str:
+        """Return what holds where each label is decided at its share of the significance."""
+        bound = min(self._expected(level) / (at_most_wrong + 1), 1.0)
+        why = self._why(level, "Lambrou, Papadopoulos 2016, from what holds for each label: ")
+        return f"{self._few_wrong(at_most_wrong, bound)}, {why} {self._each_wrong(level)}.{self._remark()}"
+
+    def _expected(self, level: float) -> float:
+        """Return a bound of the mean number of wrong labels."""
+        return float(self.bounds(level).max(axis=1).sum())
+
+    def _few_wrong(self, at_most_wrong: int, bound: float) -> str:
+        words = {0: "Some label is wrong", 1: "More than one label is wrong"}
+        what = words.get(at_most_wrong, f"More than {at_most_wrong} labels are wrong")
+        return f"{what} with probability at most {bound:.3g}"
+
+    def _each_wrong(self, level: float) -> str:
+        bounds = self.bounds(level)
+        sentence = f"Each label by itself is wrong with probability at most {bounds.max():.3g}"
+        if not self.conditional:
+            return sentence
+        sentence += ", both among the objects that have it and among those that do not"
+        if (self.n_folds <= 1).all():
+            return sentence
+        j, c = np.unravel_index(bounds.argmax(), bounds.shape)
+        return f"{sentence} (at worst: {self.n_examples[j, c]} examples in {self.n_folds[j, c]} folds have that value)"
+
+    def _why(self, level: float, proved_by: str = "") -> str:
+        return f"for {self.of_labelsets.conditions_at(level)} ({proved_by}{self.of_labelsets.proved_by})."
+
+    def _remark(self) -> str:
+        return f" {self.of_labelsets.remark}" if self.of_labelsets.remark else ""

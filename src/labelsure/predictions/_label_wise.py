@@ -1,6 +1,6 @@
 """What a user holds after asking about labels one by one."""
 
-from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -8,12 +8,14 @@ import numpy as np
 
 from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_count, check_label_matrix, check_same_length, check_significance
-from labelsure.predictions._label_wise_guarantee import LabelWiseGuarantee
+from labelsure._core.validation import check_count, check_significance
+from labelsure.predictions._batch import check_labelsets, choose_objects
+from labelsure.predictions._guarantee import LabelWiseGuarantee
 from labelsure.predictions._label_wise_joint import JointScores
-from labelsure.predictions._label_wise_region import LabelWiseRegion, choose_objects, frame_of_labels
+from labelsure.predictions._label_wise_region import LabelWiseRegion, frame_of_labels
 
 
+@dataclass(eq=False, repr=False)
 class LabelWisePredictions:
     r"""The plausibility of "off" and "on" for each label of each of n objects.
 
@@ -29,8 +31,10 @@ class LabelWisePredictions:
     ----------
     label_names : tuple of str
         The labels, in the order of the columns.
-    conditional : bool
-        Whether the p-values are label-conditional.
+    nearer_on : bool array of shape (n, q)
+        Whether "on" has the lower score.
+    joint : JointScores or None
+        What p-values of "at most h labels are wrong" are made of; None for label-conditional p-values.
     guarantee : LabelWiseGuarantee
         What is proven about the p-values; ``region(0.1).statement`` says it in a sentence.
     index : pandas index or None
@@ -52,26 +56,22 @@ class LabelWisePredictions:
     [[1, 0]]
     """
 
-    def __init__(
-        self,
-        numerators: IntArray,
-        denominators: IntArray,
-        *,
-        nearer_on: BoolArray,
-        joint: JointScores | None,
-        guarantee: LabelWiseGuarantee,
-        label_names: Sequence[str] | None = None,
-        index: Any = None,
-    ) -> None:
-        self._numerators = numerators  # (n, q, 2), of the p-values of off and on
-        self._denominators = denominators  # (q, 2)
-        self._nearer_on = nearer_on  # (n, q), whether on has the lower score
-        self._joint = joint  # None where the scores of different values are not compared with each other
-        self.conditional = joint is None
-        self.guarantee = guarantee
-        names = (f"label_{j}" for j in range(self.n_labels)) if label_names is None else label_names
-        self.label_names = tuple(str(name) for name in names)
-        self.index = index
+    _numerators: IntArray  # (n, q, 2), of the p-values of off and on
+    _denominators: IntArray  # (q, 2)
+    _: KW_ONLY
+    nearer_on: BoolArray
+    joint: JointScores | None
+    guarantee: LabelWiseGuarantee
+    label_names: tuple[str, ...] = ()
+    index: Any = None
+
+    def __post_init__(self) -> None:
+        self.label_names = tuple(map(str, self.label_names)) or tuple(f"label_{j}" for j in range(self.n_labels))
+
+    @property
+    def conditional(self) -> bool:
+        """Whether the p-values are label-conditional: scores of different values are not compared with each other."""
+        return self.joint is None
 
     @property
     def n_labels(self) -> int:
@@ -83,16 +83,10 @@ class LabelWisePredictions:
 
     def __getitem__(self, objects: Any) -> "LabelWisePredictions":
         """Return the predictions of some of the objects: a slice, indices, a boolean mask or a single index."""
-        chosen = choose_objects(len(self), objects)
-        return LabelWisePredictions(
-            self._numerators[chosen],
-            self._denominators,
-            nearer_on=self._nearer_on[chosen],
-            joint=None if self._joint is None else self._joint.take(chosen),
-            guarantee=self.guarantee,
-            label_names=self.label_names,
-            index=None if self.index is None else self.index.take(chosen),
-        )
+        chosen, index = choose_objects(len(self), objects, self.index)
+        joint = None if self.joint is None else self.joint.take(chosen)
+        numerators, nearer_on = self._numerators[chosen], self.nearer_on[chosen]
+        return replace(self, _numerators=numerators, nearer_on=nearer_on, joint=joint, index=index)
 
     def __repr__(self) -> str:
         kind = ", label-conditional" if self.conditional else ""
@@ -108,7 +102,7 @@ class LabelWisePredictions:
         """The more plausible value of each label, shape (n, q); ties by the lower score, then off."""
         p_values = self.p_values
         off, on = p_values[:, :, 0], p_values[:, :, 1]
-        labels: LabelMatrix = ((on > off) | ((on == off) & self._nearer_on)).astype(np.int8)
+        labels: LabelMatrix = ((on > off) | ((on == off) & self.nearer_on)).astype(np.int8)
         return labels
 
     def region(self, significance: float, *, at_most_wrong: int = 0, per_label: bool = False) -> LabelWiseRegion:
@@ -152,7 +146,7 @@ class LabelWisePredictions:
         h = self._check_at_most_wrong(at_most_wrong, per_label=per_label)
         if per_label:
             sentence = self.guarantee.state_per_label(float(share))
-        elif self._joint is None:
+        elif self.joint is None:
             share *= Fraction(h + 1, self.n_labels)
             sentence = self.guarantee.state_divided(float(share), h)
         else:
@@ -196,14 +190,13 @@ class LabelWisePredictions:
         >>> predictor.predict_labels([[0.8, 0.15]]).labelset_p_value([[1, 0]]).tolist()
         [1.0]
         """
-        Y = check_label_matrix(Y, n_labels=self.n_labels, label_names=self.label_names)
-        check_same_length(range(len(self)), Y, names=("the predictions", "Y"))
+        Y = check_labelsets(Y, n_objects=len(self), label_names=self.label_names)
         h = self._check_at_most_wrong(at_most_wrong, per_label=False)
         numerators, denominators = self._fractions(h)
         of_values = numerators / denominators
         of_labels = np.take_along_axis(of_values, Y[:, :, None].astype(np.int64), axis=2)[:, :, 0]
         p_values: FloatArray = np.sort(of_labels, axis=1)[:, h]
-        return p_values if self._joint is not None else np.minimum(1.0, self.n_labels * p_values / (h + 1))
+        return p_values if self.joint is not None else np.minimum(1.0, self.n_labels * p_values / (h + 1))
 
     def rank_labels(self) -> FloatArray:
         """Return a number per object and label by which labels can be ranked: the higher, the more plausible.
@@ -250,9 +243,9 @@ class LabelWisePredictions:
 
     def _fractions(self, at_most_wrong: int | None) -> tuple[IntArray, IntArray]:
         """Return what is compared with a level: joint p-values or, where there are none or for None, the labels'."""
-        if at_most_wrong is None or self._joint is None:
+        if at_most_wrong is None or self.joint is None:
             return self._numerators, self._denominators
-        return self._joint.numerators(at_most_wrong), np.array([[self._joint.denominator]])
+        return self.joint.numerators(at_most_wrong), np.array([[self.joint.denominator]])
 
     def _check_at_most_wrong(self, at_most_wrong: int, *, per_label: bool) -> int:
         h = check_count(at_most_wrong, name="at_most_wrong", at_least=0)

@@ -4,21 +4,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import comb, inf, log2
+from math import comb
 from typing import Any
 
 import numpy as np
 
 from labelsure._core.optional import import_optional
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrixLike
-from labelsure._core.validation import check_label_matrix, check_same_length
-
-DECISIONS = np.array([["neither", "sure"], ["ruled out", "possible"]])
-"""What is said about a label that may (row) be off and may (column) be on."""
+from labelsure.labelsets import RegionSize
+from labelsure.predictions._batch import check_labelsets, choose_objects
+from labelsure.predictions._region import Region, describe_labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelWiseRegion:
+class LabelWiseRegion(Region):
     """For each label of each object the values that cannot be ruled out.
 
     Made by :meth:`LabelWisePredictions.region`, which says how.
@@ -70,8 +69,7 @@ class LabelWiseRegion:
 
     def __getitem__(self, objects: Any) -> "LabelWiseRegion":
         """Return the regions of some of the objects: a slice, indices, a boolean mask or a single index."""
-        chosen = choose_objects(len(self), objects)
-        index = None if self.index is None else self.index.take(chosen)
+        chosen, index = choose_objects(len(self), objects, self.index)
         return replace(self, possible=self.possible[chosen], p_values=self.p_values[chosen], index=index)
 
     def __iter__(self) -> Iterator["LabelWiseRegion"]:
@@ -80,21 +78,6 @@ class LabelWiseRegion:
     def __repr__(self) -> str:
         wrong = {None: ", per_label=True", 0: ""}.get(self.at_most_wrong, f", at_most_wrong={self.at_most_wrong}")
         return f"LabelWiseRegion(significance={self.significance}{wrong}, {len(self)} objects)"
-
-    @property
-    def inner(self) -> BoolArray:
-        """The labels that may only be on, shape (n, q)."""
-        return self.possible[:, :, 1] & ~self.possible[:, :, 0]
-
-    @property
-    def outer(self) -> BoolArray:
-        """The labels that may be on, shape (n, q)."""
-        return self.possible[:, :, 1]
-
-    @property
-    def undecided(self) -> BoolArray:
-        """The labels that may be both off and on, shape (n, q)."""
-        return self.possible[:, :, 0] & self.possible[:, :, 1]
 
     @property
     def empty(self) -> BoolArray:
@@ -109,8 +92,7 @@ class LabelWiseRegion:
         Y : array-like or DataFrame of shape (n, q)
             Zeros and ones; a DataFrame's columns are taken by name.
         """
-        Y = check_label_matrix(Y, n_labels=len(self.label_names), label_names=self.label_names)
-        check_same_length(range(len(self)), Y, names=("the predictions", "Y"))
+        Y = check_labelsets(Y, n_objects=len(self), label_names=self.label_names)
         right = np.take_along_axis(self.possible, Y[:, :, None].astype(np.int64), axis=2)[:, :, 0]
         return ~right
 
@@ -141,26 +123,18 @@ class LabelWiseRegion:
         return members
 
     @cached_property
-    def _sizes(self) -> list[int]:
-        n_empty, n_both = self.empty.sum(axis=1).tolist(), self.undecided.sum(axis=1).tolist()
-        return [self._size(empty, both) for empty, both in zip(n_empty, n_both, strict=True)]
+    def size_estimates(self) -> tuple[RegionSize, ...]:
+        """The number of labelsets that :meth:`contains` accepts for each object, all of them counted.
 
-    @property
-    def sizes(self) -> IntArray | FloatArray:
-        """The number of labelsets that :meth:`contains` accepts for each object, shape (n,).
-
-        Whole numbers, or floats where some do not fit 64 bits, infinity where they do not fit those either; see
-        :attr:`log2_sizes`. With ``at_most_wrong=0`` that is 2 to the number of undecided labels, or 0 where a label
-        can be neither off nor on.
+        With ``at_most_wrong=0`` that is 2 to the number of undecided labels, or 0 where a label can be neither off nor
+        on. Else both values of an empty or undecided label count, and of the others up to h - n_empty flip.
         """
-        if all(size < 2**63 for size in self._sizes):
-            return np.array(self._sizes, dtype=np.int64)
-        return np.array([float(size) if size < 2**1023 else inf for size in self._sizes])
-
-    @property
-    def log2_sizes(self) -> FloatArray:
-        """The binary logarithm of :attr:`sizes`, finite for any number of labels; minus infinity for 0."""
-        return np.array([log2(size) if size else -inf for size in self._sizes], dtype=np.float64)
+        sizes = []
+        for n_empty, n_both in zip(self.empty.sum(axis=1).tolist(), self.undecided.sum(axis=1).tolist(), strict=True):
+            n_single, n_flips = len(self.label_names) - n_empty - n_both, (self.at_most_wrong or 0) - n_empty
+            size = (1 << n_empty + n_both) * sum(comb(n_single, flips) for flips in range(n_flips + 1))
+            sizes.append(RegionSize.counted(size))
+        return tuple(sizes)
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row per object and label: its p-values and what is decided about it.
@@ -180,23 +154,8 @@ class LabelWiseRegion:
                city    0.75  0.25  ruled out
         """
         frame = frame_of_labels(self.p_values, self.label_names, self.index)
-        possible = self.possible.astype(np.int64)
-        frame["decision"] = DECISIONS[possible[:, :, 0], possible[:, :, 1]].ravel()
+        frame["decision"] = describe_labels(self.possible, neither="neither").ravel()
         return frame
-
-    def _size(self, n_empty: int, n_both: int) -> int:
-        """Count labelsets: both values of an empty or undecided label count, of the others up to h - n_empty flip."""
-        n_single = len(self.label_names) - n_empty - n_both
-        n_flips = (self.at_most_wrong or 0) - n_empty
-        return (1 << n_empty + n_both) * sum(comb(n_single, flips) for flips in range(n_flips + 1))
-
-
-def choose_objects(n_objects: int, objects: Any) -> IntArray:
-    """Return the positions that a slice, indices, a boolean mask or a single index choose."""
-    chosen = np.atleast_1d(np.arange(n_objects)[objects])
-    if chosen.ndim != 1:
-        raise IndexError(f"Objects are chosen along one axis, got an index of {chosen.ndim} dimensions.")
-    return chosen
 
 
 def frame_of_labels(p_values: FloatArray, label_names: tuple[str, ...], index: Any) -> Any:

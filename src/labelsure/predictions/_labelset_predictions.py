@@ -1,7 +1,7 @@
 """What a user holds after predicting."""
 
 import warnings
-from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,15 @@ from labelsure._core.validation import (
     check_significance,
 )
 from labelsure.labelsets import LabelsetEngine, decode
-from labelsure.predictions._batch import Batch
+from labelsure.predictions._batch import Batch, RankedLabelsets
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee
-from labelsure.predictions._ranked import RankedLabelsets
 from labelsure.predictions._region import LabelsetRegion
 
 GIBIBYTE = 2**30
+UNKNOWN = NoGuarantee("these p-values: how they were made is not known")
 
 
+@dataclass(eq=False, repr=False)
 class LabelsetPredictions:
     """The plausibility of every labelset for each of n objects.
 
@@ -50,22 +51,19 @@ class LabelsetPredictions:
     [0.75, 0.25]
     """
 
-    def __init__(
-        self,
-        engine: LabelsetEngine,
-        *,
-        label_names: Sequence[str] | None = None,
-        guarantee: Guarantee | NoGuarantee | None = None,
-        index: Any = None,
-    ) -> None:
-        named = tuple(f"label_{j}" for j in range(engine.n_labels)) if label_names is None else label_names
-        if index is not None:
-            check_same_length(range(engine.n_objects), index, names=("the predictions", "index"))
-        self.label_names = check_label_names(named, engine.n_labels)
-        self.guarantee = guarantee or NoGuarantee("these p-values: how they were made is not known")
-        self.index = index
-        self._engine = engine
-        self._batch = Batch(engine, self.guarantee, self.label_names, index)
+    _engine: LabelsetEngine
+    _: KW_ONLY
+    label_names: tuple[str, ...] = ()
+    guarantee: Guarantee | NoGuarantee = UNKNOWN
+    index: Any = None
+    _batch: Batch = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.index is not None:
+            check_same_length(range(len(self)), self.index, names=("the predictions", "index"))
+        made_up = tuple(f"label_{j}" for j in range(self._engine.n_labels))
+        self.label_names = check_label_names(self.label_names if len(self.label_names) else made_up, len(made_up))
+        self._batch = Batch(self._engine, self.guarantee, self.label_names, self.index)
 
     def __len__(self) -> int:
         return self._engine.n_objects
@@ -73,9 +71,7 @@ class LabelsetPredictions:
     def __getitem__(self, objects: Any) -> "LabelsetPredictions":
         """Return the predictions of some of the objects: a slice, indices, a boolean mask or a single index."""
         part = self._batch.take(objects)
-        return LabelsetPredictions(
-            part.engine, label_names=self.label_names, guarantee=self.guarantee, index=part.index
-        )
+        return replace(self, _engine=part.engine, index=part.index)
 
     def __repr__(self) -> str:
         n_unsure = int(np.sum(~self.certain)) if "best" in vars(self._batch) else 0
@@ -179,10 +175,10 @@ class LabelsetPredictions:
         UserWarning
             Where there are too few calibration examples for this level, so that regions hold every labelset.
         """
-        least = self.guarantee.vacuous_below
-        if least is not None and check_significance(significance) < least:
+        level, least = check_significance(significance), self.guarantee.vacuous_below
+        if least is not None and level < least:
             warnings.warn(self.guarantee.limit, stacklevel=2)
-        return LabelsetRegion(self._batch, significance, force_nonempty=force_nonempty)
+        return LabelsetRegion(significance, force_nonempty, self._batch, *self._engine.at_level(level))
 
     def top(self, k: int) -> RankedLabelsets:
         """Return the k most plausible labelsets of each object with their p-values, for any number of labels.

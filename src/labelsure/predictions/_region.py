@@ -1,7 +1,7 @@
 """Regions: the labelsets that cannot be ruled out at a chosen significance."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, log2
 from operator import index
@@ -11,12 +11,58 @@ import numpy as np
 
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure._core.validation import check_count, check_significance
-from labelsure.labelsets import RegionSize
-from labelsure.predictions._batch import Batch
-from labelsure.predictions._ranked import RankedLabelsets
+from labelsure.labelsets import LabelsetEngine, RegionSize
+from labelsure.predictions._batch import Batch, RankedLabelsets
 
 
-class LabelsetRegion:
+class Region:
+    """What regions of both kinds say: which values each label may have, and how many labelsets there are."""
+
+    possible: Any  # bool array of shape (n, q, 2): whether each label may be off, and whether it may be on
+    size_estimates: Any  # one RegionSize per object
+
+    @property
+    def sizes(self) -> IntArray | FloatArray:
+        """The number of labelsets in each object's region, shape (n,).
+
+        Whole numbers of 64 bits where all sizes fit, else floats, infinite beyond 2^1023; see :attr:`log2_sizes`.
+        Regions too large to be counted are estimated; :attr:`size_estimates` says which, and how well.
+        """
+        values = [size.value for size in self.size_estimates]
+        if all(value < 2**63 for value in values):
+            return np.array(values, dtype=np.int64)
+        return np.array([float(value) if value <= 2**1023 else inf for value in values])
+
+    @property
+    def log2_sizes(self) -> FloatArray:
+        """The logarithm of the sizes to base 2, shape (n,): for any number of labels; -inf for empty regions."""
+        return np.array([log2(size.value) if size.value else -inf for size in self.size_estimates], dtype=np.float64)
+
+    @property
+    def inner(self) -> BoolArray:
+        """The labels that can only be on, shape (n, q): those in every labelset of each object's region.
+
+        None where the region is empty. With the probability that the region holds the true labelset, all of these
+        labels are true, and all true labels are among :attr:`outer`: one guarantee for all labels at once.
+        """
+        inner: BoolArray = self.possible[:, :, 1] & ~self.possible[:, :, 0]
+        return inner
+
+    @property
+    def outer(self) -> BoolArray:
+        """The labels that may be on, shape (n, q): those in at least one labelset of each object's region."""
+        outer: BoolArray = self.possible[:, :, 1]
+        return outer
+
+    @property
+    def undecided(self) -> BoolArray:
+        """The labels that may be both off and on, shape (n, q)."""
+        undecided: BoolArray = self.possible.all(axis=2)
+        return undecided
+
+
+@dataclass(eq=False, repr=False)
+class LabelsetRegion(Region):
     """The prediction regions of a batch of objects: the labelsets that cannot be ruled out at a level.
 
     Made by :meth:`LabelsetPredictions.region`; nothing is computed before it is asked for. A region is ``{labelsets:
@@ -49,11 +95,11 @@ class LabelsetRegion:
     [True, False]
     """
 
-    def __init__(self, batch: Batch, significance: float, *, force_nonempty: bool) -> None:
-        self.significance = significance
-        self.force_nonempty = force_nonempty
-        self._batch = batch
-        self._engine, self._smallest = batch.engine.at_level(check_significance(significance))
+    significance: float
+    force_nonempty: bool
+    _batch: Batch
+    _engine: LabelsetEngine
+    _smallest: IntArray
 
     def __len__(self) -> int:
         return self._engine.n_objects
@@ -68,7 +114,9 @@ class LabelsetRegion:
             if not -len(self) <= index(objects) < len(self):
                 raise IndexError(f"There are {len(self)} objects, got index {objects}.")
             return ObjectRegion(self, index(objects) % len(self))
-        return LabelsetRegion(self._batch.take(objects), self.significance, force_nonempty=self.force_nonempty)
+        part = self._batch.take(objects)
+        at_level = part.engine.at_level(check_significance(self.significance))
+        return LabelsetRegion(self.significance, self.force_nonempty, part, *at_level)
 
     def __iter__(self) -> Iterator["ObjectRegion"]:
         return (ObjectRegion(self, i) for i in range(len(self)))
@@ -82,23 +130,6 @@ class LabelsetRegion:
     def statement(self) -> str:
         """What is guaranteed about these regions, under which conditions, and by whom it was proved."""
         return self._batch.guarantee.sentence(self.significance)
-
-    @cached_property
-    def sizes(self) -> IntArray | FloatArray:
-        """The number of labelsets in each object's region, shape (n,).
-
-        Whole numbers of 64 bits where all sizes fit, else floats, infinite beyond 2^1023; see :attr:`log2_sizes`.
-        Regions too large to be counted are estimated; :attr:`size_estimates` says which, and how well.
-        """
-        values = [size.value for size in self.size_estimates]
-        if all(value < 2**63 for value in values):
-            return np.array(values, dtype=np.int64)
-        return np.array([float(value) if value <= 2**1023 else inf for value in values])
-
-    @property
-    def log2_sizes(self) -> FloatArray:
-        """The logarithm of the sizes to base 2, shape (n,): for any number of labels; -inf for empty regions."""
-        return np.array([log2(size.value) if size.value else -inf for size in self.size_estimates], dtype=np.float64)
 
     @cached_property
     def size_estimates(self) -> tuple[RegionSize, ...]:
@@ -118,27 +149,6 @@ class LabelsetRegion:
             As in :meth:`LabelsetPredictions.p_value`; with the true labelsets, the share of False is the error rate.
         """
         return self._hold(self._batch.check(Y), np.arange(len(self)))
-
-    @property
-    def inner(self) -> BoolArray:
-        """The labels in every labelset of each object's region, shape (n, q); none where the region is empty.
-
-        With the probability that the region holds the true labelset, all of these labels are true, and all true
-        labels are among :attr:`outer`: one guarantee for all labels at once.
-        """
-        off, on = self._possible
-        return on & ~off
-
-    @property
-    def outer(self) -> BoolArray:
-        """The labels in at least one labelset of each object's region, shape (n, q); see :attr:`inner`."""
-        return self._possible[1]
-
-    @property
-    def undecided(self) -> BoolArray:
-        """The labels in some, but not all labelsets of each object's region, shape (n, q)."""
-        off, on = self._possible
-        return on & off
 
     def to_frame(self, *, prefix: str = "") -> Any:
         """Return a pandas DataFrame that says for each object which labels are sure, and the size of its region.
@@ -160,21 +170,20 @@ class LabelsetRegion:
         0  sure  ruled out     1
         1  sure  ruled out     1
         """
-        off, on = self._possible
-        words = np.array([["empty", "sure"], ["ruled out", "possible"]], dtype=object)
-        return self._batch.to_frame(words[off.astype(int), on.astype(int)], {"size": self.sizes}, prefix)
+        words = describe_labels(self.possible, neither="empty")
+        return self._batch.to_frame(words, {"size": self.sizes}, prefix)
 
     @cached_property
-    def _possible(self) -> tuple[BoolArray, BoolArray]:
-        """Whether some member has each label off, and whether some member has it on."""
+    def possible(self) -> BoolArray:
+        """Whether some member has each label off, and whether some member has it on, shape (n, q, 2)."""
         own = self._engine is self._batch.engine
         numerators = self._batch.label_numerators if own else self._engine.label_numerators()
-        possible = numerators >= self._smallest[:, None, None]
+        possible: BoolArray = numerators >= self._smallest[:, None, None]
         if self.force_nonempty:
             best = self._batch.best.labelsets[:, 0].astype(bool)
             empty = ~possible.any(axis=(1, 2))
             possible[empty] = np.stack([~best, best], axis=2)[empty]
-        return possible[:, :, 0], possible[:, :, 1]
+        return possible
 
     def _hold(self, Y: LabelMatrix, objects: IntArray) -> BoolArray:
         """Tell whether ``Y[r]`` is a member of the region of object ``objects[r]``."""
@@ -184,6 +193,7 @@ class LabelsetRegion:
         return members
 
 
+@dataclass(eq=False, repr=False)
 class ObjectRegion:
     """The region of one object, made by indexing a :class:`LabelsetRegion`.
 
@@ -199,9 +209,8 @@ class ObjectRegion:
     ([[1, 0], [1, 1]], [0.75, 0.25])
     """
 
-    def __init__(self, region: LabelsetRegion, i: int) -> None:
-        self._region = region
-        self._i = i
+    _region: LabelsetRegion
+    _i: int
 
     def __contains__(self, labelset: object) -> bool:
         """Tell whether a labelset, as zeros and ones or as a set of label names, is a member."""
@@ -259,6 +268,13 @@ class ObjectRegion:
         p_values = batch.engine.to_p_values(numerators, objects)
         name = self._i if batch.index is None else batch.index[self._i]
         return RankedLabelsets(labelsets, p_values, batch.label_names, objects=[name])
+
+
+def describe_labels(possible: BoolArray, *, neither: str) -> np.ndarray[Any, Any]:
+    """Return what is said about labels that may be off and may be on, (n, q, 2) -> (n, q)."""
+    words = np.array([[neither, "sure"], ["ruled out", "possible"]], dtype=object)
+    described: np.ndarray[Any, Any] = words[possible[:, :, 0].astype(int), possible[:, :, 1].astype(int)]
+    return described
 
 
 def _at_least_one(size: RegionSize) -> RegionSize:

@@ -9,7 +9,7 @@ from labelsure.labelsets.arrays._results import sum_sizes
 
 
 def estimate(value, low, high, *, at_least=1, at_most=2**60):
-    return RegionSize(value, low, high, confidence=0.99, at_least=at_least, at_most=at_most)
+    return RegionSize(value, low, high, coverage_level=0.99, at_least=at_least, at_most=at_most)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_region_size_is_a_value():
 
 def test_region_size_is_exact_where_it_was_counted():
     assert RegionSize.counted(2**70).exact
-    assert RegionSize.counted(3).confidence == 1
+    assert RegionSize.counted(3).coverage_level == 1
     assert not estimate(5, 4, 6).exact
 
 
@@ -52,5 +52,5 @@ def test_sums_of_sizes_hold_together():
     total = sum_sizes([estimate(5, 4, 6), RegionSize.counted(2), estimate(50, 40, 60, at_least=30)])
     assert (total.value, total.low, total.high) == (57, 46, 68)
     assert (total.at_least, total.at_most) == (1 + 2 + 30, 2 * 2**60 + 2)
-    assert total.confidence == pytest.approx(0.98)
+    assert total.coverage_level == pytest.approx(0.98)
     assert sum_sizes([RegionSize.counted(2), RegionSize.counted(3)]) == RegionSize.counted(5)

@@ -35,11 +35,11 @@ def count(engine, smallest, budget):
 
 def assert_holds(size, truth):
     """The truth lies within the certified bounds and within the interval; the estimate too."""
-    assert not size.exact or size.confidence == 0.99
+    assert not size.exact or size.coverage_level == 0.99
     assert size.at_least <= truth <= size.at_most
     assert size.low <= truth <= size.high
     assert size.at_least <= size.low <= size.value <= size.high <= size.at_most
-    assert size.confidence == 0.99
+    assert size.coverage_level == 0.99
 
 
 def subset_sum_counts(costs):

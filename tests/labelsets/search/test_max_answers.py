@@ -165,7 +165,7 @@ def test_the_empty_labelset_is_left_out_of_estimates():
     (size,), (without,) = (
         FoldEngine(folds, allow_empty=allow_empty, options=options).region_sizes(30) for allow_empty in (True, False)
     )
-    assert size.confidence == 0.99  # estimated, though here the bounds meet
+    assert size.coverage_level == 0.99  # estimated, though here the bounds meet
     assert (without.at_least, without.value, without.at_most) == (size.at_least - 1, size.value - 1, size.at_most - 1)
     engine = disagreeing(1, 40)
     known = estimate_members(MaxProblem.of(engine.arrays, engine.weighing, 0), 30, 8, at_least=10**9)

@@ -169,17 +169,17 @@ class RegionSize:
     value : int
         The size or, where it was not counted, an estimate; a whole number because floats end at 2^1024.
     low, high : int
-        The interval that holds the size with the stated confidence.
-    confidence : float
-        Its confidence, from the random draws of the estimate alone; 1 where the size was counted.
+        The interval that holds the size with probability ``coverage_level``.
+    coverage_level : float
+        How sure the interval is, from the random draws of the estimate alone; 1 where the size was counted.
     at_least, at_most : int
         Certified bounds: the members that were found, and a count that no region can exceed.
     approximate : bool
-        Whether the confidence is that of a normal approximation instead of a proven one.
+        Whether that is the probability of a normal approximation instead of a proven one.
 
     Examples
     --------
-    >>> print(RegionSize(27 * 10**11, 26 * 10**11, 28 * 10**11, confidence=0.99, at_least=500_000, at_most=2**45))
+    >>> print(RegionSize(27 * 10**11, 26 * 10**11, 28 * 10**11, coverage_level=0.99, at_least=500_000, at_most=2**45))
     2^41.3 (+-0.1)
     >>> print(RegionSize.counted(12))
     12
@@ -188,7 +188,7 @@ class RegionSize:
     value: int
     low: int
     high: int
-    confidence: float
+    coverage_level: float
     at_least: int
     at_most: int
     approximate: bool = False
@@ -196,7 +196,7 @@ class RegionSize:
     @classmethod
     def counted(cls, size: int) -> "RegionSize":
         """Return a size that is known."""
-        return cls(size, size, size, confidence=1.0, at_least=size, at_most=size)
+        return cls(size, size, size, coverage_level=1.0, at_least=size, at_most=size)
 
     @property
     def exact(self) -> bool:
@@ -229,7 +229,7 @@ def sum_sizes(sizes: Sequence[RegionSize]) -> RegionSize:
     counts = ("value", "low", "high", "at_least", "at_most")
     return RegionSize(
         **{name: sum(getattr(one, name) for one in sizes) for name in counts},
-        confidence=max(1 - sum(1 - one.confidence for one in sizes), 0.0),
+        coverage_level=max(1 - sum(1 - one.coverage_level for one in sizes), 0.0),
         approximate=any(one.approximate for one in sizes),
     )
 

@@ -235,7 +235,7 @@ def estimate_size(
         parts = [_power_of_two(log2_size + part) for part in (-error, 0.0, error)]
     low, value, high = (min(max(part + own, at_least), at_most) for part in parts)
     certified = {"at_least": at_least, "at_most": at_most}
-    return RegionSize(value, low, high, confidence=CONFIDENCE, approximate=approximate is not None, **certified)
+    return RegionSize(value, low, high, coverage_level=CONFIDENCE, approximate=approximate is not None, **certified)
 
 
 def _mean_and_error(weights: FloatArray) -> tuple[float, float]:

@@ -218,7 +218,7 @@ def estimate_members(problem: MaxProblem, smallest: int, most: int, *, at_least:
     half_width = math.isqrt(int(4 * HALF_WIDTH**2) * variance) // 2  # whole numbers: floats end at 2^1024
     ends = (mean - half_width, mean, mean + half_width)
     least, value, largest = (min(max(end >> UNIT_BITS, low), high) for end in ends)
-    return RegionSize(value, least, largest, confidence=CONFIDENCE, at_least=low, at_most=high, approximate=True)
+    return RegionSize(value, least, largest, coverage_level=CONFIDENCE, at_least=low, at_most=high, approximate=True)
 
 
 def bracket_members(problem: MaxProblem, smallest: int, most: int) -> tuple[int, int]:

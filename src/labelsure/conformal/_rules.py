@@ -1,17 +1,31 @@
-"""From a fold's p-value to an e-value: how much it says against a labelset at the level asked for.
+"""How counts become p-values: twice the mean of folds, running means, e-values made for one level, weighed examples.
+
+Every rule weighs a fold's count c = #{calibration scores at least the labelset's own}, that is its p-value
+p_k = (c + 1) / (|S_k| + 1), and adds the weights up, or takes the least of the running sums.
 
 A p-value of a fold of m calibration examples is one of k / (m + 1), k = 1 .. m + 1, and at least as large as a uniform
 draw from these. So a falling function that averages to at most 1 over them is an e-value: its expectation at the true
-labelset is at most 1.
+labelset is at most 1. It says how much the p-value speaks against a labelset at the level asked for.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
 
+from labelsure._core.randomness import DRAW_UNIT
 from labelsure._core.types import FloatArray, IntArray
+from labelsure.labelsets import Weighing
+
+COMMON_BITS = 28
+"""Two numbers below 2^28 and a sum over folds of their products stay within int64."""
+
+WEIGHT_UNITS = 2**30
+"""Weights are whole numbers of 2^-30 of the largest calibration weight."""
+
+LARGEST = 2**60
+"""A new object with a larger weight than this many units has p-values of 1 either way."""
 
 E_VALUE_SCALE = 2**36
 """E-values times eps are rounded down to whole numbers of 2^-36, which only makes regions larger."""
@@ -21,6 +35,29 @@ ROUNDING = 1 - 1e-9
 
 ECalibrator = Callable[[int, Fraction], FloatArray]
 """From a fold's size m and eps to eps E((c + 1) / (m + 1)) for each count c = 0 .. m."""
+
+
+def twice_mean(sizes: Sequence[int], draws: IntArray) -> Weighing:
+    """Return the weighing of twice the mean of the p_k, a p-value whatever their dependence."""
+    weights, unit = _fold_p_values(sizes)
+    return Weighing.ruled(2 * weights, np.zeros(len(draws), dtype=np.int64), len(sizes) * unit)
+
+
+def running_mean(sizes: Sequence[int], draws: IntArray, *, randomised: bool = False) -> Weighing:
+    """Return the weighing of twice the smallest running mean of the p_k, a p-value where they are exchangeable.
+
+    Randomised, the first running mean is p_1 / (2 - U) instead of p_1, U the object's draw.
+    """
+    weights, unit = _fold_p_values(sizes)
+    common = _scaled_up(math.lcm(*range(1, len(sizes) + 1)))
+    first = [-(-common * DRAW_UNIT // (2 * DRAW_UNIT - int(draw))) if randomised else common for draw in draws]
+    return Weighing.ruled(
+        2 * weights,
+        np.zeros(len(draws), dtype=np.int64),
+        unit * common,
+        multipliers=np.array([-(-common // t) for t in range(1, len(sizes) + 1)], dtype=np.int64),
+        first=np.array(first, dtype=np.int64),
+    )
 
 
 def steep_e_values(size: int, significance: Fraction) -> FloatArray:
@@ -105,3 +142,33 @@ def complements(calibrate: ECalibrator, sizes: tuple[int, ...], significance: Fr
         scaled = np.floor(calibrate(size, significance) * E_VALUE_SCALE).astype(np.int64)
         table[np.array(sizes) == size] = np.pad(E_VALUE_SCALE - scaled, (0, max(sizes) - size), mode="edge")
     return table
+
+
+def weigh_densities(scores: IntArray, weights: FloatArray, new_weights: FloatArray) -> Weighing:
+    """Return the weighing of p = (sum of w_i over {i: alpha_i >= alpha} + w) / (sum of w_i + w).
+
+    Parameters
+    ----------
+    scores, weights : arrays of shape (m,)
+        Of the calibration examples.
+    new_weights : array of shape (n,)
+        Of the new objects.
+    """
+    unit = weights.max() / WEIGHT_UNITS
+    own = np.rint(weights / unit).astype(np.int64)
+    new = np.minimum(np.rint(new_weights / unit), LARGEST).astype(np.int64)
+    of_largest = np.concatenate([[0], np.cumsum(own[np.argsort(-scores, kind="stable")])])
+    return Weighing.ruled(of_largest[None], new, np.maximum(of_largest[-1] + new, 1))
+
+
+def _fold_p_values(sizes: Sequence[int]) -> tuple[IntArray, int]:
+    """Return p_k for each fold and count in units of 1 over a whole number, and that number; rounded up if need be."""
+    unit = _scaled_up(math.lcm(*(size + 1 for size in sizes)))
+    table = [[-(-min(count + 1, size + 1) * unit // (size + 1)) for count in range(max(sizes) + 1)] for size in sizes]
+    return np.array(table, dtype=np.int64), unit
+
+
+def _scaled_up(whole: int) -> int:
+    """Return a multiple of a whole number a little below 2^COMMON_BITS, or that power where the number is larger."""
+    largest: int = 2**COMMON_BITS
+    return largest // whole * whole if whole <= largest else largest

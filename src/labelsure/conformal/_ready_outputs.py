@@ -1,16 +1,20 @@
-"""Outputs for very many labels: a sparse matrix whose missing entries have one default value."""
+"""Ready-made outputs at the door: of each fold's model, dense or sparse, and what that model was trained on."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
 
-from labelsure._core.types import FloatArray, IntArray
-from labelsure._core.validation import check_number, check_outputs
+from labelsure._core.randomness import UInt64Array, join_keys, object_keys
+from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
+from labelsure._core.validation import check_label_matrix, check_number, check_outputs, check_same_length
 from labelsure.conformal._guarantees import Merging
-from labelsure.labelsets import CompactEngine, CompactObject, Empty, EngineOptions, Fold, LabelsetEngine, StrangestEmpty
+from labelsure.labelsets import CompactEngine, CompactObject, Empty, Fold, LabelsetEngine, StrangestEmpty
 from labelsure.measures import Measure
+
+TrainingPart = tuple[LabelMatrix | None, FloatArray | None]
+"""Labels and outputs of the examples that a model was trained on, as far as they are known."""
 
 DENSE_ROWS_BYTES = 2**26
 """Memory for the rows that are made dense at a time while scoring calibration examples."""
@@ -72,6 +76,9 @@ class SparseOutputs:
         return [slice(start, start + n_rows) for start in range(0, len(self), n_rows)]
 
 
+Outputs = TypeVar("Outputs", FloatArray, SparseOutputs, FloatArray | SparseOutputs)
+
+
 def read_outputs(
     outputs: Any, default_output: float, *, n_labels: int, label_names: Sequence[str] | None
 ) -> FloatArray | SparseOutputs:
@@ -81,6 +88,65 @@ def read_outputs(
     return check_outputs(outputs, n_labels=n_labels, label_names=label_names)
 
 
+def keys_of(tables: Sequence[Any]) -> UInt64Array:
+    """Return what draws belong to: one key for each object from all tables about it, be they dense or sparse."""
+    return join_keys(
+        [
+            object_keys(table.matrix, default=table.default) if isinstance(table, SparseOutputs) else object_keys(table)
+            for table in tables
+        ]
+    )
+
+
+def rows_of_folds(folds: Any, n_examples: int) -> tuple[list[BoolArray], IntArray | None]:
+    """Return the examples of each fold and the sorted fold numbers; all of them and None where there are no folds."""
+    if folds is None:
+        return [np.ones(n_examples, dtype=bool)], None
+    numbers = np.asarray(folds)
+    if numbers.shape != (n_examples,):
+        raise ValueError(
+            f"folds must hold one fold number per calibration example, {n_examples} in all, got shape {numbers.shape}."
+        )
+    if numbers.dtype.kind not in "iu":
+        raise ValueError(f"folds must hold whole numbers, got {numbers.dtype} values: {numbers[0]!r}, ...")
+    fold_numbers = np.unique(numbers)
+    if len(fold_numbers) < 2:
+        raise ValueError("folds must name at least two folds; leave folds out where one model gave all outputs.")
+    return [numbers == number for number in fold_numbers], fold_numbers
+
+
+def read_per_fold(
+    outputs: Any, fold_numbers: IntArray | None, n_labels: int, read: Callable[[Any], Outputs]
+) -> list[Outputs]:
+    """Return new objects' outputs of each fold's model, read; those of the one model where there are no folds."""
+    if fold_numbers is None:
+        return [read(outputs)]
+    n_folds = len(fold_numbers)
+    if not hasattr(outputs, "__len__") or len(outputs) != n_folds:
+        got = len(outputs) if hasattr(outputs, "__len__") else repr(outputs)
+        raise ValueError(f"outputs must hold one (n_objects, {n_labels}) array per fold, {n_folds} in all, got {got}.")
+    per_fold = [read(part) for part in outputs]
+    if len({len(part) for part in per_fold}) > 1:
+        raise ValueError("outputs must be of the same objects in every fold, got different numbers of rows.")
+    return per_fold
+
+
+def check_training_part(
+    training_labels: Any, training_outputs: Any, *, n_labels: int, label_names: Sequence[str] | None
+) -> TrainingPart:
+    """Return what a user says a model was trained on, checked; columns of DataFrames are taken by name."""
+    labels, outputs = training_labels, training_outputs
+    known: dict[str, Any] = {"n_labels": n_labels, "label_names": label_names}
+    if labels is not None:
+        labels = check_label_matrix(labels, name="training_labels", **known)
+    if outputs is not None:
+        outputs = check_outputs(outputs, name="training_outputs", **known)
+        if labels is None:
+            raise ValueError("training_outputs goes with training_labels: pass the labels of the same examples too.")
+        check_same_length(outputs, labels, names=("training_outputs", "training_labels"))
+    return labels, outputs
+
+
 def compact_engine(
     measures: Sequence[Measure],
     calibrations: Sequence[IntArray],
@@ -88,8 +154,7 @@ def compact_engine(
     merging: Merging,
     *,
     empty: Empty,
-    n_jobs: int | None,
-    options: EngineOptions | None = None,
+    **settings: Any,
 ) -> LabelsetEngine:
     """Return the engine for new objects with sparse outputs, which looks only at the labels that matter to each.
 
@@ -99,7 +164,7 @@ def compact_engine(
         The measure, the calibration and the new objects' outputs of each fold.
     merging : Merging
         Of the folds' counts.
-    empty, n_jobs, options
+    empty, **settings
         As in make_engine.
     """
     n_labels = outputs[0].matrix.shape[1]
@@ -135,7 +200,6 @@ def compact_engine(
         weighing_at=merging.weighing_at(sizes),
         n_labels=n_labels,
         allow_empty=empty == "ordinary",
-        n_jobs=n_jobs,
-        options=options,
+        **settings,
     )
     return StrangestEmpty(engine) if empty == "strangest" else engine
