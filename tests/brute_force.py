@@ -1,6 +1,6 @@
 """Every labelset looked at, one by one: what the answers of searches are compared with.
 
-Written apart from the package's own code, in numpy, because ``labelsets._reference`` takes seconds for ten labels; that
+Written apart from the package's own code, in numpy, because ``tests.labelset_reference`` takes seconds for ten labels; that
 both agree is a test of its own.
 """
 
