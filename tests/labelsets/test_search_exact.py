@@ -16,7 +16,7 @@ from fold_strategies import fold_lists, full_energies, smoothing
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Overrides
 from labelsure.labelsets import DRAW_UNIT, Fold
-from search_cases import Case, assert_answers_equal_brute_force, random_case
+from search_cases import BY_SEARCH, Case, assert_answers_equal_brute_force, random_case
 
 N_CASES = 200
 N_VALIDITY_BLOCKS, N_VALIDITY_CASES = 40, 500
@@ -124,11 +124,12 @@ def test_thousands_of_exceptions_are_answered_like_few():
         overrides = Overrides(np.array([0, n_exceptions]), labelsets, rng.integers(-50, 200, size=n_exceptions))
         energy = Energy(np.array([40]), rng.integers(-9, 20, size=(1, 12)), overrides=overrides)
         folds.append(Fold(np.sort(rng.integers(-20, 120, size=40)), energy))
-    search = Case(folds, allow_empty=False, draws=None).search()
+    case = Case(folds, allow_empty=False, draws=None)
+    search = case.search()
     ranked = rank_all(folds, 0, allow_empty=False)
     smallest = int(np.quantile(ranked.numerators, 0.7))
     members = ranked.members(smallest)
-    labelsets, numerators = search.region_members(0, smallest, None)
+    labelsets, numerators = case.engine(options=BY_SEARCH).region_members(0, smallest, None)
     assert codes_of(labelsets) == members.codes.tolist()
     assert numerators.tolist() == members.numerators.tolist()
     assert search.count(np.arange(1), np.array([smallest]), 10**9) == [(len(members.codes), True)]
