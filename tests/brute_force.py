@@ -1,7 +1,7 @@
 """Every labelset looked at, one by one: what the answers of searches are compared with.
 
-Written apart from the package's own code, in numpy, because ``labelset_reference`` takes seconds for ten labels; that both
-agree is a test of its own.
+Written apart from the package's own code, in numpy, because ``labelset_reference`` takes seconds for ten labels; that
+both agree is a test of its own.
 """
 
 import math
