@@ -22,7 +22,14 @@ if TYPE_CHECKING:
         calibrate_outputs,
     )
     from labelsure.datasets import load_dataset
-    from labelsure.decisions import control_precision, control_recall
+    from labelsure.decisions import (
+        ReviewSelector,
+        control_precision,
+        control_recall,
+        pac_region,
+        pac_significance,
+        select_objects,
+    )
     from labelsure.estimators import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
     from labelsure.measures import AutoMeasure, PowerMeasure
     from labelsure.predictions import LabelsetPredictions, LabelsetRegion, LabelWisePredictions, LabelWiseRegion
@@ -45,11 +52,15 @@ _HOME = {
     "MLRBFClassifier": "estimators",
     "MLkNNClassifier": "estimators",
     "PowerMeasure": "measures",
+    "ReviewSelector": "decisions",
     "calibrate_labels": "conformal",
     "calibrate_outputs": "conformal",
     "control_precision": "decisions",
     "control_recall": "decisions",
     "load_dataset": "datasets",
+    "pac_region": "decisions",
+    "pac_significance": "decisions",
+    "select_objects": "decisions",
 }
 _ROOMS = ("conformal", "datasets", "decisions", "estimators", "labelsets", "measures", "metrics", "predictions")
 
@@ -71,12 +82,16 @@ __all__ = [
     "MLRBFClassifier",
     "MLkNNClassifier",
     "PowerMeasure",
+    "ReviewSelector",
     "__version__",
     "calibrate_labels",
     "calibrate_outputs",
     "control_precision",
     "control_recall",
     "load_dataset",
+    "pac_region",
+    "pac_significance",
+    "select_objects",
 ]
 
 
