@@ -1,10 +1,19 @@
-"""How good predictions are: single labelsets, rankings of labels, prediction regions, p-values; and for how long."""
+"""How good predictions are: labelsets, rankings of labels, regions, p-values; for whom, and for how long."""
 
 from labelsure.metrics._calibration import (
     CalibrationCurve,
     UniformityTest,
     calibration_curve,
     p_value_uniformity,
+)
+from labelsure.metrics._conditional import (
+    ConditionalCoverage,
+    GroupCoverage,
+    Slab,
+    coverage_by_cardinality,
+    coverage_by_group,
+    coverage_by_label,
+    coverage_by_size,
 )
 from labelsure.metrics._criteria import (
     excess_criterion,
@@ -32,17 +41,26 @@ from labelsure.metrics._regions import (
     median_region_size,
     size_histogram,
 )
+from labelsure.metrics._worst_slab import coverage_in_worst_slab
 
 __all__ = [
     "CalibrationCurve",
+    "ConditionalCoverage",
     "EfficiencyCriteria",
     "ExchangeabilityMartingale",
+    "GroupCoverage",
     "OnlinePValues",
     "SizeHistogram",
+    "Slab",
     "UniformityTest",
     "average_precision",
     "calibration_curve",
+    "coverage_by_cardinality",
+    "coverage_by_group",
+    "coverage_by_label",
+    "coverage_by_size",
     "coverage_error",
+    "coverage_in_worst_slab",
     "efficiency_criteria",
     "error_rate",
     "excess_criterion",
