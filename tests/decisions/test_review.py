@@ -104,6 +104,18 @@ def test_frames_keep_their_names():
     assert "a wrong value of 'wood'" in selector.select(frame[NEW], alpha=0.2).statement
 
 
+def test_label_called_like_a_column_of_the_table_is_noticed():
+    labels = pd.DataFrame(Y, columns=["accepted", "b", "c"])
+    selection = ReviewSelector(KNN).calibrate(X[HELD_OUT], labels[HELD_OUT]).select(X[NEW])
+    with pytest.raises(ValueError, match="column 'accepted' of its own"):
+        selection.to_frame()
+
+
+def test_selector_shows_what_it_asks():
+    selector = ReviewSelector(KNN, label=1, sureness="outputs")
+    assert repr(selector) == "ReviewSelector(MLkNNClassifier, label=1, sureness='outputs')"
+
+
 def test_single_label_and_sparse_objects_are_understood():
     plain = LogisticRegression().fit(X[TRAIN], Y[TRAIN, 0])
     selection = ReviewSelector(plain).calibrate(X[HELD_OUT], Y[HELD_OUT, :1]).select(X[NEW], alpha=0.3)
@@ -149,15 +161,16 @@ def test_own_calibration_examples_change_neither_prediction_nor_sureness(kind):
         (CrossConformalClassifier(MLkNNClassifier(), cv=3), {}, "from_fit goes with an InductiveConformalClassifier"),
         (LabelWiseConformalClassifier(MLkNNClassifier()), {}, "from_fit goes with an InductiveConformalClassifier"),
         (InductiveConformalClassifier(MLkNNClassifier()), {"sureness": "p-values"}, "p-values depend on the examples"),
+        (InductiveConformalClassifier(MLkNNClassifier()), {"sureness": len}, "functions of your own may"),
         (
             InductiveConformalClassifier(MLkNNClassifier(), mondrian="cardinality"),
             {},
-            "what it predicts, or whom it is for, depends on the examples",
+            "from_fit goes without mondrian and weight",
         ),
         (
             InductiveConformalClassifier(MLkNNClassifier(), weight=lambda X: np.ones(len(X))),
             {},
-            "what it predicts, or whom it is for, depends on the examples",
+            "from_fit goes without mondrian and weight",
         ),
     ],
 )

@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.types import LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import (
     check_label_matrix,
     check_same_length,
@@ -80,6 +80,8 @@ class ReviewSelector:
     >>> X, y = make_multilabel_classification(n_samples=1200, n_classes=3, random_state=0)
     >>> model = RandomForestClassifier(random_state=0).fit(X[:500], y[:500])
     >>> selector = ReviewSelector(model).calibrate(X[500:900], y[500:900])
+    >>> selector
+    ReviewSelector(RandomForestClassifier, 400 held-out examples)
     >>> selection = selector.select(X[900:], alpha=0.1)
     >>> wrong = (selection.labelsets != y[900:]).any(axis=1)
     >>> print(f"accepted: {selection.accepted.sum()}, wrong among them: {wrong[selection.accepted].sum()}")
@@ -95,6 +97,12 @@ class ReviewSelector:
         self.at_most = at_most
         self.label = label
         self.sureness = sureness
+
+    def __repr__(self) -> str:
+        asked = {"at_most": self.at_most or None, "label": self.label, "sureness": self.sureness}
+        words = "".join(f", {name}={value!r}" for name, value in asked.items() if value is not None)
+        seen = f", {len(self.right_)} held-out examples" if hasattr(self, "right_") else ""
+        return f"ReviewSelector({type(self.model).__name__}{words}{seen})"
 
     def calibrate(self, X: MatrixLike, y: LabelMatrixLike, *, from_fit: bool = False) -> Self:
         """See how sure the model is of held-out examples, and which of its predictions are right.
@@ -124,9 +132,9 @@ class ReviewSelector:
         if from_fit:
             rows = _own_examples(self.model, kind, X, labels)
             X, labels = _safe_indexing(X, rows), labels[rows]
-        self.question_, self.kind_, self.from_fit_, self.label_names_ = question, kind, bool(from_fit), tuple(names)
-        predicted, self.sureness_ = self._predict(X)
-        self.right_ = question.judge(predicted, labels)
+        predicted, sureness = predict_with_sureness(self.model, X, question, kind, exact=from_fit)
+        self.question_, self.kind_, self.from_fit_, self.label_names_ = question, kind, from_fit, tuple(names)
+        self.sureness_, self.right_ = sureness, question.judge(predicted, labels)
         return self
 
     def select(self, X: MatrixLike, *, alpha: float = 0.05, batch: bool = True) -> Selection:
@@ -145,16 +153,13 @@ class ReviewSelector:
         if not hasattr(self, "right_"):
             raise NotFittedError("This ReviewSelector has seen no held-out examples yet: call calibrate(X, y) first.")
         level = check_probability(alpha, name="alpha", example="To accept 5 % wrong ones pass alpha=0.05.")
-        predicted, sureness = self._predict(X)
+        predicted, sureness = predict_with_sureness(self.model, X, self.question_, self.kind_, exact=self.from_fit_)
         details = {
             "labelsets": predicted,
             "label_names": self.label_names_,
             "index": row_index_of(rows_of(self.model, X)),
         }
         return select(self.sureness_, self.right_, sureness, level, batch, fault=self.question_.fault, details=details)
-
-    def _predict(self, X: MatrixLike) -> tuple[LabelMatrix, FloatArray]:
-        return predict_with_sureness(self.model, X, self.question_, self.kind_, exact=self.from_fit_)
 
 
 def _check_model(model: Any) -> None:
@@ -173,9 +178,16 @@ def _own_examples(model: Any, kind: Sureness, X: MatrixLike, Y: LabelMatrix) -> 
     if not isinstance(model, InductiveConformalClassifier):
         raise ValueError(f"from_fit goes with an InductiveConformalClassifier, got a {type(model).__name__}. {fresh}")
     choices = model.calibrator_.choices
-    if kind == "p-values" or choices.taxonomy is not None or choices.weight is not None:
-        why = "p-values depend" if kind == "p-values" else "what it predicts, or whom it is for, depends"
-        raise ValueError(f"from_fit is not possible here: {why} on the examples that calibrated the model. {fresh}")
+    if kind not in ("gap", "outputs"):
+        raise ValueError(
+            "from_fit goes with sureness='gap' or 'outputs': p-values depend on the examples that calibrated the model,"
+            f" and functions of your own may. {fresh}"
+        )
+    if choices.taxonomy is not None or choices.weight is not None:
+        raise ValueError(
+            "from_fit goes without mondrian and weight: with the one the best labelset depends on the examples that"
+            f" calibrated the model, with the other new objects are not like them. {fresh}"
+        )
     if len(Y) != model.n_examples_ or n_rows(X) != model.n_examples_:
         raise ValueError(f"from_fit takes the {model.n_examples_} examples that fit was given, got {len(Y)}.")
     (rows,), (fold,) = model.fold_indices_, model.calibrator_.folds

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from labelsure._core.optional import import_optional
 from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
-from labelsure._core.validation import as_numbers, check_same_length, find_entry
+from labelsure._core.validation import as_numbers, check_same_length, find_entry, made_up_names
 from labelsure.decisions._risk_control import check_probability
 
 PROVED_BY = "conformal selection: Jin, Candes 2023"
@@ -95,8 +95,13 @@ class Selection:
         figures = {"accepted": self.accepted, "p_value": self.p_values, "sureness": self.sureness}
         if self.labelsets is None:
             return pandas.DataFrame(figures, index=self.index)
-        names = self.label_names or tuple(f"label_{j}" for j in range(self.labelsets.shape[1]))
+        names = self.label_names or made_up_names(self.labelsets.shape[1])
         columns = [prefix + name for name in names]
+        clashes = [column for column in columns if column in figures]
+        if clashes:
+            raise ValueError(
+                f"to_frame has a column {clashes[0]!r} of its own beside that of the label. Pass prefix='label_'."
+            )
         return pandas.DataFrame(self.labelsets, columns=columns, index=self.index).assign(**figures)
 
 
