@@ -15,7 +15,7 @@ from labelsure.metrics import (
     coverage_by_size,
     coverage_in_worst_slab,
 )
-from labelsure.metrics._conditional import ROWS_SHOWN, clopper_pearson
+from labelsure.metrics._coverage_table import ROWS_SHOWN, clopper_pearson
 
 FALSE_ALARM = 1e-4
 

@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 from sklearn.utils import check_random_state
 
 from labelsure.metrics import coverage_in_worst_slab
-from labelsure.metrics._conditional import clopper_pearson
+from labelsure.metrics._coverage_table import clopper_pearson
 from labelsure.metrics._worst_slab import _find_slab, find_window
 
 FALSE_ALARM = 1e-4

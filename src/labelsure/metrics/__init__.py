@@ -7,14 +7,12 @@ from labelsure.metrics._calibration import (
     p_value_uniformity,
 )
 from labelsure.metrics._conditional import (
-    ConditionalCoverage,
-    GroupCoverage,
-    Slab,
     coverage_by_cardinality,
     coverage_by_group,
     coverage_by_label,
     coverage_by_size,
 )
+from labelsure.metrics._coverage_table import ConditionalCoverage, GroupCoverage, Slab
 from labelsure.metrics._criteria import (
     excess_criterion,
     fuzziness_criterion,

@@ -10,7 +10,8 @@ from sklearn.utils import check_random_state
 
 from labelsure._core.types import BoolArray, FloatArray, IntArray
 from labelsure._core.validation import as_numbers, check_count, check_number, check_same_length, find_entry
-from labelsure.metrics._conditional import ConditionalCoverage, Slab, check_contains, count_covered
+from labelsure.metrics._conditional import check_contains, count_covered
+from labelsure.metrics._coverage_table import ConditionalCoverage, Slab
 
 
 def coverage_in_worst_slab(
