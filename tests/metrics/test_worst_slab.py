@@ -19,11 +19,12 @@ FALSE_ALARM = 1e-4
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=25), st.data())
 def test_window_is_the_worst_of_all_that_are_long_enough(covered, data):
     least = data.draw(st.integers(1, len(covered)))
-    start, stop, mean = find_window(np.array(covered), least)
+    start, stop, mean = find_window(np.array(covered), least, below=Fraction(2))
     windows = [covered[i:j] for i in range(len(covered)) for j in range(i + least, len(covered) + 1)]
     assert mean == min(Fraction(sum(window), len(window)) for window in windows)
     assert stop - start >= least
     assert Fraction(sum(covered[start:stop]), stop - start) == mean
+    assert find_window(np.array(covered), least, below=mean) is None
 
 
 def make_data(seed, n):

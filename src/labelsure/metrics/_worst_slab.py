@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from labelsure._core.running import one_thread
 from labelsure._core.types import BoolArray, FloatArray, IntArray
 from labelsure._core.validation import as_numbers, check_count, check_number, check_same_length, find_entry
 from labelsure.metrics._conditional import check_contains, count_covered
@@ -83,7 +84,8 @@ def coverage_in_worst_slab(
     random = check_random_state(random_state)
     order = random.permutation(len(covered))
     first, second = order[: len(order) // 2], order[len(order) // 2 :]
-    slab = _find_slab(covered[first], places[first], share, n_directions, random)
+    with one_thread():  # small products: threads would wait for each other
+        slab = _find_slab(covered[first], places[first], share, n_directions, random)
     inside = slab.holds(places[second])
     names = ("in the slab", "outside")
     return count_covered(covered[second], [inside, ~inside], names, "worst slab", coverage_level, slab)
@@ -100,19 +102,20 @@ def _find_slab(covered: BoolArray, X: FloatArray, share: float, n_directions: in
         direction /= np.linalg.norm(direction) * scales
         along = X @ direction
         order = np.argsort(along, kind="stable")
-        start, stop, coverage = find_window(covered[order].astype(np.int64), least)
-        if coverage < worst:
-            worst, found = coverage, Slab(direction, float(along[order[start]]), float(along[order[stop - 1]]))
+        window = find_window(covered[order].astype(np.int64), least, below=worst)
+        if window is not None:
+            start, stop, worst = window
+            found = Slab(direction, float(along[order[start]]), float(along[order[stop - 1]]))
     assert found is not None  # any coverage is below the first
     return found
 
 
-def find_window(covered: IntArray, least: int) -> tuple[int, int, Fraction]:
+def find_window(covered: IntArray, least: int, *, below: Fraction) -> tuple[int, int, Fraction] | None:
     """Return the window ``covered[start:stop]`` of at least ``least`` entries with the lowest mean, and that mean.
 
-    Dinkelbach's method: given the mean m / w of some window, the sums of ``w * covered - m`` over windows are
-    differences of running sums, and the lowest of these belongs to a window with a lower mean, or there is none. All
-    numbers are whole; each round takes linear time and there are few.
+    Dinkelbach's method: for a mean m / w, the sums of ``w * covered - m`` over windows are differences of running sums,
+    and the lowest of these, if it is below 0, belongs to a window with a lower mean. That is repeated until there is
+    none. All numbers are whole; each round takes linear time and there are few.
 
     Parameters
     ----------
@@ -120,22 +123,26 @@ def find_window(covered: IntArray, least: int) -> tuple[int, int, Fraction]:
         Zeros and ones.
     least : int
         From 1 to n.
+    below : Fraction
+        The mean to start from; None is returned where no window has a lower one.
 
     Examples
     --------
-    >>> find_window(np.array([1, 1, 0, 1, 0, 1, 1]), 2)
+    >>> find_window(np.array([1, 1, 0, 1, 0, 1, 1]), 2, below=Fraction(1))
     (2, 5, Fraction(1, 3))
+    >>> find_window(np.array([1, 1, 0, 1, 0, 1, 1]), 2, below=Fraction(1, 3)) is None
+    True
     """
-    sums, start, stop = np.concatenate([[0], np.cumsum(covered)]), 0, len(covered)
+    sums, places, found = np.concatenate([[0], np.cumsum(covered)]), np.arange(len(covered) + 1), None
     while True:
-        total, width = int(sums[stop] - sums[start]), stop - start
-        running = width * sums - total * np.arange(len(sums))
-        highest = np.maximum.accumulate(running[: len(sums) - least])
-        below = running[least:] - highest
-        end = int(below.argmin())
-        if below[end] >= 0:
-            return start, stop, Fraction(total, width)
+        running = below.denominator * sums - below.numerator * places
+        lower = running[least:] - np.maximum.accumulate(running[: len(sums) - least])
+        end = int(lower.argmin())
+        if lower[end] >= 0:
+            return found
         start, stop = int(running[: end + 1].argmax()), end + least
+        below = Fraction(int(sums[stop] - sums[start]), stop - start)
+        found = start, stop, below
 
 
 def _check_features(X: ArrayLike, n_objects: int) -> FloatArray:
