@@ -90,6 +90,17 @@ def test_ready_made_outputs_are_selected_from(calibrate, n_folds):
         assert selection.label_names == ("a", "b", "c")
 
 
+def test_sparse_outputs_are_selected_from_as_dense_ones():
+    dense = np.where(outputs_of(slice(150, 400)) > 0.2, outputs_of(slice(150, 400)), 0.0)
+    accepted = []
+    for table in (dense, sparse.csr_array(dense)):
+        predictor = calibrate_outputs(table[:50], Y[150:200])
+        selector = ReviewSelector(predictor).calibrate(table[50:150], Y[200:300])
+        accepted.append(selector.select(table[150:], alpha=0.4).accepted.tolist())
+    assert accepted[0] == accepted[1]
+    assert any(accepted[0])
+
+
 def test_frames_keep_their_names():
     names = ["sea", "city", "wood"]
     frame = pd.DataFrame(X, index=[f"photo {i}" for i in range(400)])

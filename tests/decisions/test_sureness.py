@@ -1,6 +1,7 @@
 """How sure a model is: probabilities against all labelsets listed, and which kind goes with which model."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -91,6 +92,14 @@ def test_p_values_of_the_next_best_answer_are_one_kind():
     for model in (predictor, labels):
         _, one = predict_with_sureness(model, [[0.8, 0.3]], Question(2, label=0), "p-values")
         assert one.tolist() == [0.5]
+
+
+def test_search_that_was_stopped_is_refused_where_it_must_not_depend_on_calibration():
+    stopped = SimpleNamespace(certain=np.array([True, False]), labelsets=np.zeros((2, 2), dtype=np.int8))
+    model = SimpleNamespace(predict_labelsets=lambda _: stopped)
+    with pytest.raises(ValueError, match="was not found for certain"):
+        predict_with_sureness(model, [[0.0]] * 2, Question(2), lambda _: [1.0, 2.0], exact=True)
+    assert predict_with_sureness(model, [[0.0]] * 2, Question(2), lambda _: [1.0, 2.0])[1].tolist() == [1.0, 2.0]
 
 
 NAMES = ("sea", "city")
