@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     from labelsure.conformal import calibrate_labels as calibrate_labels
     from labelsure.conformal import calibrate_outputs as calibrate_outputs
     from labelsure.datasets import load_dataset as load_dataset
+    from labelsure.decisions import ReviewSelector as ReviewSelector
     from labelsure.decisions import control_precision as control_precision
     from labelsure.decisions import control_recall as control_recall
+    from labelsure.decisions import pac_region as pac_region
+    from labelsure.decisions import pac_significance as pac_significance
+    from labelsure.decisions import select_objects as select_objects
     from labelsure.estimators import BPMLLClassifier as BPMLLClassifier
     from labelsure.estimators import MLkNNClassifier as MLkNNClassifier
     from labelsure.estimators import MLNBClassifier as MLNBClassifier
@@ -46,7 +50,14 @@ _HOME: dict[str, tuple[str, ...]] = {
         "calibrate_outputs",
     ),
     "datasets": ("load_dataset",),
-    "decisions": ("control_precision", "control_recall"),
+    "decisions": (
+        "ReviewSelector",
+        "control_precision",
+        "control_recall",
+        "pac_region",
+        "pac_significance",
+        "select_objects",
+    ),
     "estimators": ("BPMLLClassifier", "MLNBClassifier", "MLRBFClassifier", "MLkNNClassifier"),
     "labelsets": (),
     "measures": ("AutoMeasure", "PowerMeasure"),

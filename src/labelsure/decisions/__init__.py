@@ -1,7 +1,20 @@
-"""What may be acted on: sets of labels whose recall or precision is under control."""
+"""What may be acted on: labels whose recall or precision is under control, objects that need no review, PAC regions."""
 
+from labelsure.decisions._pac import PacRegion, pac_region, pac_significance
 from labelsure.decisions._precision import control_precision
 from labelsure.decisions._recall import control_recall
+from labelsure.decisions._review import ReviewSelector
 from labelsure.decisions._risk_control import ThresholdPredictor
+from labelsure.decisions._selection import Selection, select_objects
 
-__all__ = ["ThresholdPredictor", "control_precision", "control_recall"]
+__all__ = [
+    "PacRegion",
+    "ReviewSelector",
+    "Selection",
+    "ThresholdPredictor",
+    "control_precision",
+    "control_recall",
+    "pac_region",
+    "pac_significance",
+    "select_objects",
+]

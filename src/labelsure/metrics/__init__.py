@@ -1,6 +1,18 @@
-"""How good predictions are: single labelsets, rankings of labels, prediction regions, p-values; and for how long."""
+"""How good predictions are: labelsets, rankings of labels, regions, p-values; for whom, and for how long."""
 
-from labelsure.metrics._calibration import CalibrationCurve, UniformityTest, calibration_curve, p_value_uniformity
+from labelsure.metrics._calibration import (
+    CalibrationCurve,
+    UniformityTest,
+    calibration_curve,
+    p_value_uniformity,
+)
+from labelsure.metrics._conditional import (
+    coverage_by_cardinality,
+    coverage_by_group,
+    coverage_by_label,
+    coverage_by_size,
+)
+from labelsure.metrics._coverage_table import ConditionalCoverage, GroupCoverage, Slab
 from labelsure.metrics._criteria import (
     excess_criterion,
     fuzziness_criterion,
@@ -18,18 +30,33 @@ from labelsure.metrics._monitoring import ExchangeabilityMartingale
 from labelsure.metrics._online_p_values import OnlinePValues, online_p_values
 from labelsure.metrics._point import f1_macro, f1_micro, hamming_loss, subset_accuracy
 from labelsure.metrics._ranking import average_precision, coverage_error, one_error, ranking_loss
-from labelsure.metrics._regions import SizeHistogram, error_rate, mean_region_size, median_region_size, size_histogram
+from labelsure.metrics._regions import (
+    SizeHistogram,
+    error_rate,
+    mean_region_size,
+    median_region_size,
+    size_histogram,
+)
+from labelsure.metrics._worst_slab import coverage_in_worst_slab
 
 __all__ = [
     "CalibrationCurve",
+    "ConditionalCoverage",
     "EfficiencyCriteria",
     "ExchangeabilityMartingale",
+    "GroupCoverage",
     "OnlinePValues",
     "SizeHistogram",
+    "Slab",
     "UniformityTest",
     "average_precision",
     "calibration_curve",
+    "coverage_by_cardinality",
+    "coverage_by_group",
+    "coverage_by_label",
+    "coverage_by_size",
     "coverage_error",
+    "coverage_in_worst_slab",
     "efficiency_criteria",
     "error_rate",
     "excess_criterion",

@@ -1,0 +1,276 @@
+"""Conformal selection: which objects may be accepted without review, so that few of the accepted ones are wrong."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from labelsure._core.optional import import_optional
+from labelsure._core.p_values import smallest_numerators
+from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
+from labelsure._core.validation import as_numbers, check_same_length, find_entry, made_up_names
+from labelsure.decisions._risk_control import check_probability
+from labelsure.decisions._selection_words import Facts
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Which of m new objects may be accepted without review; made by ``select_objects`` and ``ReviewSelector.select``.
+
+    Attributes
+    ----------
+    accepted : bool array of shape (m,)
+        The objects that may be accepted.
+    p_values : array of shape (m,)
+        Of "the prediction is wrong", one per object.
+    sureness : array of shape (m,)
+        How sure the model is of each prediction.
+    threshold : float
+        The lowest sureness accepted; infinity where nothing is. Where ties are broken at random, some objects with
+        just this sureness are not accepted.
+    alpha : float
+        The level asked for.
+    n_held_out, n_wrong : int
+        The held-out examples, and how many of their predictions are wrong.
+    statement : str
+        How many are accepted, what is proven about them, under which conditions, and by whom; where nothing can be
+        accepted, why, and what it would take.
+    labelsets : array of shape (m, q) or None
+        The predicted labelsets, where a model made them.
+    label_names : tuple of str or None
+        The labels, where they have names.
+    index : pandas index or None
+        That of the objects, where they came as a DataFrame.
+
+    Examples
+    --------
+    >>> from labelsure import select_objects
+    >>> selection = select_objects([0.9, 0.8, 0.7, 0.2], [True, True, True, False], [0.95, 0.6, 0.1], alpha=0.3)
+    >>> selection.accepted.tolist(), selection.p_values.tolist(), selection.threshold
+    ([True, True, False], [0.2, 0.2, 0.4], 0.6)
+    """
+
+    accepted: BoolArray
+    p_values: FloatArray
+    sureness: FloatArray
+    threshold: float
+    alpha: float
+    n_held_out: int
+    n_wrong: int
+    statement: str
+    labelsets: LabelMatrix | None = None
+    label_names: tuple[str, ...] | None = None
+    index: Any = None
+
+    def __len__(self) -> int:
+        return len(self.accepted)
+
+    def __repr__(self) -> str:
+        return f"Selection(alpha={self.alpha:g}, {int(self.accepted.sum())} of {len(self)} objects accepted)"
+
+    def to_frame(self, *, prefix: str = "") -> Any:
+        """Return a pandas DataFrame with one row per object: its labels, where they are known, and what was decided.
+
+        Parameters
+        ----------
+        prefix : str, default=""
+            Put before the names of the labels.
+
+        Examples
+        --------
+        >>> from labelsure import select_objects
+        >>> selection = select_objects([0.9, 0.8, 0.2], [True, True, False], [0.95, 0.9, 0.1], alpha=0.4)
+        >>> print(selection.to_frame())
+           accepted  p_value  sureness
+        0      True     0.25      0.95
+        1      True     0.25      0.90
+        2     False     0.50      0.10
+        """
+        pandas = import_optional("pandas", extra="pandas", purpose="to_frame")
+        figures = {"accepted": self.accepted, "p_value": self.p_values, "sureness": self.sureness}
+        if self.labelsets is None:
+            return pandas.DataFrame(figures, index=self.index)
+        names = self.label_names or made_up_names(self.labelsets.shape[1])
+        columns = [prefix + name for name in names]
+        clashes = [column for column in columns if column in figures]
+        if clashes:
+            raise ValueError(
+                f"to_frame has a column {clashes[0]!r} of its own beside that of the label. Pass prefix='label_'."
+            )
+        return pandas.DataFrame(self.labelsets, columns=columns, index=self.index).assign(**figures)
+
+
+def select_objects(
+    sureness: Any,
+    right: Any,
+    new_sureness: Any,
+    *,
+    alpha: float = 0.05,
+    batch: bool = True,
+    random_ties: bool = False,
+    random_state: Any = None,
+) -> Selection:
+    r"""Accept as many new objects as possible, with an expected share of wrong ones among them of at most ``alpha``.
+
+    With :math:`s_i` the sureness of n held-out examples and :math:`s` that of a new object, the p-value of "its
+    prediction is wrong" is [1]_
+
+    .. math:: p = \frac{|\{i : \text{example } i \text{ is wrong}, \; s_i \ge s\}| + 1}{n + 1}.
+
+    Of a batch of m new objects those with :math:`p \le \alpha R / m` are accepted, R being the largest number of
+    objects for which that is so (Benjamini & Hochberg).
+
+    Parameters
+    ----------
+    sureness : array-like of shape (n,)
+        How sure a model is of its prediction for each held-out example: any number, the higher the surer. Neither the
+        model nor how sureness is computed may have been learned from these examples.
+    right : array-like of bool of shape (n,)
+        Whether those predictions are right.
+    new_sureness : array-like of shape (m,)
+        How sure the model is of its predictions for the new objects.
+    alpha : float, default=0.05
+        The share of wrong ones among the accepted that you accept, strictly between 0 and 1. Choose it before you look.
+    batch : bool, default=True
+        Whether the new objects are a batch, to be decided about at once. False decides about each by itself, p <=
+        ``alpha``, for objects that arrive one after the other; the promise is then another one, see below.
+    random_ties : bool, default=False
+        Whether equal sureness is ordered at random. By default a new object counts every wrong example that is
+        equally sure against it, which is valid too and accepts fewer where there are many ties.
+    random_state : int, RandomState or None, default=None
+        For ``random_ties``.
+
+    Returns
+    -------
+    Selection
+        The accepted objects, their p-values, and what is promised.
+
+    Notes
+    -----
+    *A batch.* For exchangeable examples, held-out and new, the expected share of wrong ones among the accepted (0 where
+    none is accepted) is at most ``alpha``, whatever the model, the number of examples, and the ties [1]_. Why: give
+    right examples the score :math:`V = \infty` and wrong ones :math:`V = -s`. Say object j is wrong and accepted; its
+    p-value is then the rank of its V among :math:`V_1, \dots, V_n, V_j`, from 1 / (n + 1) to 1. Put :math:`V_j` among
+    the held-out scores that the others are compared with: the p-values of the objects less sure than j stay as they
+    are, those of the surer ones, accepted with j anyway, fall. So R stays the same, and is now a function of the *set*
+    :math:`\{V_1, \dots, V_n, V_j\}` and of the other objects. Given these every rank is equally likely, ties only
+    raise it, so j is wrong and accepted with probability at most :math:`\alpha R / m`, and contributes at most
+    :math:`\alpha / m` to the expected share. Ties broken at random are a score with an independent draw as its last
+    digits, for examples and objects alike; the same proof holds.
+
+    *One by one.* An object is wrong and accepted with probability at most ``alpha``: a share of all objects, not of the
+    accepted ones. A batch of a single object is the same.
+
+    Both are averages over held-out examples and new objects together. Given the held-out examples, or in one batch, the
+    share may be larger.
+
+    References
+    ----------
+    .. [1] Jin, Y., Candes, E. J. (2023). Selection by prediction with conformal p-values. JMLR 24(244), 1-41.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelsure import select_objects
+    >>> rng = np.random.default_rng(0)
+    >>> sureness, new_sureness = rng.random(400), rng.random(200)
+    >>> right = rng.random(400) < sureness ** 0.2  # the surer, the more often right
+    >>> selection = select_objects(sureness, right, new_sureness, alpha=0.1)
+    >>> selection
+    Selection(alpha=0.1, 181 of 200 objects accepted)
+    """
+    held_out, new = check_sureness(sureness, "sureness"), check_sureness(new_sureness, "new_sureness")
+    correct = _check_right(right, len(held_out))
+    level = check_probability(alpha, name="alpha", example="To accept 5 % wrong ones pass alpha=0.05.")
+    orders = None
+    if random_ties:
+        draws = check_random_state(random_state).random_sample(len(held_out) + len(new))
+        orders = _break_ties(held_out, new, draws)
+    return select(held_out, correct, new, level, batch, orders=orders)
+
+
+def select(
+    held_out: FloatArray,
+    right: BoolArray,
+    new: FloatArray,
+    alpha: Fraction,
+    batch: bool,
+    *,
+    orders: tuple[Any, Any] | None = None,
+    fault: str = "a wrong prediction",
+    details: Mapping[str, Any] | None = None,
+) -> Selection:
+    """Return the selection; see :func:`select_objects`.
+
+    Parameters
+    ----------
+    held_out, right, new, alpha, batch
+        As there, checked.
+    orders : pair of arrays of shape (n,) and (m,), or None
+        What to compare instead of sureness, where ties have been broken.
+    fault : str
+        What a prediction has that is not right.
+    details : mapping or None
+        What else is known of the new objects: labelsets and names.
+    """
+    of_held_out, of_new = (held_out, new) if orders is None else orders
+    wrong = np.sort(of_held_out[~right])
+    numerators = len(wrong) - np.searchsorted(wrong, of_new, side="left") + 1  # ties count against the object
+    ranks = np.arange(1, len(new) + 1) if batch else np.full(len(new), len(new))
+    ordered = np.sort(numerators)
+    too_large = smallest_numerators(alpha * (len(held_out) + 1) / len(new), ranks)  # for the k surest to be accepted
+    passing = np.flatnonzero(ordered < too_large)
+    n_accepted = int(passing[-1]) + 1 if len(passing) else 0
+    accepted: BoolArray = numerators <= ordered[n_accepted - 1] if n_accepted else np.zeros(len(new), dtype=bool)
+    facts = Facts(len(held_out), len(wrong), len(new), alpha, fault)
+    return Selection(
+        accepted,
+        numerators / (len(held_out) + 1),
+        new,
+        threshold=float(new[accepted].min()) if n_accepted else math.inf,
+        alpha=float(alpha),
+        n_held_out=len(held_out),
+        n_wrong=len(wrong),
+        statement=facts.promise(n_accepted, batch) if n_accepted else facts.explain(ordered, ranks),
+        **(details or {}),
+    )
+
+
+def check_sureness(values: Any, name: str) -> FloatArray:
+    """Return one number per object, infinite ones among them, or say what is wrong."""
+    numbers = as_numbers(values, name=name, shape="(n_objects,)")
+    if numbers.ndim != 1 or len(numbers) == 0:
+        raise ValueError(
+            f"{name} must have shape (n_objects,) with at least one object, got shape {numbers.shape}."
+            " Pass one number per object, the higher the surer."
+        )
+    array: FloatArray = numbers.astype(np.float64)
+    missing = find_entry(np.isnan(array), array)
+    if missing:
+        raise ValueError(f"{name} must be numbers, got {missing}. Give objects without a sureness minus infinity.")
+    return array
+
+
+def _check_right(right: Any, n_held_out: int) -> BoolArray:
+    array = as_numbers(right, name="right", shape="(n,)")
+    check_same_length(range(n_held_out), array, names=("sureness", "right"))
+    wrong = find_entry((array != 0) & (array != 1), array)
+    if array.ndim != 1 or wrong:
+        raise ValueError(
+            f"right must hold True or False for each held-out example, got {wrong or f'shape {array.shape}'}."
+            " Pass whether each prediction is right, for instance (Y_pred == Y).all(axis=1)."
+        )
+    correct: BoolArray = array == 1
+    return correct
+
+
+def _break_ties(held_out: FloatArray, new: FloatArray, draws: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return the places of examples and objects in one order, by sureness and then by draws."""
+    order = np.lexsort((draws, np.concatenate([held_out, new])))
+    places = np.empty(len(order), dtype=np.int64)
+    places[order] = np.arange(len(order))
+    return places[: len(held_out)], places[len(held_out) :]

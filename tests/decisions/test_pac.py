@@ -1,0 +1,174 @@
+"""Training-conditional levels: the formula against the Beta distribution, and coverage given calibration sets.
+
+A population here is a list of examples that are all equally likely, so the coverage of a region, given its calibration
+set, is a known fraction. It may lie below 1 - epsilon for a share delta of calibration sets; shares are refused that a
+correct level shows with probability at most 1e-4 (one-sided binomial test). Seeds are fixed.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import beta, binomtest
+from sklearn.datasets import make_multilabel_classification
+
+from labelsure import (
+    CrossConformalClassifier,
+    InductiveConformalClassifier,
+    LabelWiseConformalClassifier,
+    MLkNNClassifier,
+    calibrate_labels,
+    calibrate_outputs,
+    pac_region,
+    pac_significance,
+)
+
+FALSE_ALARM = 1e-4
+PROBABILITIES = st.sampled_from([0.01, 0.05, 0.1, 0.3, 0.5, 0.9])
+
+
+def falls_short(n, strange, epsilon):
+    """The probability that the coverage at significance strange / (n + 1) is below 1 - epsilon, without ties."""
+    return beta.cdf(1 - epsilon, n + 1 - strange, strange)
+
+
+@given(st.integers(1, 400), PROBABILITIES, PROBABILITIES)
+def test_pac_significance_is_the_largest_that_rarely_falls_short(n, epsilon, delta):
+    """Where both probabilities are equal but for rounding, either answer will do."""
+    try:
+        strange = round(pac_significance(n, epsilon, delta=delta) * (n + 1))
+    except ValueError:
+        strange = 0
+    assert strange == 0 or falls_short(n, strange, epsilon) <= delta * (1 + 1e-9)
+    assert strange == n or falls_short(n, strange + 1, epsilon) > delta * (1 - 1e-9)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 0.05), (0.05, 0.1), (0.5, 0.125), (0.5, 0.25), (0.01, 0.01)])
+def test_least_number_of_examples_is_the_one_named(epsilon, delta):
+    with pytest.raises(ValueError, match="takes at least") as caught:
+        pac_significance(1, epsilon, delta=delta)
+    least = int(str(caught.value).split("at least ")[1].split()[0])
+    assert (1 - epsilon) ** least <= delta < (1 - epsilon) ** (least - 1)
+    assert pac_significance(least, epsilon, delta=delta) == 1 / (least + 1)
+    with pytest.raises(ValueError, match=f"takes at least {least} calibration examples, got {least - 1}"):
+        pac_significance(least - 1, epsilon, delta=delta)
+
+
+@pytest.mark.parametrize("name", ["epsilon", "delta"])
+@pytest.mark.parametrize("value", [0, 1, -0.1, 2, float("nan"), "0.1", None])
+def test_levels_must_lie_between_0_and_1(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be a number strictly between 0 and 1"):
+        pac_significance(100, **{"epsilon": 0.1, "delta": 0.1, name: value})
+
+
+@pytest.mark.parametrize("n", [0, -1, 10.5, True])
+def test_number_of_examples_must_be_whole(n):
+    with pytest.raises(ValueError, match="n_calibration must be a whole number of at least 1"):
+        pac_significance(n, 0.1)
+
+
+X, Y = make_multilabel_classification(n_samples=200, n_features=6, n_classes=3, length=80, random_state=0)
+
+
+def test_pac_region_is_the_region_at_the_pac_significance():
+    model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0, calibration_size=80).fit(X[:180], Y[:180])
+    predictions = model.predict_labelsets(X[180:])
+    answer = pac_region(predictions, 0.2, delta=0.05)
+    assert answer.significance == pac_significance(80, 0.2, delta=0.05)
+    assert answer.region.sizes.tolist() == predictions.region(answer.significance).sizes.tolist()
+    assert "probability at least 0.95 over the 80 calibration examples" in answer.statement
+    assert "independent examples" in answer.statement
+    assert "Vovk 2012" in answer.statement
+
+
+def test_pac_statement_keeps_the_conditions_of_the_predictor():
+    predictor = calibrate_outputs([[0.9, 0.2]] * 40, [[1, 0]] * 40, empty="exclude")
+    statement = pac_region(predictor.predict_labelsets([[0.8, 0.3]]), 0.2).statement
+    assert "for independent examples, all of which have at least one label" in statement
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (CrossConformalClassifier(MLkNNClassifier(), cv=3), "got predictions with guarantee 'cross'"),
+        (InductiveConformalClassifier(MLkNNClassifier(), smoothed=True), "got predictions with smoothed p-values"),
+        (InductiveConformalClassifier(MLkNNClassifier(), mondrian="cardinality"), "guarantee 'mondrian'"),
+        (InductiveConformalClassifier(MLkNNClassifier(), weight=lambda X: np.ones(len(X))), "Use Inductive"),
+    ],
+)
+def test_pac_region_is_for_plain_inductive_predictors(model, message):
+    with pytest.raises(ValueError, match=message):
+        pac_region(model.fit(X, Y).predict_labelsets(X[:3]), 0.2)
+
+
+def test_pac_region_names_what_it_takes():
+    predictions = LabelWiseConformalClassifier(MLkNNClassifier()).fit(X, Y).predict_labels(X[:3])
+    with pytest.raises(ValueError, match="predictions must be what predict_labelsets returns, got a LabelWise"):
+        pac_region(predictions, 0.2)
+    few = calibrate_outputs([[0.9, 0.2]] * 5, [[1, 0]] * 5).predict_labelsets([[0.8, 0.3]])
+    with pytest.raises(ValueError, match="takes at least 22 calibration examples, got 5"):
+        pac_region(few, 0.1)
+
+
+class Population:
+    """Outputs and labels of 500 examples, all equally likely; with ties, outputs are multiples of 1/5."""
+
+    def __init__(self, *, ties):
+        rng = np.random.default_rng(0)
+        outputs = rng.random((500, 2))
+        self.Y = (rng.random((500, 2)) < outputs).astype(int)
+        self.outputs = np.round(outputs * 5) / 5 if ties else outputs
+
+    def n_short(self, cover, n_trials, n, epsilon):
+        """For how many calibration sets the coverage, given the set, is below 1 - epsilon."""
+        coverages = []
+        for rng in np.random.default_rng(1).spawn(n_trials):
+            rows = rng.integers(len(self.Y), size=n)
+            coverages.append(cover(self.outputs[rows], self.Y[rows], self.outputs, self.Y).mean())
+        return int(np.sum(np.array(coverages) < 1 - epsilon))
+
+
+def cover_labelsets(outputs, labels, new_outputs, new_labels):
+    predictions = calibrate_outputs(outputs, labels).predict_labelsets(new_outputs)
+    return pac_region(predictions, 0.2, delta=0.1).region.contains(new_labels)
+
+
+def cover_labels(outputs, labels, new_outputs, new_labels):
+    predictions = calibrate_labels(outputs, labels).predict_labels(new_outputs)
+    return predictions.region(pac_significance(len(labels), 0.2, delta=0.1), at_most_wrong=1).contains(new_labels)
+
+
+def cover_on_average(outputs, labels, new_outputs, new_labels):
+    return calibrate_outputs(outputs, labels).predict_labelsets(new_outputs).region(0.2).contains(new_labels)
+
+
+def assert_rarely_short(n_short, n_trials, delta=0.1):
+    assert binomtest(n_short, n_trials, delta, alternative="greater").pvalue > FALSE_ALARM, n_short
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("cover", [cover_labelsets, cover_labels])
+def test_coverage_rarely_falls_short_given_the_calibration_set(cover, ties):
+    """150 calibration sets of 50 examples."""
+    n_short = Population(ties=ties).n_short(cover, 150, 50, 0.2)
+    assert_rarely_short(n_short, 150)
+    assert n_short > 0 or ties  # ties make it safer, else some fall short
+
+
+def test_plain_level_often_falls_short_given_the_calibration_set():
+    """The test here can fail: at significance 0.2 itself about half of all calibration sets fall short."""
+    n_short = Population(ties=False).n_short(cover_on_average, 150, 50, 0.2)
+    assert n_short > 50
+    with pytest.raises(AssertionError):
+        assert_rarely_short(n_short, 150)
+
+
+@pytest.mark.validity
+@pytest.mark.parametrize("n", [math.ceil(math.log(0.1) / math.log(0.8)), 30, 100])
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("cover", [cover_labelsets, cover_labels])
+def test_coverage_rarely_falls_short_in_the_long_run(cover, ties, n):
+    """2 000 calibration sets, the least number of examples among the sizes."""
+    assert_rarely_short(Population(ties=ties).n_short(cover, 2000, n, 0.2), 2000)
