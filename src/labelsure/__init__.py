@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     )
     from labelsure.datasets import load_dataset
     from labelsure.decisions import control_precision, control_recall
-    from labelsure.estimators import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
+    from labelsure.estimators import (
+        BPMLLClassifier,
+        MLkNNClassifier,
+        MLNBClassifier,
+        MLRBFClassifier,
+        PooledClassifier,
+        RecalibratedClassifier,
+        table_pool,
+    )
     from labelsure.measures import AutoMeasure, PowerMeasure
     from labelsure.predictions import LabelsetPredictions, LabelsetRegion, LabelWisePredictions, LabelWiseRegion
 
@@ -44,12 +52,15 @@ _HOME = {
     "MLNBClassifier": "estimators",
     "MLRBFClassifier": "estimators",
     "MLkNNClassifier": "estimators",
+    "PooledClassifier": "estimators",
     "PowerMeasure": "measures",
+    "RecalibratedClassifier": "estimators",
     "calibrate_labels": "conformal",
     "calibrate_outputs": "conformal",
     "control_precision": "decisions",
     "control_recall": "decisions",
     "load_dataset": "datasets",
+    "table_pool": "estimators",
 }
 _ROOMS = ("conformal", "datasets", "decisions", "estimators", "labelsets", "measures", "metrics", "predictions")
 
@@ -70,13 +81,16 @@ __all__ = [
     "MLNBClassifier",
     "MLRBFClassifier",
     "MLkNNClassifier",
+    "PooledClassifier",
     "PowerMeasure",
+    "RecalibratedClassifier",
     "__version__",
     "calibrate_labels",
     "calibrate_outputs",
     "control_precision",
     "control_recall",
     "load_dataset",
+    "table_pool",
 ]
 
 

@@ -1,4 +1,4 @@
-"""Multi-label classifiers of the paper, and the adapter through which any classifier gives outputs."""
+"""Multi-label classifiers of the paper, pools, and the adapter through which any classifier gives outputs."""
 
 from labelsure.estimators._adapter import FittedBase, fit_base, outputs_of
 from labelsure.estimators._base import mark_multi_label
@@ -6,6 +6,9 @@ from labelsure.estimators._bpmll import BPMLLClassifier
 from labelsure.estimators._mlknn import MLkNNClassifier
 from labelsure.estimators._mlnb import MLNBClassifier
 from labelsure.estimators._mlrbf import MLRBFClassifier
+from labelsure.estimators._pool import PooledClassifier
+from labelsure.estimators._recalibrated import RecalibratedClassifier
+from labelsure.estimators._table_pool import table_pool
 
 __all__ = [
     "BPMLLClassifier",
@@ -13,7 +16,10 @@ __all__ = [
     "MLNBClassifier",
     "MLRBFClassifier",
     "MLkNNClassifier",
+    "PooledClassifier",
+    "RecalibratedClassifier",
     "fit_base",
     "mark_multi_label",
     "outputs_of",
+    "table_pool",
 ]

@@ -43,7 +43,7 @@ class FittedBase:
     fixed: FloatArray
 
 
-def fit_base(estimator: Any, X: MatrixLike, Y: LabelMatrixLike) -> FittedBase:
+def fit_base(estimator: Any, X: MatrixLike, Y: LabelMatrixLike, **fit_params: Any) -> FittedBase:
     """Fit a copy of ``estimator`` on a label matrix, whatever labels are constant in it.
 
     The copy is fitted on the whole of ``Y`` if it can be. Where it cannot and some labels are constant (always off or
@@ -59,6 +59,8 @@ def fit_base(estimator: Any, X: MatrixLike, Y: LabelMatrixLike) -> FittedBase:
         The training objects, handed to the classifier as they are.
     Y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
         Their labels, zeros and ones. The classifier gets them as a dense matrix, for one label too.
+    **fit_params
+        For the classifier's ``fit``, such as ``sample_weight``.
 
     Returns
     -------
@@ -78,12 +80,12 @@ def fit_base(estimator: Any, X: MatrixLike, Y: LabelMatrixLike) -> FittedBase:
     check_same_length(X, Y)
     constant: BoolArray = np.ptp(Y, axis=0) == 0
     if not constant.any():
-        return FittedBase(_fit(estimator, X, Y), learned=~constant, fixed=np.full(Y.shape[1], np.nan))
+        return FittedBase(_fit(estimator, X, Y, fit_params), learned=~constant, fixed=np.full(Y.shape[1], np.nan))
     values = np.where(constant, Y[0].astype(np.float64), np.nan)
     try:
-        return _fit_whole(estimator, X, Y, values)
+        return _fit_whole(estimator, X, Y, values, fit_params)
     except (ValueError, IndexError, AttributeError):  # LogisticRegression, predict_proba(X)[:, 1], one-vs-rest of SVMs
-        fitted = None if constant.all() else _fit(estimator, X, Y[:, ~constant])
+        fitted = None if constant.all() else _fit(estimator, X, Y[:, ~constant], fit_params)
         return FittedBase(fitted, learned=~constant, fixed=values)
 
 
@@ -134,19 +136,21 @@ def outputs_of(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
     return outputs
 
 
-def _fit_whole(estimator: Any, X: MatrixLike, Y: LabelMatrix, values: FloatArray) -> FittedBase:
+def _fit_whole(
+    estimator: Any, X: MatrixLike, Y: LabelMatrix, values: FloatArray, fit_params: dict[str, Any]
+) -> FittedBase:
     """Fit on constant labels too, and make sure that outputs come out: some classifiers fail only then."""
-    fitted = _fit(estimator, X, Y)
+    fitted = _fit(estimator, X, Y, fit_params)
     _read_outputs(fitted, _safe_indexing(X, [0]), Y.shape[1])
     fixed = np.full_like(values, np.nan) if hasattr(fitted, "predict_proba") else values
     return FittedBase(fitted, learned=np.ones(Y.shape[1], dtype=bool), fixed=fixed)
 
 
-def _fit(estimator: Any, X: MatrixLike, Y: LabelMatrix) -> Any:
+def _fit(estimator: Any, X: MatrixLike, Y: LabelMatrix, fit_params: dict[str, Any]) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataConversionWarning)  # one label is a matrix with one column, on purpose
         # int64: products of int8 matrices overflow inside classifiers that count with them
-        return clone(estimator).fit(X, Y.astype(np.int64))
+        return clone(estimator).fit(X, Y.astype(np.int64), **fit_params)
 
 
 def _read_outputs(estimator: Any, X: MatrixLike, n_labels: int) -> FloatArray:
