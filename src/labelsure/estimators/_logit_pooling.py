@@ -6,13 +6,13 @@ For object i, label j and member m let :math:`z_{ijm}` be the member's logit. Th
 
 What all labels share, :math:`a_m` and :math:`b`, comes from all of them; a label's own deviations :math:`d_{jm}` and
 :math:`b_j - b` have a Gaussian prior around 0, so that a rare label, whose few examples say little, falls back on the
-shared values. The shared values themselves have one around equal weights, :math:`1 / M`, and 0, so that the maximum is
-finite and unique even where the members separate the labels perfectly.
+shared values. The shared values themselves have a weak one around equal weights, :math:`1 / M`, and 0, so that the
+maximum is finite and unique even where the members separate the labels perfectly.
 
 The prior's strength is counted in pseudo-examples. An example is most informative about a weight where its probability
 is one half: then its share of the Fisher information is :math:`z^2 / 4`. So k pseudo-examples of the member's typical
 size, :math:`s_m^2` the mean of :math:`z_{ijm}^2`, make a prior of precision :math:`k s_m^2 / 4` for a weight, and of
-precision k / 4 for an intercept.
+precision k / 4 for an intercept. For the shared values it is one pseudo-example.
 
 Weights are not negative, as in Breiman's stacking (1996): of members that mostly agree, unconstrained likelihood likes
 to set one against another, and a label would be believed less because a member believes in it more.
@@ -24,6 +24,10 @@ import numpy as np
 from scipy.special import expit, logit
 
 from labelsure._core.types import BoolArray, FloatArray, LabelMatrix
+
+
+MOST_INFORMATIVE = 0.25
+"""The information on an intercept in an example with probability one half: p (1 - p)."""
 
 
 class Pooling(NamedTuple):
@@ -98,20 +102,27 @@ def learn_pooling(
     varying: BoolArray = np.ptp(Y, axis=0) > 0
     if not varying.any():
         return fixed_pooling(np.full(n_members, 1 / n_members), n_labels)
-    scales = np.sqrt(np.mean(logits[:, varying] ** 2, axis=(0, 1)))
-    scales[scales == 0] = 1.0
+    scales = _typical_sizes(logits[:, varying])
     problem = _Problem(
         logits[:, varying] / scales,
         Y[:, varying].astype(np.float64),
         np.ones(n_objects) if sample_weight is None else sample_weight,
         np.append(scales / n_members, 0.0),
-        pseudo_examples / 4,
+        pseudo_examples * MOST_INFORMATIVE,
     )
     learned = _maximise(problem)
-    shared = _shared(learned, problem.centre)
+    shared = _shared(learned, problem)
     every = np.tile(shared, (n_labels, 1))
     every[varying] = learned
     return Pooling(shared[:-1] / scales, every[:, :-1] / scales, every[:, -1])
+
+
+def _typical_sizes(logits: FloatArray) -> FloatArray:
+    """Return the size of each member's logits where the members are in doubt; what they all rule out says nothing."""
+    probabilities = expit(logits.mean(axis=2))
+    information = probabilities * (1 - probabilities)
+    sizes = np.sqrt(np.einsum("ij,ijm->m", information, logits**2) / information.sum())
+    return np.where(sizes > 0, sizes, 1.0)
 
 
 def _maximise(problem: _Problem) -> FloatArray:
@@ -129,7 +140,7 @@ def _maximise(problem: _Problem) -> FloatArray:
         return value, (gradient * steps).ravel()
 
     bounds = [(low, None) for low in lowest.ravel()]
-    options = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-6}
+    options = {"maxiter": 1000, "ftol": 1e-10}  # to three digits of a logit
     found = minimize(loss, (start / steps).ravel(), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     best: FloatArray = found.x.reshape(start.shape) * steps
     return best
@@ -148,16 +159,17 @@ def penalised_loss(coefficients: FloatArray, problem: _Problem) -> tuple[float, 
     loss = float(sample_weight @ (np.logaddexp(0.0, pooled) - labels * pooled).sum(axis=1))
     residuals = sample_weight[:, np.newaxis] * (expit(pooled) - labels)
     gradient = np.column_stack([np.einsum("ij,ijm->jm", residuals, logits), residuals.sum(axis=0)])
-    shared = _shared(coefficients, centre)
+    shared = _shared(coefficients, problem)
     deviations = coefficients - shared
-    loss += precision / 2 * float((deviations**2).sum() + ((shared - centre) ** 2).sum())
+    loss += float(precision * (deviations**2).sum() + MOST_INFORMATIVE * ((shared - centre) ** 2).sum()) / 2
     return loss, gradient + precision * deviations
 
 
-def _shared(coefficients: FloatArray, centre: FloatArray) -> FloatArray:
-    """Return the shared values that are best for these coefficients: the prior's centre counts as one label more."""
-    shared: FloatArray = (coefficients.sum(axis=0) + centre) / (len(coefficients) + 1)
-    return shared
+def _shared(coefficients: FloatArray, problem: _Problem) -> FloatArray:
+    """Return the shared values that are best for these coefficients: a mean of theirs and of the prior's centre."""
+    mass = len(coefficients) * problem.precision + MOST_INFORMATIVE
+    total = problem.precision * coefficients.sum(axis=0) + MOST_INFORMATIVE * problem.centre
+    return np.asarray(total / mass)
 
 
 def _curvature(coefficients: FloatArray, problem: _Problem) -> FloatArray:
