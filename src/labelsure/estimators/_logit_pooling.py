@@ -11,8 +11,9 @@ maximum is finite and unique even where the members separate the labels perfectl
 
 The prior's strength is counted in pseudo-examples. An example is most informative about a weight where its probability
 is one half: then its share of the Fisher information is :math:`z^2 / 4`. So k pseudo-examples of the member's typical
-size, :math:`s_m^2` the mean of :math:`z_{ijm}^2`, make a prior of precision :math:`k s_m^2 / 4` for a weight, and of
-precision k / 4 for an intercept. For the shared values it is one pseudo-example.
+size, :math:`s_m^2` the mean of :math:`z_{ijm}^2` weighted by the information p (1 - p) of the mean logit, make a prior
+of precision :math:`k s_m^2 / 4` for a weight, and of precision k / 4 for an intercept. For the shared values it is one
+pseudo-example.
 
 Weights are not negative, as in Breiman's stacking (1996): of members that mostly agree, unconstrained likelihood likes
 to set one against another, and a label would be believed less because a member believes in it more.
@@ -102,11 +103,12 @@ def learn_pooling(
     varying: BoolArray = np.ptp(Y, axis=0) > 0
     if not varying.any():
         return fixed_pooling(np.full(n_members, 1 / n_members), n_labels)
-    scales = _typical_sizes(logits[:, varying])
+    sample_weight = np.ones(n_objects) if sample_weight is None else sample_weight
+    scales = _typical_sizes(logits[:, varying], sample_weight)
     problem = _Problem(
         logits[:, varying] / scales,
         Y[:, varying].astype(np.float64),
-        np.ones(n_objects) if sample_weight is None else sample_weight,
+        sample_weight,
         np.append(scales / n_members, 0.0),
         pseudo_examples * MOST_INFORMATIVE,
     )
@@ -117,10 +119,10 @@ def learn_pooling(
     return Pooling(shared[:-1] / scales, every[:, :-1] / scales, every[:, -1])
 
 
-def _typical_sizes(logits: FloatArray) -> FloatArray:
+def _typical_sizes(logits: FloatArray, sample_weight: FloatArray) -> FloatArray:
     """Return the size of each member's logits where the members are in doubt; what they all rule out says nothing."""
     probabilities = expit(logits.mean(axis=2))
-    information = probabilities * (1 - probabilities)
+    information = sample_weight[:, np.newaxis] * probabilities * (1 - probabilities)
     sizes = np.sqrt(np.einsum("ij,ijm->m", information, logits**2) / information.sum())
     return np.where(sizes > 0, sizes, 1.0)
 

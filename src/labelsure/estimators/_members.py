@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_method_params, has_fit_parameter
 from labelsure._core.randomness import set_missing_seeds
 from labelsure._core.running import one_thread, progress_bar
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_count, find_entry
+from labelsure._core.validation import check_count, find_entry, n_rows
 from labelsure.estimators._adapter import FittedBase, fit_base, outputs_of
 from labelsure.estimators._logit_pooling import smoothed_logits
 from labelsure.estimators._reading import read_decisions
@@ -128,11 +128,11 @@ def logits_of(model: FittedBase, X: MatrixLike, n_labels: int, n_examples: int) 
     Parameters
     ----------
     n_examples : int
-        How many examples its probabilities rest on, see :func:`smoothed_logits`.
+        How many it was fitted on, see :func:`smoothed_logits`.
     """
     if model.estimator is None or hasattr(model.estimator, "predict_proba"):
         return smoothed_logits(outputs_of(model, X, n_labels), n_examples)
-    logits = np.empty((X.shape[0] if hasattr(X, "shape") else len(X), n_labels))
+    logits = np.empty((n_rows(X), n_labels))
     logits[:, model.learned] = read_decisions(model.estimator, X, int(model.learned.sum()))
     fixed = ~np.isnan(model.fixed)
     logits[:, fixed] = smoothed_logits(model.fixed[fixed], n_examples)
@@ -171,5 +171,4 @@ def _fit_and_ask(member: Any, X: MatrixLike, Y: LabelMatrix, fold: Fold, params:
     train, test = fold
     model = _fit(member, X, Y, params, train)
     with one_thread():
-        # as many examples as the whole data has: probabilities of 0 and 1 then have the logits they will have later
-        return logits_of(model, _safe_indexing(X, test), Y.shape[1], len(Y))
+        return logits_of(model, _safe_indexing(X, test), Y.shape[1], len(train))

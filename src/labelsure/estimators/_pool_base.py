@@ -124,6 +124,11 @@ class LogitPool(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "members_")
         X = _as_rows(X)
+        if hasattr(self, "n_features_in_") and getattr(X, "ndim", 2) == 1:
+            raise ValueError(
+                f"X must have {self.n_features_in_} columns, one per feature, got an array of shape {X.shape}."
+                " Reshape your data: X.reshape(1, -1) is a single object."
+            )
         validate_data(self, X, reset=False, skip_check_array=True)
         with one_thread():
             logits = [logits_of(member, X, self.n_labels_, self.n_examples_) for member in self.members_]
