@@ -26,7 +26,6 @@ from scipy.special import expit, logit
 
 from labelsure._core.types import BoolArray, FloatArray, LabelMatrix
 
-
 MOST_INFORMATIVE = 0.25
 """The information on an intercept in an example with probability one half: p (1 - p)."""
 
@@ -122,7 +121,8 @@ def learn_pooling(
 def _typical_sizes(logits: FloatArray, sample_weight: FloatArray) -> FloatArray:
     """Return the size of each member's logits where the members are in doubt; what they all rule out says nothing."""
     probabilities = expit(logits.mean(axis=2))
-    information = sample_weight[:, np.newaxis] * probabilities * (1 - probabilities)
+    in_doubt = np.maximum(probabilities * (1 - probabilities), 1e-9)  # where nothing is, all cells count alike
+    information = sample_weight[:, np.newaxis] * in_doubt
     sizes = np.sqrt(np.einsum("ij,ijm->m", information, logits**2) / information.sum())
     return np.where(sizes > 0, sizes, 1.0)
 

@@ -1,5 +1,6 @@
 """The members of a pool: checked, prepared, fitted side by side, and asked for logits."""
 
+import warnings
 from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any
@@ -161,7 +162,9 @@ def _run(jobs: Any, n_jobs: int | None, description: str, total: int) -> list[An
 def _fit(
     member: Any, X: MatrixLike, Y: LabelMatrix, params: dict[str, Any], rows: IntArray | None = None
 ) -> FittedBase:
-    with one_thread():  # once more, for this may be another process
+    with one_thread(), warnings.catch_warnings():  # one thread once more, for this may be another process
+        # OneVsRestClassifier says so of every rare label in every fold; the pool can deal with them
+        warnings.filterwarnings("ignore", message="Label .* is present in all training examples")
         if rows is None:
             return fit_base(member, X, Y, **params)
         return fit_base(member, _safe_indexing(X, rows), Y[rows], **_check_method_params(X, params, rows))

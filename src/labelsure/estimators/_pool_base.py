@@ -87,12 +87,12 @@ class LogitPool(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         X, Y = self._check_fit(X, y)
         plan = self._plan({"sample_weight": sample_weight, **fit_params})
-        weights = _check_weights(sample_weight, X)
+        _check_weights(sample_weight, X)
         learns = self._fixed_weights(len(plan.members)) is None
         folds = self._make_folds(X, Y, plan) if learns else []
         self._fit_members(X, Y, plan)
         if learns:
-            self.learn_weights(self._honest_logits(X, Y, plan, folds), Y, weights)
+            self.learn_weights(self._honest_logits(X, Y, plan, folds), Y, sample_weight)
         return self
 
     def fit_members(self, X: MatrixLike, y: LabelMatrixLike, **fit_params: Any) -> Self:
@@ -134,7 +134,7 @@ class LogitPool(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             logits = [logits_of(member, X, self.n_labels_, self.n_examples_) for member in self.members_]
         return np.stack(logits, axis=2)
 
-    def learn_weights(self, logits: FloatArray, y: LabelMatrixLike, sample_weight: FloatArray | None = None) -> Self:
+    def learn_weights(self, logits: FloatArray, y: LabelMatrixLike, sample_weight: Any = None) -> Self:
         """Learn the members' weights from out-of-fold logits: the second half of ``fit``.
 
         Parameters
@@ -144,7 +144,7 @@ class LogitPool(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             those that the members are fitted on.
         y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
             The labels of these objects.
-        sample_weight : array of shape (n_objects,) or None, default=None
+        sample_weight : array-like of shape (n_objects,) or None, default=None
             How often each example counts.
         """
         check_is_fitted(self, "members_")
@@ -158,7 +158,8 @@ class LogitPool(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         pooling = self._fixed_pooling()
         if pooling is None:
             strength = check_number(self.pseudo_examples, name="pseudo_examples", above=0)
-            pooling = learn_pooling(logits, Y, pseudo_examples=strength, sample_weight=sample_weight)
+            weights = _check_weights(sample_weight, Y)
+            pooling = learn_pooling(logits, Y, pseudo_examples=strength, sample_weight=weights)
         self._keep(pooling)
         self.out_of_fold_outputs_: FloatArray = expit(pool_logits(logits, pooling))
         return self
@@ -259,8 +260,8 @@ class LogitPool(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = mark_multi_label(super().__sklearn_tags__())
         try:
-            members = [get_tags(member) for _, member in self._prepared_members()]
-        except (ValueError, AttributeError):  # fit will say what is wrong with them
+            members = [get_tags(member) for _, member in self._named_members()]
+        except (ValueError, TypeError, AttributeError):  # fit will say what is wrong with them
             return tags
         tags.input_tags.sparse = all(member.input_tags.sparse for member in members)
         tags.input_tags.allow_nan = all(member.input_tags.allow_nan for member in members)

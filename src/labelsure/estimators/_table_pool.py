@@ -3,9 +3,13 @@
 import warnings
 from typing import Any, Self
 
+import numpy as np
 from sklearn import config_context
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.kernel_approximation import Nystroem
+from sklearn.utils.validation import validate_data
 
+from labelsure._core.types import BoolArray, FloatArray
 from labelsure.estimators._pool import PooledClassifier
 
 # The three err in different ways, which is what a pool lives on: averaged deep trees, additive shallow trees, and a
@@ -22,6 +26,26 @@ BOOSTING = {
 }
 N_COMPONENTS = 1000  # of the kernel: exact below as many rows; time grows with their square
 KERNEL_C = 3.0  # of logistic regression on the kernel's features, whose size is at most 1
+
+
+class FilledFeatures(TransformerMixin, BaseEstimator):
+    """Zeros in features without a single known value, which histograms cannot be made of; all else as it is."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Look for features that are missing everywhere."""
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
+        self.unknown_: BoolArray = np.isnan(X).all(axis=0)
+        return self
+
+    def transform(self, X: Any) -> FloatArray:
+        """Return the features, those that were missing everywhere as zeros."""
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        return np.where(self.unknown_, 0.0, X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
 
 class KernelFeatures(Nystroem):
@@ -52,7 +76,7 @@ def table_pool(*, random_state: Any = None, n_jobs: int | None = None) -> Pooled
     Returns
     -------
     PooledClassifier
-        Unfitted; ``set_params(boosting__estimator__max_iter=50)`` and the like change it. All members are ready for
+        Unfitted; ``set_params(boosting__labels__estimator__max_iter=50)`` and the like change it. All members are ready for
         ``sample_weight``, also by metadata routing.
 
     Examples
@@ -60,7 +84,7 @@ def table_pool(*, random_state: Any = None, n_jobs: int | None = None) -> Pooled
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from labelsure.estimators import table_pool
     >>> X, Y = make_multilabel_classification(n_samples=60, n_classes=2, random_state=0)
-    >>> pool = table_pool(random_state=0).set_params(cv=2, trees__n_estimators=10, boosting__estimator__max_iter=5)
+    >>> pool = table_pool(random_state=0).set_params(cv=2, trees__n_estimators=10)
     >>> pool.fit(X, Y).predict_proba(X[:1]).shape
     (1, 2)
     """
@@ -68,7 +92,7 @@ def table_pool(*, random_state: Any = None, n_jobs: int | None = None) -> Pooled
     from sklearn.impute import SimpleImputer
     from sklearn.linear_model import LogisticRegression
     from sklearn.multioutput import MultiOutputClassifier
-    from sklearn.pipeline import make_pipeline
+    from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
 
     trees = ExtraTreesClassifier(N_TREES, min_samples_leaf=MIN_SAMPLES_LEAF)
@@ -77,11 +101,15 @@ def table_pool(*, random_state: Any = None, n_jobs: int | None = None) -> Pooled
     with config_context(enable_metadata_routing=True):  # requests are kept, and count for those who turn it on
         for learner in (trees, boosting, linear):
             learner.set_fit_request(sample_weight=True)
-    kernel = make_pipeline(
-        SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True),
-        StandardScaler(),
-        KernelFeatures(n_components=N_COMPONENTS),
-        MultiOutputClassifier(linear),
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+    boosted = Pipeline([("filled", FilledFeatures()), ("labels", MultiOutputClassifier(boosting))])
+    kernel = Pipeline(
+        [
+            ("imputer", SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)),
+            ("scaler", scaler),
+            ("features", KernelFeatures(n_components=N_COMPONENTS)),
+            ("labels", MultiOutputClassifier(linear)),
+        ]
     )
-    members = [("trees", trees), ("boosting", MultiOutputClassifier(boosting)), ("kernel", kernel)]
+    members = [("trees", trees), ("boosting", boosted), ("kernel", kernel)]
     return PooledClassifier(members, random_state=random_state, n_jobs=n_jobs)
