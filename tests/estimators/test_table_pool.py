@@ -27,7 +27,6 @@ def test_table_pool_takes_missing_values_and_mixed_scales(data):
     logits = pool.member_outputs(X[90:])
     for m in range(3):
         assert roc_auc_score(Y[90:], logits[:, :, m]) > 0.6
-    assert pool.__sklearn_tags__().input_tags.allow_nan
 
 
 def test_kernel_member_does_not_depend_on_units(data):

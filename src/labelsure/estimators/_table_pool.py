@@ -76,7 +76,7 @@ def table_pool(*, random_state: Any = None, n_jobs: int | None = None) -> Pooled
     Returns
     -------
     PooledClassifier
-        Unfitted; ``set_params(boosting__labels__estimator__max_iter=50)`` and the like change it. All members are ready for
+        Unfitted; ``set_params(boosting__labels__estimator__max_iter=50)`` and the like change it. All members take
         ``sample_weight``, also by metadata routing.
 
     Examples
