@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         FullConformalClassifier,
         InductiveConformalClassifier,
         LabelWiseConformalClassifier,
+        MultiLabelStratifiedKFold,
         calibrate_labels,
         calibrate_outputs,
     )
@@ -52,6 +53,7 @@ _HOME = {
     "MLNBClassifier": "estimators",
     "MLRBFClassifier": "estimators",
     "MLkNNClassifier": "estimators",
+    "MultiLabelStratifiedKFold": "conformal",
     "PooledClassifier": "estimators",
     "PowerMeasure": "measures",
     "RecalibratedClassifier": "estimators",
@@ -81,6 +83,7 @@ __all__ = [
     "MLNBClassifier",
     "MLRBFClassifier",
     "MLkNNClassifier",
+    "MultiLabelStratifiedKFold",
     "PooledClassifier",
     "PowerMeasure",
     "RecalibratedClassifier",

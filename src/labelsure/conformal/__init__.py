@@ -17,6 +17,7 @@ from labelsure.conformal._label_wise_outputs import LabelWiseOutputsPredictor, c
 from labelsure.conformal._models import FoldModel, fit_models, outputs_of_models
 from labelsure.conformal._outputs import OutputsPredictor, calibrate_outputs
 from labelsure.conformal._splits import Split, hold_out, make_splits
+from labelsure.conformal._stratified import MultiLabelStratifiedKFold
 from labelsure.conformal._taxonomy import ByCardinality, ByLabel, ByObject, Taxonomy
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "InductiveConformalClassifier",
     "LabelWiseConformalClassifier",
     "LabelWiseOutputsPredictor",
+    "MultiLabelStratifiedKFold",
     "OutputsPredictor",
     "Split",
     "Taxonomy",
