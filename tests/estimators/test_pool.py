@@ -102,17 +102,19 @@ def test_out_of_fold_outputs_are_honest(data):
 
 
 def test_pool_is_better_than_its_members():
-    """On 1000 test objects; the margins are several standard errors, and seeds are fixed."""
-    X, Y = make_multilabel_classification(1500, n_features=20, n_classes=4, random_state=1)
-    members = [("trees", ExtraTreesClassifier(50)), ("linear", LogisticRegression(max_iter=1000)), ("svc", SVC())]
-    pool = PooledClassifier(members, random_state=0).fit(X[:500], Y[:500])
-    logits, Y_test = pool.member_outputs(X[500:]), Y[500:]
+    """On 1000 test objects with fixed seeds; by how much, is not chance's to say: the differences are paired."""
+    X, Y = make_multilabel_classification(1400, n_features=20, n_classes=4, random_state=1)
+    members = [("trees", ExtraTreesClassifier(30)), ("linear", make_pipeline(StandardScaler(), LogisticRegression()))]
+    pool = PooledClassifier([*members, ("svc", SVC())], cv=3, random_state=0).fit(X[:400], Y[:400])
+    X_test, Y_test = X[400:], Y[400:]
+    logits = pool.member_outputs(X_test)
 
     def loss(u):
         return np.mean(np.logaddexp(0, u) - Y_test * u)
 
-    assert loss(logit(pool.predict_proba(X[500:]))) < min(loss(logits[:, :, m]) for m in range(3))
-    assert loss(logit(pool.predict_proba(X[500:]))) < loss(logits.mean(axis=2))
+    pooled = loss(logit(pool.predict_proba(X_test)))
+    assert pooled < 0.95 * min(loss(logits[:, :, m]) for m in range(3))
+    assert pooled < 0.95 * loss(logits.mean(axis=2))
 
 
 def test_equal_weights_are_the_mean_logit_and_fit_no_folds(data, calls):
