@@ -27,6 +27,7 @@ CONFORMAL = {
 FOLDS_OF_ROWS = "an example with weight 2 is in one inner fold, two equal examples may be in two"
 POOLS = {
     "check_complex_data": "the complex X would be refused by the members, but the flat y is refused before",
+    "check_requires_y_none": "y=None is refused, in words of our own that say what to pass",
     "check_sample_weights_pandas_series": NOT_ZERO_AND_ONE,
     "check_sample_weights_not_an_array": NOT_ZERO_AND_ONE,
     "check_sample_weights_shape": NOT_ZERO_AND_ONE,

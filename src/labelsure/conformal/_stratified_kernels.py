@@ -61,7 +61,7 @@ def assign_folds(
                 labels[n_left] = label
                 n_left += 1
                 if rarest == n_labels or waiting[label] < waiting[rarest]:
-                    rarest = label
+                    rarest = int(label)
         labels = labels[:n_left]
         rows = rest if rarest == n_labels else label_rows[label_starts[rarest] : label_starts[rarest + 1]]
         for row in rows:

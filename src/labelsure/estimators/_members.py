@@ -11,7 +11,6 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, has_fit_parameter
 
-from labelsure._core.randomness import set_missing_seeds
 from labelsure._core.running import one_thread, progress_bar
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_count, find_entry, n_rows
@@ -144,12 +143,6 @@ def logits_of(model: FittedBase, X: MatrixLike, n_labels: int, n_examples: int) 
             " Look for features that are not scaled."
         )
     return logits
-
-
-def seed_member(estimator: Any, seed: int) -> Any:
-    """Return the prepared member with ``seed`` wherever its user left a random_state at None."""
-    set_missing_seeds(estimator, seed)  # in place: set_params of a FrozenEstimator returns nothing
-    return estimator
 
 
 def _run(jobs: Any, n_jobs: int | None, description: str, total: int) -> list[Any]:

@@ -11,7 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from labelsure._core.randomness import draw_seeds
+from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.running import one_thread
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import as_numbers, check_label_matrix, check_number, check_same_length, n_rows
@@ -24,7 +24,6 @@ from labelsure.estimators._members import (
     make_folds,
     out_of_fold_logits,
     prepare_member,
-    seed_member,
     weight_params,
 )
 
@@ -159,7 +158,8 @@ class LogitPool(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if pooling is None:
             strength = check_number(self.pseudo_examples, name="pseudo_examples", above=0)
             weights = _check_weights(sample_weight, Y)
-            pooling = learn_pooling(logits, Y, pseudo_examples=strength, sample_weight=weights)
+            with one_thread():
+                pooling = learn_pooling(logits, Y, pseudo_examples=strength, sample_weight=weights)
         self._keep(pooling)
         self.out_of_fold_outputs_: FloatArray = expit(pool_logits(logits, pooling))
         return self
@@ -209,11 +209,6 @@ class LogitPool(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         fixed = self._fixed_weights(len(self._prepared_members()))
         if fixed is None:
             check_number(self.pseudo_examples, name="pseudo_examples", above=0)
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-                " Pass a label matrix of shape (n_objects, n_labels), zeros and ones, as the second argument of fit."
-            )
         Y = check_label_matrix(y, name="y")
         X = _as_rows(X)
         check_same_length(X, Y, names=("X", "y"))
@@ -227,7 +222,9 @@ class LogitPool(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         named = self._prepared_members()
         params = {name: value for name, value in params.items() if value is not None}
         *seeds, cv_seed = draw_seeds(self.random_state, len(named) + 1)
-        members = [seed_member(member, seed) for (_, member), seed in zip(named, seeds, strict=True)]
+        members = [member for _, member in named]
+        for member, seed in zip(members, seeds, strict=True):
+            set_missing_seeds(member, seed)
         if params and get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", **params)
             return Plan(members, [routed[name].fit for name, _ in named], routed["cv"].split, cv_seed)
