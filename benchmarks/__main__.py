@@ -6,7 +6,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks import bibtex, choice, compilation, growth, imports, limit, reproduce, risk, rivals, search, table
+from benchmarks import (
+    bibtex,
+    choice,
+    compilation,
+    folds,
+    growth,
+    imports,
+    limit,
+    pools,
+    reproduce,
+    risk,
+    rivals,
+    search,
+    table,
+)
 from benchmarks._answers import NotMeasuredError, Picture, Table
 from benchmarks._figures import Figure, as_lines
 from benchmarks._machine import describe_machine, describe_packages
@@ -22,6 +36,8 @@ QUESTIONS = {
     "choice": choice,
     "growth": growth,
     "risk": risk,
+    "pools": pools,
+    "folds": folds,
     "compilation": compilation,
     "reproduce": reproduce,
     "imports": imports,

@@ -24,10 +24,24 @@ CONFORMAL = {
     "check_complex_data": "the complex X would be refused by the classifier inside, but the flat y is refused before",
     "check_requires_y_none": "y=None is refused, in words of our own that say what to pass",
 }
+FOLDS_OF_ROWS = "an example with weight 2 is in one inner fold, two equal examples may be in two"
+POOLS = {
+    "check_complex_data": "the complex X would be refused by the members, but the flat y is refused before",
+    "check_requires_y_none": "y=None is refused, in words of our own that say what to pass",
+    "check_sample_weights_pandas_series": NOT_ZERO_AND_ONE,
+    "check_sample_weights_not_an_array": NOT_ZERO_AND_ONE,
+    "check_sample_weights_shape": NOT_ZERO_AND_ONE,
+    "check_sample_weights_not_overwritten": NOT_ZERO_AND_ONE,
+    "check_classifiers_one_label_sample_weights": FLAT_Y,
+    "check_sample_weight_equivalence_on_dense_data": FOLDS_OF_ROWS,
+    "check_sample_weight_equivalence_on_sparse_data": FOLDS_OF_ROWS,
+}
 
 
 def expected_failed_checks(estimator):
     """Return name and reason of every check that this classifier fails."""
+    if hasattr(estimator, "learn_weights"):
+        return EVERY_CLASSIFIER | WITH_PROBABILITIES | POOLS
     if hasattr(estimator, "predict_proba"):
         return EVERY_CLASSIFIER | WITH_PROBABILITIES
     if hasattr(estimator, "decision_function"):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from labelsure.conformal import FullConformalClassifier as FullConformalClassifier
     from labelsure.conformal import InductiveConformalClassifier as InductiveConformalClassifier
     from labelsure.conformal import LabelWiseConformalClassifier as LabelWiseConformalClassifier
+    from labelsure.conformal import MultiLabelStratifiedKFold as MultiLabelStratifiedKFold
     from labelsure.conformal import calibrate_labels as calibrate_labels
     from labelsure.conformal import calibrate_outputs as calibrate_outputs
     from labelsure.datasets import load_dataset as load_dataset
@@ -27,28 +28,21 @@ if TYPE_CHECKING:
     from labelsure.decisions import pac_significance as pac_significance
     from labelsure.decisions import select_objects as select_objects
     from labelsure.estimators import BPMLLClassifier as BPMLLClassifier
-    from labelsure.estimators import MLkNNClassifier as MLkNNClassifier
     from labelsure.estimators import MLNBClassifier as MLNBClassifier
     from labelsure.estimators import MLRBFClassifier as MLRBFClassifier
+    from labelsure.estimators import MLkNNClassifier as MLkNNClassifier
+    from labelsure.estimators import PooledClassifier as PooledClassifier
+    from labelsure.estimators import RecalibratedClassifier as RecalibratedClassifier
+    from labelsure.estimators import table_pool as table_pool
     from labelsure.measures import AutoMeasure as AutoMeasure
     from labelsure.measures import PowerMeasure as PowerMeasure
-    from labelsure.predictions import LabelsetPredictions as LabelsetPredictions
-    from labelsure.predictions import LabelsetRegion as LabelsetRegion
     from labelsure.predictions import LabelWisePredictions as LabelWisePredictions
     from labelsure.predictions import LabelWiseRegion as LabelWiseRegion
+    from labelsure.predictions import LabelsetPredictions as LabelsetPredictions
+    from labelsure.predictions import LabelsetRegion as LabelsetRegion
 
 _HOME: dict[str, tuple[str, ...]] = {
-    "conformal": (
-        "ByCardinality",
-        "ByLabel",
-        "ByObject",
-        "CrossConformalClassifier",
-        "FullConformalClassifier",
-        "InductiveConformalClassifier",
-        "LabelWiseConformalClassifier",
-        "calibrate_labels",
-        "calibrate_outputs",
-    ),
+    "conformal": ("ByCardinality", "ByLabel", "ByObject", "CrossConformalClassifier", "FullConformalClassifier", "InductiveConformalClassifier", "LabelWiseConformalClassifier", "MultiLabelStratifiedKFold", "calibrate_labels", "calibrate_outputs"),
     "datasets": ("load_dataset",),
     "decisions": (
         "ReviewSelector",
@@ -58,7 +52,7 @@ _HOME: dict[str, tuple[str, ...]] = {
         "pac_significance",
         "select_objects",
     ),
-    "estimators": ("BPMLLClassifier", "MLNBClassifier", "MLRBFClassifier", "MLkNNClassifier"),
+    "estimators": ("BPMLLClassifier", "MLNBClassifier", "MLRBFClassifier", "MLkNNClassifier", "PooledClassifier", "RecalibratedClassifier", "table_pool"),
     "labelsets": (),
     "measures": ("AutoMeasure", "PowerMeasure"),
     "metrics": (),

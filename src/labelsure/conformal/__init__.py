@@ -15,6 +15,7 @@ from labelsure.conformal._label_wise import LabelWiseConformalClassifier
 from labelsure.conformal._label_wise_outputs import LabelWiseOutputsPredictor, calibrate_labels
 from labelsure.conformal._models import FoldModel, Split, fit_models, hold_out, make_splits, outputs_of_models
 from labelsure.conformal._outputs import OutputsPredictor, calibrate_outputs
+from labelsure.conformal._stratified import MultiLabelStratifiedKFold
 from labelsure.conformal._taxonomy import ByCardinality, ByLabel, ByObject, Taxonomy
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "InductiveConformalClassifier",
     "LabelWiseConformalClassifier",
     "LabelWiseOutputsPredictor",
+    "MultiLabelStratifiedKFold",
     "OutputsPredictor",
     "Split",
     "Taxonomy",

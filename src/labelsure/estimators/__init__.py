@@ -1,4 +1,4 @@
-"""Multi-label classifiers of the paper, and the adapter through which any classifier gives outputs."""
+"""Multi-label classifiers of the paper, pools, and the adapter through which any classifier gives outputs."""
 
 from labelsure.estimators._adapter import FittedBase, fit_base, outputs_of
 from labelsure.estimators._base import MultiLabelMixin
@@ -6,6 +6,9 @@ from labelsure.estimators._bpmll import BPMLLClassifier
 from labelsure.estimators._mlknn import MLkNNClassifier
 from labelsure.estimators._mlnb import MLNBClassifier
 from labelsure.estimators._mlrbf import MLRBFClassifier
+from labelsure.estimators._pool import PooledClassifier
+from labelsure.estimators._recalibrated import RecalibratedClassifier
+from labelsure.estimators._table_pool import table_pool
 
 __all__ = [
     "BPMLLClassifier",
@@ -14,6 +17,9 @@ __all__ = [
     "MLRBFClassifier",
     "MLkNNClassifier",
     "MultiLabelMixin",
+    "PooledClassifier",
+    "RecalibratedClassifier",
     "fit_base",
     "outputs_of",
+    "table_pool",
 ]

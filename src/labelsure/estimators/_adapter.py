@@ -44,7 +44,7 @@ class FittedBase:
     fixed: FloatArray
 
 
-def fit_base(estimator: Any, X: MatrixLike, Y: LabelMatrixLike) -> FittedBase:
+def fit_base(estimator: Any, X: MatrixLike, Y: LabelMatrixLike, **fit_params: Any) -> FittedBase:
     """Fit a copy of ``estimator`` on a label matrix, whatever labels are constant in it.
 
     The copy is fitted on the whole of ``Y`` if it can be. Where it cannot and some labels are constant (always off or
@@ -60,6 +60,8 @@ def fit_base(estimator: Any, X: MatrixLike, Y: LabelMatrixLike) -> FittedBase:
         The training objects, handed to the classifier as they are.
     Y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
         Their labels, zeros and ones. The classifier gets them as a dense matrix, for one label too.
+    **fit_params
+        For the classifier's ``fit``, such as ``sample_weight``.
 
     Returns
     -------
@@ -80,23 +82,23 @@ def fit_base(estimator: Any, X: MatrixLike, Y: LabelMatrixLike) -> FittedBase:
     constant: BoolArray = np.ptp(Y, axis=0) == 0
     values = np.where(constant, Y[0].astype(np.float64), np.nan)
     try:
-        fitted = _fit(estimator, X, Y)
+        fitted = _fit(estimator, X, Y, fit_params)
         if constant.any():
             outputs_of(fitted, _safe_indexing(X, [0]), Y.shape[1])  # some classifiers fail only when asked
     except (ValueError, IndexError, AttributeError):  # LogisticRegression, predict_proba(X)[:, 1], one-vs-rest of SVMs
         if not constant.any():
             raise
-        fitted = None if constant.all() else _fit(estimator, X, Y[:, ~constant])
+        fitted = None if constant.all() else _fit(estimator, X, Y[:, ~constant], fit_params)
         return FittedBase(fitted, learned=~constant, fixed=values)
     fixed = np.full_like(values, np.nan) if hasattr(fitted, "predict_proba") else values
     return FittedBase(fitted, learned=np.ones_like(constant), fixed=fixed)
 
 
-def _fit(estimator: Any, X: MatrixLike, Y: LabelMatrix) -> Any:
+def _fit(estimator: Any, X: MatrixLike, Y: LabelMatrix, fit_params: dict[str, Any]) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataConversionWarning)  # one label is a matrix with one column, on purpose
         # int64: products of int8 matrices overflow inside classifiers that count with them
-        return clone(estimator).fit(X, Y.astype(np.int64))
+        return clone(estimator).fit(X, Y.astype(np.int64), **fit_params)
 
 
 def outputs_of(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
@@ -142,13 +144,13 @@ def outputs_of(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
             outputs[:, model.learned] = outputs_of(model.estimator, X, int(model.learned.sum()))
         return np.where(np.isnan(model.fixed), outputs, model.fixed)
     if hasattr(model, "predict_proba"):
-        answer = _read_answer(model, "predict_proba", X, n_labels)
+        answer = read_answer(model, "predict_proba", X, n_labels)
         nearest = np.clip(answer, 0.0, 1.0)
         # outside of [0, 1] by rounding alone is on its ends; the others stay, to be refused
         rounding = max(ROUNDING, 8 * float(np.finfo(answer.dtype).eps))
         outputs = np.where(np.abs(answer - nearest) <= rounding, nearest, answer).astype(np.float64)
     elif hasattr(model, "decision_function"):
-        outputs = expit(_read_answer(model, "decision_function", X, n_labels))
+        outputs = expit(read_answer(model, "decision_function", X, n_labels))
     else:
         raise ValueError(
             f"The classifier must have predict_proba or decision_function, but {type(model).__name__} has neither."
@@ -158,7 +160,7 @@ def outputs_of(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
     return check_outputs(outputs, name=f"Outputs of {type(model).__name__}", n_labels=n_labels)
 
 
-def _read_answer(estimator: Any, method: str, X: MatrixLike, n_labels: int) -> Answer:
+def read_answer(estimator: Any, method: str, X: MatrixLike, n_labels: int) -> Answer:
     """Return what ``predict_proba`` or ``decision_function`` says of each label, of shape (n_objects, n_labels).
 
     Understood are an array of that shape (OneVsRestClassifier, ClassifierChain, MLPClassifier, the classifiers of

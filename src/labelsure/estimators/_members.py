@@ -1,0 +1,169 @@
+"""The members of a pool: checked, prepared, fitted side by side, and asked for logits."""
+
+import warnings
+from collections.abc import Iterable, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _check_method_params, has_fit_parameter
+
+from labelsure._core.running import one_thread, progress_bar
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
+from labelsure._core.validation import check_count, find_entry, n_rows
+from labelsure.estimators._adapter import FittedBase, fit_base, outputs_of, read_answer
+from labelsure.estimators._logit_pooling import smoothed_logits
+
+EXPECTED = "must be a classifier with predict_proba or decision_function"
+
+Fold = tuple[IntArray, IntArray]
+
+
+def prepare_member(estimator: Any, name: str) -> Any:
+    """Return an unfitted copy that learns several labels, or raise ValueError where there can be none.
+
+    A classifier whose tags say that it learns one label at a time is wrapped, so that there is one of it per label.
+    """
+    if isinstance(estimator, type):
+        raise ValueError(f"{name} {EXPECTED}, got the class {estimator.__name__}. Pass an instance of it.")
+    if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
+        raise ValueError(f"{name} {EXPECTED}, got {estimator!r}.")
+    tags = get_tags(estimator) if hasattr(estimator, "__sklearn_tags__") else None
+    if tags is not None and tags.estimator_type not in (None, "classifier"):
+        raise ValueError(f"{name} {EXPECTED}, got {estimator!r} (estimator_type: {tags.estimator_type}).")
+    if not (hasattr(estimator, "predict_proba") or hasattr(estimator, "decision_function")):
+        raise ValueError(
+            f"{name} {EXPECTED}, got {estimator!r}, which has neither."
+            " Inside MultiOutputClassifier only predict_proba shows; OneVsRestClassifier shows both."
+        )
+    copy = clone(estimator)
+    if (
+        tags is None
+        or tags.classifier_tags is None
+        or tags.classifier_tags.multi_label
+        or tags.target_tags.multi_output
+    ):
+        return copy
+    from sklearn.multiclass import OneVsRestClassifier
+    from sklearn.multioutput import MultiOutputClassifier
+
+    # The first hands sample weights on, and hides decision functions.
+    return MultiOutputClassifier(copy) if hasattr(copy, "predict_proba") else OneVsRestClassifier(copy)
+
+
+def weight_params(estimator: Any, sample_weight: Any, name: str) -> dict[str, Any]:
+    """Return the parameter of ``fit`` by which a prepared member takes sample weights where routing is off."""
+    if has_fit_parameter(estimator, "sample_weight"):
+        return {"sample_weight": sample_weight}
+    steps = getattr(estimator, "steps", None)
+    if steps and has_fit_parameter(steps[-1][1], "sample_weight"):
+        return {f"{steps[-1][0]}__sample_weight": sample_weight}
+    raise ValueError(
+        f"sample_weight was given, but fit of {name}, {estimator!r}, takes none. Leave the weights or the member out,"
+        " or say who gets them with scikit-learn's metadata routing."
+    )
+
+
+def make_folds(cv: Any, X: MatrixLike, Y: LabelMatrix, *, seed: int, split_params: dict[str, Any]) -> list[Fold]:
+    """Return folds in which every example is tested once, by models that it did not train, or raise ValueError."""
+    from sklearn.model_selection import KFold
+
+    if cv is None or isinstance(cv, Integral):
+        n_folds = check_count(cv, name="cv", at_least=2)
+        if n_folds > len(Y):
+            raise ValueError(f"cv={n_folds} folds need at least {n_folds} examples, got n_samples={len(Y)}. Lower cv.")
+        cv = KFold(n_folds, shuffle=True, random_state=seed)
+    if isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
+        raise ValueError(f"cv must be a whole number of folds, a splitter or a list of (train, test), got {cv!r}.")
+    given = cv.split(X, Y, **split_params) if hasattr(cv, "split") else cv
+    folds = [(np.asarray(train), np.asarray(test)) for train, test in given]
+    tested = np.bincount(np.concatenate([np.empty(0, dtype=np.int64), *(test for _, test in folds)]), minlength=len(Y))
+    if len(tested) > len(Y) or (tested != 1).any():
+        raise ValueError(
+            f"cv must test every one of the {len(Y)} examples once, got {cv!r}, which tests example"
+            f" {int((tested != 1).argmax())} {int(tested[(tested != 1).argmax()])} times. Use KFold, for instance."
+        )
+    if any(np.intersect1d(train, test).size for train, test in folds):
+        raise ValueError(f"cv must not test a model on examples that it was trained on, got {cv!r}.")
+    return folds
+
+
+def fit_members(
+    members: Sequence[Any], X: MatrixLike, Y: LabelMatrix, params: Sequence[dict[str, Any]], n_jobs: int | None
+) -> list[FittedBase]:
+    """Return every member fitted on all rows."""
+    jobs = (delayed(_fit)(member, X, Y, own) for member, own in zip(members, params, strict=True))
+    return _run(jobs, n_jobs, "fitting members", len(members))
+
+
+def out_of_fold_logits(
+    members: Sequence[Any],
+    X: MatrixLike,
+    Y: LabelMatrix,
+    folds: Sequence[Fold],
+    params: Sequence[dict[str, Any]],
+    n_jobs: int | None,
+) -> FloatArray:
+    """Return logits, of shape (n, q, M), from members that were not trained on the object."""
+    jobs = (
+        delayed(_fit_and_ask)(member, X, Y, fold, own)
+        for fold in folds
+        for member, own in zip(members, params, strict=True)
+    )
+    answers = _run(jobs, n_jobs, "fitting members on folds", len(folds) * len(members))
+    logits = np.empty((*Y.shape, len(members)))
+    for k, (_, test) in enumerate(folds):
+        for m in range(len(members)):
+            logits[test, :, m] = answers[k * len(members) + m]
+    return logits
+
+
+def logits_of(model: FittedBase, X: MatrixLike, n_labels: int, n_examples: int) -> FloatArray:
+    """Return a fitted member's logits, of shape (n, q): those of its probabilities, or its margins as they are.
+
+    Parameters
+    ----------
+    n_examples : int
+        How many it was fitted on, see :func:`smoothed_logits`.
+    """
+    if model.estimator is None or hasattr(model.estimator, "predict_proba"):
+        return smoothed_logits(outputs_of(model, X, n_labels), n_examples)
+    logits = np.empty((n_rows(X), n_labels))
+    logits[:, model.learned] = read_answer(model.estimator, "decision_function", X, int(model.learned.sum()))
+    fixed = ~np.isnan(model.fixed)
+    logits[:, fixed] = smoothed_logits(model.fixed[fixed], n_examples)
+    wrong = find_entry(~np.isfinite(logits), logits)
+    if wrong:
+        raise ValueError(
+            f"decision_function of {type(model.estimator).__name__} must give finite numbers, got {wrong}."
+            " Look for features that are not scaled."
+        )
+    return logits
+
+
+def _run(jobs: Any, n_jobs: int | None, description: str, total: int) -> list[Any]:
+    """Return what delayed calls return, in their order, in processes as joblib is told, with a progress bar."""
+    with one_thread():
+        results = Parallel(n_jobs=n_jobs if total > 1 else 1, return_as="generator")(jobs)
+        return list(progress_bar(results, description=description, total=total))
+
+
+def _fit(
+    member: Any, X: MatrixLike, Y: LabelMatrix, params: dict[str, Any], rows: IntArray | None = None
+) -> FittedBase:
+    with one_thread(), warnings.catch_warnings():  # one thread once more, for this may be another process
+        # OneVsRestClassifier says so of every rare label in every fold; the pool can deal with them
+        warnings.filterwarnings("ignore", message="Label .* is present in all training examples")
+        if rows is None:
+            return fit_base(member, X, Y, **params)
+        return fit_base(member, _safe_indexing(X, rows), Y[rows], **_check_method_params(X, params, rows))
+
+
+def _fit_and_ask(member: Any, X: MatrixLike, Y: LabelMatrix, fold: Fold, params: dict[str, Any]) -> FloatArray:
+    train, test = fold
+    model = _fit(member, X, Y, params, train)
+    with one_thread():
+        return logits_of(model, _safe_indexing(X, test), Y.shape[1], len(train))

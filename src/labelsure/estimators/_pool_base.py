@@ -1,0 +1,286 @@
+"""What pools of classifiers share: members side by side, their logits added up with learned weights."""
+
+from abc import abstractmethod
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.special import expit
+from sklearn import get_config
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from labelsure._core.randomness import draw_seeds, set_missing_seeds
+from labelsure._core.running import one_thread
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.validation import as_numbers, check_label_matrix, check_number, check_same_length, n_rows
+from labelsure.estimators._base import MultiLabelMixin
+from labelsure.estimators._logit_pooling import Pooling, fixed_pooling, learn_pooling, pool_logits
+from labelsure.estimators._members import (
+    Fold,
+    fit_members,
+    logits_of,
+    make_folds,
+    out_of_fold_logits,
+    prepare_member,
+    weight_params,
+)
+
+
+class Plan(NamedTuple):
+    """What is to be fitted: members with their seeds and parameters of fit, and what makes the folds."""
+
+    members: list[Any]
+    params: list[dict[str, Any]]
+    split_params: dict[str, Any]
+    seed: int
+
+
+class LogitPool(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
+    """Base of classifiers that add up the logits of their members.
+
+    X is handed to the members as it is, so whatever all of them accept (DataFrames, sparse matrices, NaN) is accepted
+    here, and refused where one of them refuses it.
+    """
+
+    cv: Any
+    pseudo_examples: float
+    n_jobs: int | None
+    random_state: Any
+
+    @abstractmethod
+    def _named_members(self) -> list[tuple[str, Any]]:
+        """Return the members as the user passed them, with their names, or raise ValueError."""
+
+    def _prepared_members(self) -> list[tuple[str, Any]]:
+        """Return unfitted copies that learn several labels, with their names, or raise ValueError."""
+        return [(name, prepare_member(member, f"Member {name!r}")) for name, member in self._named_members()]
+
+    def _fixed_weights(self, n_members: int) -> FloatArray | None:  # noqa: ARG002
+        """Return the members' weights where they are not learned."""
+        return None
+
+    def _make_folds(self, X: MatrixLike, Y: LabelMatrix, plan: Plan) -> list[Fold]:
+        """Return the inner folds, or raise ValueError."""
+        return make_folds(self.cv, X, Y, seed=plan.seed, split_params=plan.split_params)
+
+    def _honest_logits(self, X: MatrixLike, Y: LabelMatrix, plan: Plan, folds: list[Fold]) -> FloatArray:
+        """Return logits, of shape (n, q, M), for the training rows from members that were not trained on them."""
+        return out_of_fold_logits(plan.members, X, Y, folds, plan.params, self.n_jobs)
+
+    def fit(self, X: MatrixLike, y: LabelMatrixLike, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit the members, and learn their weights from what copies of them say of examples they were not shown.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            The training objects, handed to the members as they are.
+        y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
+            Their labels, zeros and ones.
+        sample_weight : array-like of shape (n_objects,) or None, default=None
+            How often each example counts, for the members and for their weights in the pool. Where scikit-learn's
+            metadata routing is off, every member must take it.
+        **fit_params
+            Further parameters that metadata routing brings to members and splitter; it must be on.
+        """
+        X, Y = self._check_fit(X, y)
+        plan = self._plan({"sample_weight": sample_weight, **fit_params})
+        _check_weights(sample_weight, X)
+        learns = self._fixed_weights(len(plan.members)) is None
+        folds = self._make_folds(X, Y, plan) if learns else []
+        self._fit_members(X, Y, plan)
+        if learns:
+            self.learn_weights(self._honest_logits(X, Y, plan, folds), Y, sample_weight)
+        return self
+
+    def fit_members(self, X: MatrixLike, y: LabelMatrixLike, **fit_params: Any) -> Self:
+        """Fit the members on all rows and nothing else: the first half of ``fit``.
+
+        Who has out-of-fold logits already hands them to :meth:`learn_weights` and saves the inner folds.
+
+        Parameters
+        ----------
+        X, y, **fit_params
+            As for ``fit``.
+        """
+        X, Y = self._check_fit(X, y)
+        self._fit_members(X, Y, self._plan(fit_params))
+        return self
+
+    def member_outputs(self, X: MatrixLike) -> FloatArray:
+        """Return the members' logits.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            The objects.
+
+        Returns
+        -------
+        array of shape (n_objects, n_labels, n_members)
+            Finite; not yet pooled.
+        """
+        check_is_fitted(self, "members_")
+        X = _as_rows(X)
+        if hasattr(self, "n_features_in_") and getattr(X, "ndim", 2) == 1:
+            raise ValueError(
+                f"X must have {self.n_features_in_} columns, one per feature, got an array of shape {X.shape}."
+                " Reshape your data: X.reshape(1, -1) is a single object."
+            )
+        validate_data(self, X, reset=False, skip_check_array=True)
+        with one_thread():
+            logits = [logits_of(member, X, self.n_labels_, self.n_examples_) for member in self.members_]
+        return np.stack(logits, axis=2)
+
+    def learn_weights(self, logits: FloatArray, y: LabelMatrixLike, sample_weight: Any = None) -> Self:
+        """Learn the members' weights from out-of-fold logits: the second half of ``fit``.
+
+        Parameters
+        ----------
+        logits : array of shape (n_objects, n_labels, n_members)
+            What :meth:`member_outputs` of pools that were not fitted on the object returned. Rows may be others than
+            those that the members are fitted on.
+        y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
+            The labels of these objects.
+        sample_weight : array-like of shape (n_objects,) or None, default=None
+            How often each example counts.
+        """
+        check_is_fitted(self, "members_")
+        Y = check_label_matrix(y, name="y", n_labels=self.n_labels_)
+        expected = (len(Y), self.n_labels_, len(self.members_))
+        logits = as_numbers(logits, name="logits", shape=str(expected)).astype(np.float64, copy=False)
+        if logits.shape != expected or not np.isfinite(logits).all():
+            raise ValueError(
+                f"logits must be finite numbers of shape {expected}, got an array of shape {logits.shape}."
+            )
+        pooling = self._fixed_pooling()
+        if pooling is None:
+            strength = check_number(self.pseudo_examples, name="pseudo_examples", above=0)
+            weights = _check_weights(sample_weight, Y)
+            with one_thread():
+                pooling = learn_pooling(logits, Y, pseudo_examples=strength, sample_weight=weights)
+        self._keep(pooling)
+        self.out_of_fold_outputs_: FloatArray = expit(pool_logits(logits, pooling))
+        return self
+
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
+        """Return the pooled probability of each label.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            The objects.
+
+        Returns
+        -------
+        array of shape (n_objects, n_labels)
+            Between 0 and 1.
+        """
+        check_is_fitted(self)
+        pooling = Pooling(self.shared_weights_, self.weights_, self.intercepts_)
+        probabilities: FloatArray = expit(pool_logits(self.member_outputs(X), pooling))
+        return probabilities
+
+    def predict(self, X: MatrixLike) -> IntArray:
+        """Return the labels whose pooled probability is above one half.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            The objects.
+
+        Returns
+        -------
+        array of shape (n_objects, n_labels)
+            Zeros and ones.
+        """
+        return (self.predict_proba(X) > 0.5).astype(np.int64)
+
+    def get_metadata_routing(self) -> Any:
+        """Return who is asked for what: the pool itself, its members, and the splitter (as ``cv``)."""
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        to_fit, to_split = (MethodMapping().add(caller="fit", callee=callee) for callee in ("fit", "split"))
+        router.add(**dict(self._prepared_members()), method_mapping=to_fit)
+        return router.add(cv=self.cv, method_mapping=to_split)
+
+    def _check_fit(self, X: MatrixLike, y: LabelMatrixLike) -> tuple[MatrixLike, LabelMatrix]:
+        """Check parameters and training data, and learn names and sizes."""
+        fixed = self._fixed_weights(len(self._prepared_members()))
+        if fixed is None:
+            check_number(self.pseudo_examples, name="pseudo_examples", above=0)
+        Y = check_label_matrix(y, name="y")
+        X = _as_rows(X)
+        check_same_length(X, Y, names=("X", "y"))
+        validate_data(self, X, reset=True, skip_check_array=True)
+        self.n_examples_, self.n_labels_ = Y.shape
+        self.classes_ = [np.array([0, 1]) for _ in range(self.n_labels_)]
+        return X, Y
+
+    def _plan(self, params: dict[str, Any]) -> Plan:
+        """Return who is fitted with what, or raise ValueError where somebody gets what it does not take."""
+        named = self._prepared_members()
+        params = {name: value for name, value in params.items() if value is not None}
+        *seeds, cv_seed = draw_seeds(self.random_state, len(named) + 1)
+        members = [member for _, member in named]
+        for member, seed in zip(members, seeds, strict=True):
+            set_missing_seeds(member, seed)
+        if params and get_config()["enable_metadata_routing"]:
+            routed = process_routing(self, "fit", **params)
+            return Plan(members, [routed[name].fit for name, _ in named], routed["cv"].split, cv_seed)
+        if unknown := set(params) - {"sample_weight"}:
+            raise ValueError(
+                f"fit got {min(unknown)}, which only scikit-learn's metadata routing can bring to members and splitter:"
+                " sklearn.set_config(enable_metadata_routing=True)."
+            )
+        own = [weight_params(member, params["sample_weight"], name) if params else {} for name, member in named]
+        return Plan(members, own, {}, cv_seed)
+
+    def _fit_members(self, X: MatrixLike, Y: LabelMatrix, plan: Plan) -> None:
+        for name in ("weights_", "out_of_fold_outputs_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        self.members_ = fit_members(plan.members, X, Y, plan.params, self.n_jobs)
+        fixed = self._fixed_pooling()
+        if fixed is not None:
+            self._keep(fixed)
+
+    def _fixed_pooling(self) -> Pooling | None:
+        weights = self._fixed_weights(len(self.members_))
+        return None if weights is None else fixed_pooling(weights, self.n_labels_)
+
+    def _keep(self, pooling: Pooling) -> None:
+        self.shared_weights_, self.weights_, self.intercepts_ = pooling
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "weights_")  # what every fit learns last
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        try:
+            members = [get_tags(member) for _, member in self._named_members()]
+        except (ValueError, TypeError, AttributeError):  # fit will say what is wrong with them
+            return tags
+        tags.input_tags.sparse = all(member.input_tags.sparse for member in members)
+        tags.input_tags.allow_nan = all(member.input_tags.allow_nan for member in members)
+        return tags
+
+
+def _check_weights(sample_weight: Any, X: MatrixLike) -> FloatArray | None:
+    """Return finite weights, at least 0 and not all 0, one per row, or raise ValueError."""
+    if sample_weight is None:
+        return None
+    weights: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if (weights < 0).any() or not weights.any():
+        raise ValueError(f"sample_weight must be at least 0 and not all 0, got {sample_weight!r}.")
+    return weights
+
+
+def _as_rows(X: MatrixLike) -> MatrixLike:
+    """Return X if its rows can be counted and chosen, else say what is expected."""
+    if hasattr(X, "toarray") and hasattr(X, "tocsr"):
+        X = X.tocsr()
+    elif getattr(X, "ndim", 2) < 1 or not hasattr(X, "__len__") or isinstance(X, str | bytes):
+        raise ValueError(f"X must have one row per object, got {X!r}.")
+    if n_rows(X) == 0:
+        raise ValueError(f"X must have at least one row, got shape {getattr(X, 'shape', (0,))}.")
+    return X

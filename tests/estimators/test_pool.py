@@ -1,0 +1,411 @@
+"""Pools of unlike classifiers: what is fitted on what, in two steps or one, and scikit-learn's habits."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.special import expit, logit
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import make_multilabel_classification
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import check_estimator
+
+from expected_failed_checks import assert_fails_only_where_declared, expected_failed_checks
+from labelsure import CrossConformalClassifier, MLkNNClassifier, PooledClassifier, RecalibratedClassifier
+from labelsure.estimators._members import logits_of
+
+TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
+MEMBERS = [("tree", TREE), ("linear", LogisticRegression())]
+
+
+@pytest.fixture
+def data():
+    return make_multilabel_classification(90, n_features=6, n_classes=3, random_state=0)
+
+
+@pytest.fixture
+def pool():
+    return PooledClassifier(MEMBERS, cv=3, random_state=0)
+
+
+class Recorder(ClassifierMixin, BaseEstimator):
+    """Answers with label frequencies, and keeps what it was fitted with."""
+
+    calls: list = []  # noqa: RUF012
+
+    def __init__(self, name="a"):
+        self.name = name
+
+    def fit(self, X, y, sample_weight=None, colour=None):
+        Recorder.calls.append((self.name, len(X), sample_weight, colour))
+        self.classes_, self.frequencies_ = [np.array([0, 1])] * y.shape[1], np.mean(y, axis=0)
+        return self
+
+    def predict_proba(self, X):
+        return np.tile(self.frequencies_, (len(X), 1))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+@pytest.fixture
+def calls():
+    Recorder.calls = []
+    return Recorder.calls
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "model",
+    [PooledClassifier(MEMBERS, cv=2, random_state=0), RecalibratedClassifier(LogisticRegression(), cv=2)],
+)
+def test_check_estimator_fails_only_where_declared(model):
+    expected = expected_failed_checks(model)
+    assert_fails_only_where_declared(check_estimator(model, expected_failed_checks=expected, on_fail=None), expected)
+
+
+def test_fit_is_members_then_out_of_fold_logits_then_weights(data, pool):
+    X, Y = data
+    folds = list(KFold(3).split(X))
+    whole = clone(pool).set_params(cv=folds).fit(X, Y)
+    logits = np.empty((90, 3, 2))
+    for train, test in folds:
+        logits[test] = clone(pool).fit_members(X[train], Y[train]).member_outputs(X[test])
+    halves = clone(pool).fit_members(X, Y).learn_weights(logits, Y)
+    np.testing.assert_array_equal(halves.predict_proba(X), whole.predict_proba(X))
+    np.testing.assert_array_equal(halves.out_of_fold_outputs_, whole.out_of_fold_outputs_)
+    pooled = (logits * whole.weights_).sum(axis=2) + whole.intercepts_
+    np.testing.assert_allclose(whole.out_of_fold_outputs_, expit(pooled))
+
+
+def test_out_of_fold_outputs_are_honest(data):
+    """A member that knows its training rows by heart knows nothing about rows out of fold: labels here are noise."""
+    X, Y = np.random.default_rng(0).normal(size=(200, 3)), np.random.default_rng(1).integers(0, 2, (200, 4))
+    pool = PooledClassifier([("neighbour", KNeighborsClassifier(1))], random_state=0).fit(X, Y)
+    assert ((pool.members_[0].estimator.predict(X) == Y).all()) and pool.shared_weights_[0] < 0.1
+    assert abs(pool.out_of_fold_outputs_ - 0.5).max() < 0.2
+
+
+def test_pool_is_better_than_its_members():
+    """On 1000 test objects with fixed seeds; by how much, is not chance's to say: the differences are paired."""
+    X, Y = make_multilabel_classification(1400, n_features=20, n_classes=4, random_state=1)
+    members = [("trees", ExtraTreesClassifier(30)), ("linear", make_pipeline(StandardScaler(), LogisticRegression()))]
+    pool = PooledClassifier([*members, ("svc", SVC())], cv=3, random_state=0).fit(X[:400], Y[:400])
+    X_test, Y_test = X[400:], Y[400:]
+    logits = pool.member_outputs(X_test)
+
+    def loss(u):
+        return np.mean(np.logaddexp(0, u) - Y_test * u)
+
+    pooled = loss(logit(pool.predict_proba(X_test)))
+    assert pooled < 0.95 * min(loss(logits[:, :, m]) for m in range(3))
+    assert pooled < 0.95 * loss(logits.mean(axis=2))
+
+
+def test_equal_weights_are_the_mean_logit_and_fit_no_folds(data, calls):
+    X, Y = data
+    pool = PooledClassifier([("a", Recorder("a")), ("b", Recorder("b"))], weights="equal").fit(X, Y)
+    assert [(name, n) for name, n, *_ in calls] == [("a", 90), ("b", 90)]
+    np.testing.assert_allclose(logit(pool.predict_proba(X)), pool.member_outputs(X).mean(axis=2))
+    assert not hasattr(pool, "out_of_fold_outputs_")
+    logits = pool.member_outputs(X)
+    np.testing.assert_allclose(pool.learn_weights(logits, Y).out_of_fold_outputs_, pool.predict_proba(X))
+    np.testing.assert_array_equal(pool.weights_, np.full((3, 2), 0.5))
+
+
+def test_weights_of_the_users_own_are_taken_as_they_are(data, pool):
+    X, Y = data
+    pool.set_params(weights=[2.0, 0.0]).fit(X, Y)
+    np.testing.assert_allclose(logit(pool.predict_proba(X)), 2 * pool.member_outputs(X)[:, :, 0])
+
+
+def test_fitting_again_forgets_the_fit_before(data, pool):
+    X, Y = data
+    pool.fit(X, Y).fit_members(X, Y[:, :2])
+    with pytest.raises(NotFittedError):
+        pool.predict(X)
+    pool.set_params(weights="equal").fit(X, Y)
+    assert not hasattr(pool, "out_of_fold_outputs_")
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        LogisticRegression(),
+        HistGradientBoostingClassifier(max_iter=3),
+        SVC(),
+        make_pipeline(StandardScaler(), SVC()),
+        OneVsRestClassifier(SVC()),
+        MultiOutputClassifier(LogisticRegression()),
+        ExtraTreesClassifier(5),
+        MLkNNClassifier(),
+        PooledClassifier(MEMBERS, weights="equal"),
+        GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2),
+    ],
+    ids=lambda member: type(member).__name__,
+)
+@pytest.mark.parametrize("n_labels", [1, 3])
+def test_members_of_all_kinds_take_several_labels(member, n_labels, data):
+    X, Y = data
+    pool = PooledClassifier([("member", member), ("tree", TREE)], cv=2, random_state=0).fit(X, Y[:, :n_labels])
+    assert pool.predict_proba(X).shape == (90, n_labels)
+    assert pool.predict(X).dtype == np.int64
+
+
+def test_margins_are_logits_as_they_are(data):
+    X, Y = data
+    model = PooledClassifier([("svc", SVC())], weights="equal").fit(X, Y)
+    expected = np.column_stack([SVC().fit(X, label).decision_function(X) for label in Y.T])
+    np.testing.assert_allclose(model.member_outputs(X)[:, :, 0], expected)
+    Y = np.column_stack([Y, np.zeros(90, dtype=int)])
+    constant = model.fit(X, Y).member_outputs(X)[:, 3, 0]
+    np.testing.assert_allclose(constant, -np.log(181))
+
+
+def test_infinite_margins_are_refused(data):
+    class Endless(Recorder):
+        predict_proba = None
+
+        def __getattribute__(self, name):
+            if name == "predict_proba":
+                raise AttributeError
+            return super().__getattribute__(name)
+
+        def decision_function(self, X):
+            return np.full((len(X), 3), np.inf)
+
+    pool = PooledClassifier([("endless", Endless())], weights="equal").fit(*data)
+    with pytest.raises(ValueError, match=r"decision_function of Endless must give finite numbers, got inf in row 0"):
+        pool.predict(data[0])
+
+
+@pytest.mark.parametrize(
+    "Y",
+    [
+        np.tile([0, 1, 0], (12, 1)),
+        np.zeros((12, 2), dtype=int),
+        np.array([[0, 1]] * 6 + [[1, 1]] * 6),
+        np.eye(12, dtype=int),
+        np.ones((12, 1), dtype=int),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_pool_takes_labels_with_one_value_and_rare_ones(Y):
+    X = np.column_stack([np.arange(12.0), np.arange(12.0) % 3])
+    members = [("tree", TREE), ("linear", LogisticRegression()), ("svc", SVC())]
+    pool = PooledClassifier(members, cv=3, random_state=0).fit(X, Y)
+    constant = np.ptp(Y, axis=0) == 0
+    np.testing.assert_array_equal(pool.predict(X)[:, constant], Y[:, constant])
+    assert np.isfinite(logit(pool.predict_proba(X))).all()
+    assert np.isfinite(pool.out_of_fold_outputs_).all()
+
+
+def test_pool_repeats_itself_clones_and_pickles(data):
+    X, Y = data
+    members = [("trees", ExtraTreesClassifier(5)), ("sgd", SGDClassifier())]
+    pool = PooledClassifier(members, cv=3, random_state=0)
+    expected = clone(pool).fit(X, Y)
+    np.testing.assert_array_equal(clone(expected).fit(X, Y).predict_proba(X), expected.predict_proba(X))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(expected)).predict_proba(X), expected.predict_proba(X))
+    in_two = clone(pool).set_params(n_jobs=2).fit(X, Y)
+    np.testing.assert_array_equal(in_two.predict_proba(X), expected.predict_proba(X))
+    np.testing.assert_array_equal(in_two.out_of_fold_outputs_, expected.out_of_fold_outputs_)
+    other = clone(pool).set_params(random_state=1).fit(X, Y)
+    assert not np.array_equal(other.predict_proba(X), expected.predict_proba(X))
+    assert pool.estimators[0][1].random_state is None  # the user's own stay as they are
+
+
+def test_object_gets_the_same_answer_alone(data, pool):
+    X, Y = data
+    together = pool.fit(X, Y).predict_proba(X)
+    alone = np.vstack([pool.predict_proba(X[[i]]) for i in range(10)])
+    np.testing.assert_allclose(alone, together[:10], rtol=1e-12)
+
+
+def test_parameters_of_members_are_reached_by_name(data, pool):
+    X, Y = data
+    assert pool.get_params()["tree__max_depth"] == 3
+    assert "tree__max_depth" not in pool.get_params(deep=False)
+    pool.set_params(tree__max_depth=2, linear=SVC())
+    assert pool.estimators[0][1].max_depth == 2 and isinstance(pool.estimators[1][1], SVC)
+    pool = PooledClassifier([("tree", clone(TREE)), ("linear", LogisticRegression())], cv=2)
+    grid = {"pooledclassifier__tree__max_depth": [1, 2], "pooledclassifier__weights": ["equal", "learned"]}
+    search = GridSearchCV(make_pipeline(StandardScaler(), pool), grid, cv=KFold(2), error_score="raise").fit(X, Y)
+    assert search.predict(X).shape == Y.shape
+    assert np.isfinite(cross_val_score(pool, X, Y, cv=2, scoring="roc_auc", error_score="raise")).all()
+
+
+def test_pool_reads_frames_sparse_matrices_and_lists_alike(data, pool):
+    X, Y = data
+    expected = pool.fit(X, Y).predict_proba(X)
+    frame, labels = pd.DataFrame(X, columns=list("abcdef")), pd.DataFrame(Y, columns=list("xyz"))
+    from_frame = clone(pool).fit(frame, labels.astype(bool))
+    assert from_frame.feature_names_in_.tolist() == list("abcdef")
+    np.testing.assert_allclose(from_frame.predict_proba(frame), expected)
+    with pytest.raises(ValueError, match="feature names"):
+        from_frame.predict(frame[list("fedcba")])
+    from_sparse = clone(pool).fit(sparse.csc_array(X), sparse.csr_array(Y))
+    np.testing.assert_allclose(from_sparse.predict_proba(sparse.coo_matrix(X)), expected, atol=1e-6)
+    np.testing.assert_allclose(clone(pool).fit(X.tolist(), Y.tolist()).predict_proba(X.tolist()), expected)
+
+
+def test_tags_are_what_all_members_can(pool):
+    assert pool.__sklearn_tags__().input_tags.sparse
+    assert not pool.__sklearn_tags__().input_tags.allow_nan
+    dense = PooledClassifier([("tree", TREE), ("boosting", HistGradientBoostingClassifier())])
+    assert not dense.__sklearn_tags__().input_tags.sparse
+    assert dense.__sklearn_tags__().input_tags.allow_nan
+    assert PooledClassifier([]).__sklearn_tags__().classifier_tags.multi_label
+
+
+def test_pool_serves_conformal_predictors(data, pool):
+    X, Y = data
+    model = CrossConformalClassifier(pool, cv=3, random_state=0).fit(X, Y)
+    assert model.predict_labelsets(X[:5]).region(0.2).sizes.shape == (5,)
+
+
+def test_sample_weights_reach_members_and_weights(data, calls):
+    X, Y = data
+    w = np.arange(90.0)
+    pool = PooledClassifier([("a", Recorder()), ("pipe", make_pipeline(StandardScaler(), Recorder("b")))], cv=2)
+    pool.fit(X, Y, sample_weight=w)
+    assert [(name, n) for name, n, *_ in calls] == [("a", 90), ("b", 90), *[("a", 45), ("b", 45)] * 2]
+    assert all(len(weights) == n for _, n, weights, _ in calls)
+    halves = [weights for name, n, weights, _ in calls if name == "a" and n == 45]
+    np.testing.assert_array_equal(np.sort(np.concatenate(halves)), w)
+    tree = PooledClassifier(
+        [("tree", TREE)], cv=[(np.arange(45), np.arange(45, 90)), (np.arange(45, 90), np.arange(45))]
+    )
+    assert not np.allclose(tree.fit(X, Y, w).intercepts_, tree.fit(X, Y).intercepts_)
+
+
+def test_routing_brings_metadata_to_those_who_ask(data, calls):
+    X, Y = data
+    groups = np.repeat(np.arange(9), 10)
+    with config_context(enable_metadata_routing=True):
+        first = Recorder("a").set_fit_request(sample_weight=True, colour=False)
+        second = Recorder("b").set_fit_request(sample_weight=False, colour=True)
+        pool = PooledClassifier([("a", first), ("b", second)], cv=GroupKFold(3), random_state=0)
+        pool.fit(X, Y, sample_weight=np.ones(90), colour=np.arange(90), groups=groups)
+        for name, n, weights, colour in calls:
+            assert (weights is None, colour is None) == (name == "b", name == "a")
+            assert n == 90 or (colour is None) or len(np.unique(groups[colour])) == 6
+        with pytest.raises(TypeError, match="unexpected argument"):
+            pool.fit(X, Y, size=np.ones(90), groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("estimators", "message"),
+    [
+        ([], r"at least one \(name, classifier\), such as .* got \[\]"),
+        (None, r"at least one \(name, classifier\)"),
+        ([TREE], r"at least one \(name, classifier\)"),
+        ([("a", TREE), ("a", TREE)], "not unique"),
+        ([("cv", TREE)], "conflict with constructor arguments"),
+        ([("a__b", TREE)], "must not contain __"),
+        ([("a", TREE), ("b", LinearRegression())], r"Member 'b' must be a classifier .* \(estimator_type: regressor"),
+        ([("b", LogisticRegression)], "Member 'b' must be .* got the class LogisticRegression"),
+        ([("b", "tree")], "Member 'b' must be a classifier .* got 'tree'"),
+        ([("b", MultiOutputClassifier(SVC()))], "neither.* OneVsRestClassifier shows both"),
+    ],
+)
+def test_wrong_members_are_refused_before_any_fit(estimators, message, data, calls):
+    if isinstance(estimators, list) and estimators and isinstance(estimators[-1], tuple):
+        estimators = [("recorder", Recorder()), *estimators]
+    with pytest.raises(ValueError, match=message):
+        PooledClassifier(estimators).fit(*data)
+    assert not calls
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"weights": "some"}, "weights must be 'learned', 'equal' or 1 numbers, got 'some'"),
+        ({"weights": [1.0, 2.0]}, "weights must be .* one per member"),
+        ({"weights": [-1.0]}, "weights must be .* at least 0"),
+        ({"weights": [0.0]}, "weights must be .* not all 0"),
+        ({"weights": [np.nan]}, "weights must be"),
+        ({"weights": None}, "weights must be"),
+        ({"pseudo_examples": 0}, "pseudo_examples must be a finite number above 0, got 0"),
+        ({"cv": 1}, "cv must be a whole number of at least 2, got 1"),
+        ({"cv": 91}, "cv=91 folds need at least 91 examples, got n_samples=90"),
+        ({"cv": "five"}, "cv must be a whole number of folds, a splitter or a list .* got 'five'"),
+        ({"cv": ShuffleSplit(3, random_state=0)}, "cv must test every one of the 90 examples once"),
+        ({"cv": [(np.arange(90), np.arange(90))]}, "cv must not test a model on examples that it was trained on"),
+        ({"cv": []}, "cv must test every one of the 90 examples once"),
+    ],
+)
+def test_wrong_parameters_are_refused_before_any_fit(parameters, message, data, calls):
+    with pytest.raises(ValueError, match=message):
+        PooledClassifier([("a", Recorder())], **parameters).fit(*data)
+    assert not calls
+
+
+@pytest.mark.parametrize(
+    ("fit_params", "message"),
+    [
+        ({"sample_weight": np.ones(89)}, "sample_weight.shape"),
+        ({"sample_weight": -np.ones(90)}, "sample_weight must be at least 0"),
+        ({"sample_weight": np.zeros(90)}, "not all 0|non-zero"),
+        ({"colour": np.ones(90)}, "fit got colour, which only scikit-learn's metadata routing can bring"),
+    ],
+)
+def test_wrong_metadata_are_refused_before_any_fit(fit_params, message, data, calls):
+    with pytest.raises(ValueError, match=message):
+        PooledClassifier([("a", Recorder())]).fit(*data, **fit_params)
+    assert not calls
+
+
+def test_member_without_sample_weight_is_named(data, calls):
+    pool = PooledClassifier([("a", Recorder()), ("neighbours", KNeighborsClassifier())])
+    with pytest.raises(ValueError, match=r"fit of neighbours, KNeighborsClassifier.*takes none"):
+        pool.fit(*data, sample_weight=np.ones(90))
+    assert not calls
+
+
+def test_wrong_logits_are_refused(data, pool):
+    X, Y = data
+    with pytest.raises(NotFittedError):
+        pool.learn_weights(np.zeros((90, 3, 2)), Y)
+    pool.fit_members(X, Y)
+    for logits in (np.zeros((90, 3)), np.zeros((90, 3, 3)), np.full((90, 3, 2), np.nan)):
+        with pytest.raises(ValueError, match=r"logits must be finite numbers of shape \(90, 3, 2\)"):
+            pool.learn_weights(logits, Y)
+    with pytest.raises(ValueError, match="y must have 3 columns"):
+        pool.learn_weights(np.zeros((90, 3, 2)), Y[:, :2])
+
+
+def test_objects_of_another_shape_are_refused(data, pool):
+    X, Y = data
+    with pytest.raises(NotFittedError):
+        pool.predict(X)
+    pool.fit(X, Y)
+    with pytest.raises(ValueError, match="X has 5 features"):
+        pool.predict(X[:, :5])
+    with pytest.raises(ValueError, match="Reshape your data"):
+        pool.predict(X[0])
+    for wrong in (X[:0], "text", 3):
+        with pytest.raises(ValueError, match="X must have"):
+            pool.fit(wrong, Y)
+
+
+def test_logits_of_a_pool_of_constants_need_no_classifier(data):
+    X, _ = data
+    pool = PooledClassifier([("linear", LogisticRegression())], weights="equal").fit(X, np.ones((90, 2)))
+    assert pool.members_[0].estimator is None
+    np.testing.assert_allclose(logits_of(pool.members_[0], X, 2, 90), np.log(181))
