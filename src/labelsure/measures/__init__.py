@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from labelsure.measures._penalties import HammingPenalty as HammingPenalty
     from labelsure.measures._penalties import LabelsetPrior as LabelsetPrior
     from labelsure.measures._penalties import UnseenPenalty as UnseenPenalty
+    from labelsure.measures._posterior import PosteriorMeasure as PosteriorMeasure
+    from labelsure.measures._posterior import PosteriorParameters as PosteriorParameters
     from labelsure.measures._power import PowerMeasure as PowerMeasure
     from labelsure.measures._registry import MANY_LABELS as MANY_LABELS
     from labelsure.measures._registry import MEASURES as MEASURES
@@ -44,6 +46,7 @@ _HOME = {
     "measures._mahalanobis": ("MahalanobisMeasure",),
     "measures._max_norm": ("MaxNormMeasure",),
     "measures._penalties": ("CardinalityPenalty", "HammingPenalty", "LabelsetPrior", "UnseenPenalty"),
+    "measures._posterior": ("PosteriorMeasure", "PosteriorParameters"),
     "measures._power": ("PowerMeasure",),
     "measures._registry": ("MANY_LABELS", "MEASURES", "MeasureWord", "make_measure", "spell_measure"),
 }
