@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from labelsure.measures._penalties import CardinalityPenalty as CardinalityPenalty
     from labelsure.measures._penalties import HammingPenalty as HammingPenalty
     from labelsure.measures._penalties import UnseenPenalty as UnseenPenalty
+    from labelsure.measures._posterior import PosteriorMeasure as PosteriorMeasure
+    from labelsure.measures._posterior import PosteriorParameters as PosteriorParameters
     from labelsure.measures._registry import MANY_LABELS as MANY_LABELS
     from labelsure.measures._registry import MEASURES as MEASURES
     from labelsure.measures._registry import MeasureWord as MeasureWord
@@ -41,6 +43,7 @@ _HOME = {
     "measures._function_measure": ("FunctionMeasure",),
     "measures._likelihoods": ("LabelWiseCombination", "LabelsetPrior", "LogLossMeasure"),
     "measures._penalties": ("CardinalityPenalty", "HammingPenalty", "UnseenPenalty"),
+    "measures._posterior": ("PosteriorMeasure", "PosteriorParameters"),
     "measures._registry": ("MANY_LABELS", "MEASURES", "MeasureWord", "make_measure", "spell_measure"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}

@@ -66,6 +66,7 @@ MEASURES: dict[str, MeasureWord] = {
     "log-loss": MeasureWord(
         "LogLossMeasure", "minus the log-likelihood", number="floor", number_means="the least probability"
     ),
+    "posterior": MeasureWord("PosteriorMeasure", "minus the log posterior probability, learned out of fold"),
     "mahalanobis": MeasureWord("MahalanobisMeasure", "Mahalanobis distance of absolute errors", ABSOLUTE),
     "signed": MeasureWord("MahalanobisMeasure", "Mahalanobis distance of signed errors"),
     "label-wise": MeasureWord("LabelWiseCombination", "p-values of the labels, combined"),

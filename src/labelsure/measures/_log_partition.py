@@ -1,0 +1,164 @@
+"""The logarithm of the sum over all labelsets of exp(v.t) prior(t)^beta, in closed form at any number of labels.
+
+A prior that counts labelsets and falls back on a product over labels, P(t) = c(t) + kappa B(t), is the product
+wherever c is zero. So the sum over all 2^q labelsets is that of the product, which factorises, plus corrections for the
+labelsets seen::
+
+    Z = prod_j [(1 - m_j)^beta + m_j^beta e^v_j] kappa^beta + sum over seen t of e^{v.t} [P(t)^beta - (kappa B(t))^beta]
+
+All terms are positive, so that nothing cancels.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+
+BLOCK_ENTRIES = 2**21
+"""Objects times seen labelsets that are looked at together, to bound memory."""
+
+
+class Moments(NamedTuple):
+    """The logarithm of a sum over labelsets, and its derivatives.
+
+    Attributes
+    ----------
+    log_sums : array of shape (n,)
+        log Z.
+    marginals : array of shape (n, q)
+        By v: the probability that a label is on, under the distribution whose terms are summed.
+    log_priors : array of shape (n,)
+        By beta: the mean of log P(t) under it.
+    """
+
+    log_sums: FloatArray
+    marginals: FloatArray
+    log_priors: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class CountedPrior:
+    """A distribution over labelsets: those seen are counted, and all share a product over labels.
+
+    Attributes
+    ----------
+    labelsets : int8 array of shape (S, q)
+        The labelsets seen, each once.
+    counts : int64 array of shape (S,)
+        How many examples have each.
+    marginals : array of shape (q,)
+        The probabilities of the product's labels.
+    smoothing : float
+        How many examples the product counts for.
+    """
+
+    labelsets: LabelMatrix
+    counts: IntArray
+    marginals: FloatArray
+    smoothing: float
+
+    @cached_property
+    def on(self) -> Any:
+        """The labelsets as a sparse matrix of floats."""
+        return sparse.csr_array(self.labelsets, dtype=np.float64)
+
+    @cached_property
+    def log_share(self) -> float:
+        """The product's share kappa, as a logarithm."""
+        return float(np.log(self.smoothing) - np.log(self.counts.sum() + self.smoothing))
+
+    @cached_property
+    def log_products(self) -> FloatArray:
+        """The logarithms of kappa B of the labelsets seen."""
+        log_off = np.log1p(-self.marginals)
+        products: FloatArray = self.log_share + log_off.sum() + self.on @ (np.log(self.marginals) - log_off)
+        return products
+
+    @cached_property
+    def log_seen(self) -> FloatArray:
+        """The logarithms of P of the labelsets seen."""
+        seen: FloatArray = np.logaddexp(np.log(self.counts / (self.counts.sum() + self.smoothing)), self.log_products)
+        return seen
+
+    @cached_property
+    def log_seen_without_one(self) -> FloatArray:
+        """The same were one example less that has the labelset: what the prior says of a new example with it."""
+        with np.errstate(divide="ignore"):
+            log_counts = np.log(self.counts - 1.0)
+        total = np.log(self.counts.sum() - 1 + self.smoothing)
+        log_products = self.log_products - self.log_share + np.log(self.smoothing)
+        without: FloatArray = np.logaddexp(log_counts, log_products) - total
+        return without
+
+    def log_sums(self, values: FloatArray, beta: float) -> FloatArray:
+        """Return log Z for each object.
+
+        Parameters
+        ----------
+        values : array of shape (n, q)
+            v.
+        beta : float
+            The prior's exponent; at least 0.
+        """
+        result = np.empty(len(values))
+        for rows in self._blocks(len(values)):
+            product, seen = self._log_terms(values[rows], beta)
+            largest = np.maximum(product, seen.max(axis=1))
+            result[rows] = largest + np.log(np.exp(product - largest) + np.exp(seen - largest[:, None]).sum(axis=1))
+        return result
+
+    def moments(self, values: FloatArray, beta: float, left_out: IntArray) -> Moments:
+        """Return log Z for each object and its derivatives, the prior being that of the other examples.
+
+        Parameters
+        ----------
+        values : array of shape (n, q)
+            v.
+        beta : float
+            The prior's exponent; above 0.
+        left_out : int64 array of shape (n,)
+            The number of the labelset that each object has itself: it counts one less for this object.
+        """
+        log_sums, marginals, log_priors = np.empty(len(values)), np.empty(values.shape), np.empty(len(values))
+        log_on, log_off = np.log(self.marginals), np.log1p(-self.marginals)
+        extra, slope = self._corrections(self.log_seen, beta)
+        extra_without, slope_without = self._corrections(self.log_seen_without_one, beta)
+        for rows in self._blocks(len(values)):
+            own = np.arange(rows.stop - rows.start), left_out[rows]
+            product, seen = self._log_terms(values[rows], beta)
+            seen[own] += (extra_without - extra)[left_out[rows]]
+            largest = np.maximum(product, seen.max(axis=1))
+            product, seen = np.exp(product - largest), np.exp(seen - largest[:, None])
+            sums = product + seen.sum(axis=1)
+            log_sums[rows] = largest + np.log(sums)
+            product, seen = product / sums, seen / sums[:, None]
+            on = expit(values[rows] + beta * (log_on - log_off))
+            marginals[rows] = product[:, None] * on + seen @ self.on
+            log_product = self.log_share + on @ (log_on - log_off) + log_off.sum()
+            log_priors[rows] = product * log_product + seen @ slope
+            log_priors[rows] += seen[own] * (slope_without - slope)[left_out[rows]]
+        return Moments(log_sums, marginals, log_priors)
+
+    def _blocks(self, n_objects: int) -> Iterator[slice]:
+        step = max(BLOCK_ENTRIES // len(self.counts), 1)
+        return (slice(start, min(start + step, n_objects)) for start in range(0, n_objects, step))
+
+    def _log_terms(self, values: FloatArray, beta: float) -> tuple[FloatArray, FloatArray]:
+        """Return the logarithms of the product's sum, (n,), and of the corrections for labelsets seen, (n, S)."""
+        log_on, log_off = beta * np.log(self.marginals), beta * np.log1p(-self.marginals)
+        product = beta * self.log_share + np.logaddexp(log_off, log_on + values).sum(axis=1)
+        return product, (self.on @ values.T).T + self._corrections(self.log_seen, beta)[0]
+
+    def _corrections(self, log_seen: FloatArray, beta: float) -> tuple[FloatArray, FloatArray]:
+        """Return log [P^beta - (kappa B)^beta] for the labelsets seen, and its derivative by beta."""
+        ratio = np.exp(-beta * (log_seen - self.log_products))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = beta * log_seen + np.log1p(-ratio)
+            slopes = (log_seen - ratio * self.log_products) / (1 - ratio)
+        return logs, np.where(ratio < 1, slopes, 0.0)
