@@ -28,21 +28,32 @@ if TYPE_CHECKING:
     from labelsure.decisions import pac_significance as pac_significance
     from labelsure.decisions import select_objects as select_objects
     from labelsure.estimators import BPMLLClassifier as BPMLLClassifier
+    from labelsure.estimators import MLkNNClassifier as MLkNNClassifier
     from labelsure.estimators import MLNBClassifier as MLNBClassifier
     from labelsure.estimators import MLRBFClassifier as MLRBFClassifier
-    from labelsure.estimators import MLkNNClassifier as MLkNNClassifier
     from labelsure.estimators import PooledClassifier as PooledClassifier
     from labelsure.estimators import RecalibratedClassifier as RecalibratedClassifier
     from labelsure.estimators import table_pool as table_pool
     from labelsure.measures import AutoMeasure as AutoMeasure
     from labelsure.measures import PowerMeasure as PowerMeasure
-    from labelsure.predictions import LabelWisePredictions as LabelWisePredictions
-    from labelsure.predictions import LabelWiseRegion as LabelWiseRegion
     from labelsure.predictions import LabelsetPredictions as LabelsetPredictions
     from labelsure.predictions import LabelsetRegion as LabelsetRegion
+    from labelsure.predictions import LabelWisePredictions as LabelWisePredictions
+    from labelsure.predictions import LabelWiseRegion as LabelWiseRegion
 
 _HOME: dict[str, tuple[str, ...]] = {
-    "conformal": ("ByCardinality", "ByLabel", "ByObject", "CrossConformalClassifier", "FullConformalClassifier", "InductiveConformalClassifier", "LabelWiseConformalClassifier", "MultiLabelStratifiedKFold", "calibrate_labels", "calibrate_outputs"),
+    "conformal": (
+        "ByCardinality",
+        "ByLabel",
+        "ByObject",
+        "CrossConformalClassifier",
+        "FullConformalClassifier",
+        "InductiveConformalClassifier",
+        "LabelWiseConformalClassifier",
+        "MultiLabelStratifiedKFold",
+        "calibrate_labels",
+        "calibrate_outputs",
+    ),
     "datasets": ("load_dataset",),
     "decisions": (
         "ReviewSelector",
@@ -52,7 +63,15 @@ _HOME: dict[str, tuple[str, ...]] = {
         "pac_significance",
         "select_objects",
     ),
-    "estimators": ("BPMLLClassifier", "MLNBClassifier", "MLRBFClassifier", "MLkNNClassifier", "PooledClassifier", "RecalibratedClassifier", "table_pool"),
+    "estimators": (
+        "BPMLLClassifier",
+        "MLNBClassifier",
+        "MLRBFClassifier",
+        "MLkNNClassifier",
+        "PooledClassifier",
+        "RecalibratedClassifier",
+        "table_pool",
+    ),
     "labelsets": (),
     "measures": ("AutoMeasure", "PowerMeasure"),
     "metrics": (),

@@ -186,6 +186,11 @@ def check_label_names(label_names: Sequence[str], n_labels: int) -> tuple[str, .
     return names
 
 
+def made_up_names(n_labels: int) -> tuple[str, ...]:
+    """Return what labels are called that have no names."""
+    return tuple(f"label_{j}" for j in range(n_labels))
+
+
 def take_by_name(table: Any, label_names: Sequence[str], *, name: str) -> Any:
     """Return a table with its columns in the order of the names, or say which are missing or unknown.
 
@@ -199,8 +204,7 @@ def take_by_name(table: Any, label_names: Sequence[str], *, name: str) -> Any:
     missing = [label for label in wanted if label not in columns]
     if not missing and len(own) == len(wanted):
         return table[[columns[label] for label in wanted]]
-    made_up = [tuple(f"{word}{j}" for j in range(len(names))) for word in ("label_", "") for names in (own, wanted)]
-    if own in made_up or wanted in made_up:
+    if any(names in (made_up_names(len(names)), tuple(map(str, range(len(names))))) for names in (own, wanted)):
         return table
     unknown = [label for label in own if label not in set(wanted)]
     listed = f" without {missing[0]!r}" if missing else f" with {unknown[0]!r}" if unknown else ""

@@ -164,7 +164,7 @@ def pac_region(predictions: LabelsetPredictions, epsilon: float, *, delta: float
     guarantee = _check_inductive(predictions)
     n = guarantee.n_calibration or 0
     significance = float(_largest_level(n, level, failing))
-    conditions = guarantee.conditions.replace("exchangeable", "independent")
+    conditions = guarantee.conditions_at(significance).replace("exchangeable", "independent")
     return PacRegion(
         predictions.region(significance),
         significance,

@@ -156,11 +156,11 @@ class Measure(BaseEstimator):
         check_is_fitted(self, "exponent_")
         outputs = check_outputs(outputs, n_labels=self.n_labels_)
         unit = self.exponent_ if exponent is None else exponent
-        energies = (
-            part._costs(outputs, X).energy(outputs.shape, unit, form=part.form, bound=part.bound_)
-            for part in self.parts()
-        )
-        return reduce(add, energies)
+        return reduce(add, (part._energy(outputs, X, unit) for part in self.parts()))
+
+    def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:
+        """Return the energy of a measure that is no sum, in units of 2^-exponent."""
+        return self._costs(outputs, X).energy(outputs.shape, exponent, form=self.form, bound=self.bound_)
 
     def scores(self, outputs: FloatArray, Y: LabelMatrixLike, *, X: MatrixLike = None) -> FloatArray:
         """Return how strange each object's labelset is.

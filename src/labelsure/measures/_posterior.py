@@ -1,6 +1,7 @@
 """The negative log posterior probability of a labelset: what ranks labelsets best."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,8 +13,8 @@ from labelsure._core.fixed_point import Costs
 from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_number, check_outputs
 from labelsure.measures._base import Measure, Need
+from labelsure.measures._likelihoods import LabelsetPrior
 from labelsure.measures._log_partition import CountedPrior
-from labelsure.measures._penalties import LabelsetPrior
 
 FIT_ENTRIES = 2**21
 """Examples times seen labelsets that parameters are learned from: more examples would not change them much, and take
@@ -31,6 +32,7 @@ LIMITS = (0.01, 0.0, 0.01, -np.inf), (2.0, 2.0, np.inf, np.inf)
 """What they are kept between while they are learned: without a prior or with a slope of zero, nothing is left of it."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PosteriorMeasure(Measure):
     r"""Minus the log of the posterior probability of a labelset, given the learner's outputs and how common it is.
 
@@ -91,23 +93,14 @@ class PosteriorMeasure(Measure):
     array([0.8 , 3.09])
     """
 
-    def __init__(
-        self,
-        *,
-        prior_exponent: float | None = None,
-        marginals_share: float | None = None,
-        temperature: float | None = None,
-        intercepts: float | None = None,
-        smoothing: float = 1.0,
-    ) -> None:
-        self.prior_exponent = prior_exponent
-        self.marginals_share = marginals_share
-        self.temperature = temperature
-        self.intercepts = intercepts
-        self.smoothing = smoothing
+    prior_exponent: float | None = None
+    marginals_share: float | None = None
+    temperature: float | None = None
+    intercepts: float | None = None
+    smoothing: float = 1.0
 
     @property
-    def needs(self) -> Need:
+    def needs(self) -> Need:  # type: ignore[override]
         """The labelsets of training, and out-of-fold outputs where something is learned from them."""
         return Need.TRAINING_LABELS | (Need.OUT_OF_FOLD_OUTPUTS if None in self._given() else Need.NOTHING)
 

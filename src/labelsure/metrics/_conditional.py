@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from labelsure._core.types import BoolArray, LabelMatrixLike
 from labelsure._core.validation import (
     check_label_matrix,
-    check_label_names,
     check_number,
     check_same_length,
     made_up_names,
+    read_labels,
 )
 from labelsure.metrics._coverage_table import ConditionalCoverage, Slab
 from labelsure.metrics._regions import EMPTY, Sizes, error_rate, size_histogram
@@ -138,10 +138,10 @@ def coverage_by_label(
     >>> dict(zip(table.groups, table.coverage.round(3).tolist()))
     {'sea': 0.667, 'city': 0.0}
     """
-    labels = check_label_matrix(Y_true, name="Y_true")
+    labels, names = read_labels(Y_true, label_names, name="Y_true")
     covered = check_contains(contains)
     check_same_length(covered, labels, names=("contains", "Y_true"))
-    names = check_label_names(label_names, Y_true, labels.shape[1]) or made_up_names(labels.shape[1])
+    names = names or made_up_names(labels.shape[1])
     return count_covered(covered, labels.T == 1, names, "label", coverage_level)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_count, check_significance
+from labelsure._core.validation import check_count, check_significance, made_up_names
 from labelsure.predictions._batch import check_labelsets, choose_objects
 from labelsure.predictions._guarantee import LabelWiseGuarantee
 from labelsure.predictions._label_wise_joint import JointScores
@@ -66,7 +66,7 @@ class LabelWisePredictions:
     index: Any = None
 
     def __post_init__(self) -> None:
-        self.label_names = tuple(map(str, self.label_names)) or tuple(f"label_{j}" for j in range(self.n_labels))
+        self.label_names = tuple(map(str, self.label_names)) or made_up_names(self.n_labels)
 
     @property
     def conditional(self) -> bool:

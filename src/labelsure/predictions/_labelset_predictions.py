@@ -13,6 +13,7 @@ from labelsure._core.validation import (
     check_label_names,
     check_same_length,
     check_significance,
+    made_up_names,
 )
 from labelsure.labelsets import LabelsetEngine, decode
 from labelsure.predictions._batch import Batch, RankedLabelsets
@@ -61,8 +62,9 @@ class LabelsetPredictions:
     def __post_init__(self) -> None:
         if self.index is not None:
             check_same_length(range(len(self)), self.index, names=("the predictions", "index"))
-        made_up = tuple(f"label_{j}" for j in range(self._engine.n_labels))
-        self.label_names = check_label_names(self.label_names if len(self.label_names) else made_up, len(made_up))
+        n_labels = self._engine.n_labels
+        given = self.label_names if len(self.label_names) else made_up_names(n_labels)
+        self.label_names = check_label_names(given, n_labels)
         self._batch = Batch(self._engine, self.guarantee, self.label_names, self.index)
 
     def __len__(self) -> int:
