@@ -5,6 +5,7 @@ training part of some splits and asks it for outputs; ``calibrate`` fits a measu
 calibration examples, and a ``Calibrator`` answers for new outputs.
 """
 
+from labelsure.conformal._base import WrappingClassifier
 from labelsure.conformal._calibration import CalibratedFold, FoldExamples, TrainingPart, calibrate
 from labelsure.conformal._calibrator import Calibrator
 from labelsure.conformal._choices import Choices
@@ -38,6 +39,7 @@ __all__ = [
     "Split",
     "Taxonomy",
     "TrainingPart",
+    "WrappingClassifier",
     "calibrate",
     "calibrate_labels",
     "calibrate_outputs",
