@@ -122,7 +122,7 @@ class ReviewSelector:
             ``weight`` and sureness by "gap" or "outputs" only: there neither the best labelset nor sureness depends on
             calibration examples. All others need fresh examples.
         """
-        _check_model(self.model)
+        check_model(self.model)
         known = names_of_labels(self.model)  # else as the examples call them
         n_labels = getattr(self.model, "n_labels_", getattr(self.model, "n_labels", None))
         filled, missing = split_unknown(y)
@@ -167,7 +167,7 @@ class ReviewSelector:
         return select(self.sureness_, self.right_, sureness, level, batch, fault=self.question_.fault, details=details)
 
 
-def _check_model(model: Any) -> None:
+def check_model(model: Any) -> None:
     """Raise ValueError where there is no fitted model that predicts labels."""
     if isinstance(model, type):
         raise ValueError(f"{EXPECTED}, got the class {model.__name__}. Pass a fitted instance of it.")
