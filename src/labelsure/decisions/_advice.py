@@ -71,12 +71,12 @@ class Advice:
     --------
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from labelsure import MLkNNClassifier, advise
-    >>> X, y = make_multilabel_classification(n_samples=900, n_classes=5, random_state=0)
+    >>> X, y = make_multilabel_classification(n_samples=900, n_classes=5, length=200, random_state=0)
     >>> advice = advise(MLkNNClassifier().fit(X[:500], y[:500]), X[500:], y[500:], levels=[0.1])
     >>> advice
-    Advice(ask first: 'few wrong' at level 0.1; 5 labels)
+    Advice(ask first: 'labelsets' at level 0.1; 5 labels)
     >>> advice.first.code
-    'LabelWiseConformalClassifier(classifier).fit(X, y).predict_labels(X_new).region(0.1, at_most_wrong=1)'
+    'InductiveConformalClassifier(classifier).fit(X, y).predict_labelsets(X_new).region(0.1)'
     """
 
     answers: tuple[Answer, ...]

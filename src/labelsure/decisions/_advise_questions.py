@@ -1,7 +1,9 @@
 """The questions themselves: each is asked of some objects at a level, and says how much its answers tell."""
 
+import math
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -39,13 +41,12 @@ def ask_labelsets(sample: Sample, level: float) -> Answer | None:
     sizes = [sum(1 for _ in islice(one, MOST_LABELSETS + 1)) for one in region]
     median = float(np.median(sizes))
     undecided = float(region.undecided.mean())
-    many = f"more than {MOST_LABELSETS} labelsets" if median > MOST_LABELSETS else f"at most {median:g} labelsets"
-    many = "at most 1 labelset" if median == 1 else many
+    many = f"more than {MOST_LABELSETS}" if median > MOST_LABELSETS else f"at most {math.ceil(median)}"
     return Answer(
         "labelsets",
         level,
         informative=median <= FEW_LABELSETS and undecided <= ENOUGH_DECIDED,
-        words=f"half of the regions hold {many}, and {_percent(undecided)} of the labels are undecided",
+        words=f"half of the regions hold {many} labelset{'s' * (median > 1)}, and {_percent(undecided)} of the labels are undecided",
         code=f"{_joint_code(sample)}.region({level:g})",
         figures={"median_size": median, "undecided": undecided},
     )
@@ -55,12 +56,13 @@ def ask_few_wrong(sample: Sample, level: float) -> Answer | None:
     """Ask what each label is, with the fewest wrong labels allowed that make the answer worth it."""
     if sample.by_label is None:
         return None
-    asked = range(min(MOST_WRONG, int(_wrong_without_a_model(sample) / 2)) + 1)
-    answers = (_few_wrong(sample, sample.by_label, level, h) for h in asked)
-    strictest = next(answers)
-    if strictest.informative:
-        return strictest
-    return next((answer for answer in answers if answer.informative), strictest)
+    answers = [_few_wrong(sample, sample.by_label, level, h) for h in range(min(MOST_WRONG + 1, sample.n_labels))]
+    best = next((answer for answer in answers if answer.informative), answers[0])
+    without = _wrong_without_a_model(sample)
+    if best.figures["h"] <= without / 2:
+        return best
+    words = f"{best.words}; but calling each label as most objects have it gets {without:.1f} wrong on average"
+    return replace(best, informative=False, words=words)
 
 
 def _few_wrong(sample: Sample, predictions: LabelWisePredictions, level: float, h: int) -> Answer:
@@ -104,40 +106,44 @@ def _each_label(sample: Sample, predictions: LabelWisePredictions, level: float,
 
 def ask_cover(sample: Sample, level: float) -> Answer | None:
     """Ask for labels that hold all true ones: the same number for every object, or as many as it needs."""
-    if sample.outputs is None:
+    if sample.outputs is None or sample.Y is None:
         return None
     target = round(1 - level, 10)
-    sizes = {
-        form: _size(control_cover(*sample.calibration_outputs, target=target, form=form).predict(sample.outputs))
+    sets = {
+        form: control_cover(*sample.calibration_outputs, target=target, form=form).predict(sample.outputs)
         for form in ("count", "chance")
     }
+    sizes = {form: _size(predicted) for form, predicted in sets.items()}
     form = "count" if sizes["count"] <= sizes["chance"] else "chance"
     option = "" if form == "count" else ', form="chance"'
+    covered = {form: float((predicted >= sample.Y).all(axis=1).mean()) for form, predicted in sets.items()}
     return Answer(
         "cover",
         level,
         informative=sizes[form] <= sample.few,
-        words=f"the {sizes['count']:.0f} most probable labels of each object hold all true ones with probability"
-        f" {target:g}; {sizes['chance']:.1f} on average where each object gets as many as it needs",
+        words=f"the {sizes['count']:.0f} most probable labels hold all true ones of {_percent(covered['count'])} of the"
+        f" objects; as many as each object needs, {sizes['chance']:.1f} on average, those of"
+        f" {_percent(covered['chance'])}",
         code=f"CoverController(classifier, target={target:g}{option}).fit(X, y).predict(X_new)",
-        figures={"labels": sizes[form], "k": sizes["count"]},
+        figures={"labels": sizes[form], "k": sizes["count"], "reached": covered[form]},
     )
 
 
 def ask_recall(sample: Sample, level: float) -> Answer | None:
     """Ask for labels that hold nearly all true ones on average."""
-    if sample.outputs is None:
+    if sample.outputs is None or sample.Y is None:
         return None
     target = round(1 - level, 10)
     predictor = control_recall(*sample.calibration_outputs, target=target)
-    size = _size(predictor.predict(sample.outputs))
+    predicted = predictor.predict(sample.outputs)
+    size, recall = _size(predicted), _mean_share(predicted & sample.Y, sample.Y)
     return Answer(
         "recall",
         level,
         informative=predictor.reached and size <= sample.few,
-        words=f"{size:.1f} labels of an object hold {_percent(target)} of its true ones on average",
+        words=f"{size:.1f} labels of an object hold {_percent(recall)} of its true ones on average",
         code=f"RecallController(classifier, target={target:g}).fit(X, y).predict(X_new)",
-        figures={"labels": size},
+        figures={"labels": size, "reached": recall},
     )
 
 
@@ -148,16 +154,16 @@ def ask_precision(sample: Sample, level: float) -> Answer | None:
     target = round(1 - level, 10)
     predictor = control_precision(*sample.calibration_outputs, target=target)
     predicted = predictor.predict(sample.outputs)
-    some = float(predicted.any(axis=1).mean())
+    some, precision = float(predicted.any(axis=1).mean()), _mean_share(predicted & sample.Y, predicted)
     found, _ = _found(sample, predicted)
     return Answer(
         "precision",
         level,
         informative=predictor.reached and some >= ENOUGH_OBJECTS,
-        words=f"{_percent(some)} of the objects get labels, which are true with a mean precision of {target:g} and are"
+        words=f"{_percent(some)} of the objects get labels, {_percent(precision)} of these true on average; they are"
         f" {_percent(found)} of all true labels",
         code=f"PrecisionController(classifier, target={target:g}).fit(X, y).predict(X_new)",
-        figures={"labels": _size(predicted), "found": found},
+        figures={"labels": _size(predicted), "found": found, "reached": precision},
     )
 
 
@@ -212,6 +218,12 @@ def _found(sample: Sample, left_in: Any) -> tuple[float, str]:
     return found, f"; {_percent(found)} of the true labels are sure or possible"
 
 
+def _mean_share(parts: IntArray, wholes: IntArray) -> float:
+    """Return the mean over objects of a share of labels, 1 where there are none."""
+    n_wholes = wholes.sum(axis=1)
+    return float(np.where(n_wholes > 0, parts.sum(axis=1) / np.maximum(n_wholes, 1), 1.0).mean())
+
+
 def _size(predicted: IntArray) -> float:
     return float(predicted.sum(axis=1).mean())
 
@@ -219,7 +231,7 @@ def _size(predicted: IntArray) -> float:
 def _wrong_without_a_model(sample: Sample) -> float:
     """Return how many labels are wrong on average where each is called as most objects have it."""
     if sample.Y is None:
-        return sample.n_labels
+        return float(sample.n_labels)
     usual = sample.Y.mean(axis=0) > 0.5
     return float((usual != sample.Y).sum(axis=1).mean())
 
