@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import IntArray
+from labelsure._core.types import IntArray, LabelMatrix
 from labelsure.decisions._advice import Answer
 from labelsure.decisions._advise_sample import MOST_LABELSETS, Sample
 from labelsure.decisions._cover import control_cover
@@ -42,11 +42,12 @@ def ask_labelsets(sample: Sample, level: float) -> Answer | None:
     median = float(np.median(sizes))
     undecided = float(region.undecided.mean())
     many = f"more than {MOST_LABELSETS}" if median > MOST_LABELSETS else f"at most {math.ceil(median)}"
+    held = f"{many} labelset{'s' if median > 1 else ''}"
     return Answer(
         "labelsets",
         level,
         informative=median <= FEW_LABELSETS and undecided <= ENOUGH_DECIDED,
-        words=f"half of the regions hold {many} labelset{'s' * (median > 1)}, and {_percent(undecided)} of the labels are undecided",
+        words=f"half of the regions hold {held}, and {_percent(undecided)} of the labels are undecided",
         code=f"{_joint_code(sample)}.region({level:g})",
         figures={"median_size": median, "undecided": undecided},
     )
@@ -218,7 +219,7 @@ def _found(sample: Sample, left_in: Any) -> tuple[float, str]:
     return found, f"; {_percent(found)} of the true labels are sure or possible"
 
 
-def _mean_share(parts: IntArray, wholes: IntArray) -> float:
+def _mean_share(parts: IntArray, wholes: IntArray | LabelMatrix) -> float:
     """Return the mean over objects of a share of labels, 1 where there are none."""
     n_wholes = wholes.sum(axis=1)
     return float(np.where(n_wholes > 0, parts.sum(axis=1) / np.maximum(n_wholes, 1), 1.0).mean())

@@ -8,7 +8,6 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from labelsure._core.randomness import MERGING, draw_seeds, draw_uniforms, object_keys
 from labelsure._core.types import BoolArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
@@ -65,7 +64,7 @@ class Controller(WrappingClassifier):
         X : array-like of shape (n_objects, n_features)
             The training objects; with ``prefit``, the calibration objects.
         y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
-            Their labels, zeros and ones.
+            Their labels, zeros and ones; for recall and precision NaN where a label is not known.
         label_names : sequence of str or None, default=None
             What the labels are called; None: as the columns of ``y``, where it is a DataFrame.
         """
@@ -73,16 +72,15 @@ class Controller(WrappingClassifier):
         filled, missing = split_unknown(y)
         X, Y = self._check_fit(X, filled, label_names, prefit=self.prefit)
         unknown = None if missing is None else self._check_unknown(missing, label_names)
-        split_seed, *seeds = draw_seeds(check_random_state(self.random_state), 2)
+        split_seed, model_seed, self.draw_seed_ = draw_seeds(self.random_state, 3)
         splits = self._splits(X, Y, split_seed, target)
         if self.prefit:
             (outputs,) = outputs_of_models([self.estimator], X, self.n_labels_, n_jobs=None)
             models = [FoldModel(self.estimator, outputs)]
         else:
             parts = [_complete(split, unknown) for split in splits]
-            fold_seeds = draw_seeds(seeds[0], len(parts))
-            models = fit_models(self.estimator, X, Y, parts, seeds=fold_seeds, needs=[], n_jobs=self.n_jobs)
-        self.draw_seed_ = seeds[0]
+            seeds = draw_seeds(model_seed, len(parts))
+            models = fit_models(self.estimator, X, Y, parts, seeds=seeds, needs=[], n_jobs=self.n_jobs)
         self.models_ = [fold.model for fold in models]
         self.fold_indices_ = [split.calibration for split in splits]
         self._learn(models, Y, unknown, target)
