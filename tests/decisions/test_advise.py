@@ -121,6 +121,8 @@ def test_many_labels_are_told_to_ask_something_else_and_looked_at_in_bounded_tim
     assert advice.first.question in ("few wrong", "each label", "cover", "recall")
     assert "Measured on 300 objects, drawn at random, with 300 others" in " ".join(str(advice).split())
     assert answers["labelsets", 0.05].figures["median_size"] <= 1001
+    assert len(np.unique(advice.looked_at)) == 600
+    assert advice.looked_at.max() < 1500
 
 
 def test_nothing_is_recommended_where_nothing_is_known():

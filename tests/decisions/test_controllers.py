@@ -89,6 +89,7 @@ def test_held_out_part_calibrates_a_model_that_has_not_seen_it(kind):
     assert len(rows) == 100
     again = kind(clone(KNN).fit(X[others], Y[others]), target=0.7, prefit=True).fit(X[rows], Y[rows])
     assert again.predictors_ == model.predictors_
+    assert (np.diff(rows) < 0).any()  # bets on one example after the other must not meet them as they were sorted
 
 
 @pytest.mark.parametrize("kind", WITH_FOLDS)

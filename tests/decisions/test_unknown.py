@@ -198,3 +198,19 @@ def test_selection_refuses_unknown_labels_it_cannot_use():
     hidden[:, 0] = NAN
     with pytest.raises(ValueError, match="at least one example with 'label_0' known"):
         ReviewSelector(MODEL, label=0).calibrate(OBJECTS[80:150], hidden)
+
+
+@pytest.mark.validity
+def test_share_of_wrong_ones_among_the_accepted_is_kept_with_unknown_labels():
+    """400 data sets, half of the values of the label unknown by chance; false alarm 1e-4 (normal approximation)."""
+    shares = []
+    for rng in np.random.default_rng(5).spawn(400):
+        objects = rng.random((120, 3))
+        truth = (objects[:, :2] + 0.3 * rng.normal(size=(120, 2)) > 0.5).astype(float)
+        hidden = truth[:60].copy()
+        hidden[1:][rng.random((59, 2)) < 0.5] = NAN
+        selection = ReviewSelector(MODEL, label=1).calibrate(objects[:60], hidden).select(objects[60:], alpha=0.2)
+        wrong = (selection.labelsets[:, 1] != truth[60:, 1])[selection.accepted]
+        shares.append(wrong.mean() if len(wrong) else 0.0)
+    assert np.mean(shares) <= 0.2 + norm.isf(FALSE_ALARM) * np.std(shares) / np.sqrt(400)
+    assert np.mean(shares) > 0.05  # else nothing was tested

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from labelsure._core.optional import import_optional
+from labelsure._core.types import IntArray
 
 QUESTIONS = {
     "labelsets": "Which labelsets cannot be ruled out?",
@@ -64,6 +67,8 @@ class Advice:
         The number of labels.
     basis : str
         What was measured, and on which objects.
+    looked_at : int array
+        The rows of the objects that were looked at, those that calibrated among them.
     left_out : str
         What could not be measured, and what it takes; empty where everything was.
 
@@ -82,6 +87,7 @@ class Advice:
     answers: tuple[Answer, ...]
     n_labels: int
     basis: str
+    looked_at: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), compare=False)
     left_out: str = ""
 
     @property

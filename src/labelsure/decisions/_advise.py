@@ -48,8 +48,8 @@ def advise(
         The errors to think about: significances of regions, one minus the target of recall, precision and cover, the
         share of wrong ones among the accepted.
     max_objects : int, default=1000
-        At most so many objects are looked at, drawn at random; regions of labelsets of 100 at most, and at most 1000
-        labelsets of each are counted. The advice says which.
+        At most so many objects are looked at, drawn at random (``advice.looked_at``); regions of labelsets of 100 at
+        most, and at most 1000 labelsets of each are counted.
     random_state : int, RandomState or None, default=0
         For the draws.
 
@@ -95,7 +95,7 @@ def advise(
     answers = [ask(sample, level) for ask in ASKING.values() for level in asked]
     found = tuple(answer for answer in answers if answer is not None)
     missing = [name for name in QUESTIONS if name not in {answer.question for answer in found}]
-    return Advice(found, sample.n_labels, _describe(sample), _left_out(missing))
+    return Advice(found, sample.n_labels, _describe(sample), np.sort(sample.rows), _left_out(missing))
 
 
 def _draw(model: Any, X: Any, y: Any, max_objects: int, random_state: Any) -> Sample:
@@ -127,16 +127,16 @@ def _draw(model: Any, X: Any, y: Any, max_objects: int, random_state: Any) -> Sa
 def _split(model: Any, X: Any, labels: Any, rows: IntArray, n_labels: Any) -> Sample:
     """Return a sample, half of which calibrates where there is a model and labels."""
     if X is None:
-        return Sample(model, n_labels, model[rows], None if labels is None else labels[rows])
+        return Sample(model, n_labels, model[rows], rows, None if labels is None else labels[rows])
     if labels is None:
-        return Sample(model, n_labels, take_objects(model, X, rows))
+        return Sample(model, n_labels, take_objects(model, X, rows), rows)
     if len(rows) < LEAST_EXAMPLES:
         raise ValueError(
             f"X and y must hold at least {LEAST_EXAMPLES} examples, half of which calibrate, got {len(rows)}."
         )
     calibrating, asked = rows[: len(rows) // 2], rows[len(rows) // 2 :]
     calibration = (take_objects(model, X, calibrating), labels[calibrating])
-    return Sample(model, labels.shape[1], take_objects(model, X, asked), labels[asked], calibration)
+    return Sample(model, labels.shape[1], take_objects(model, X, asked), rows, labels[asked], calibration)
 
 
 def _describe(sample: Sample) -> str:

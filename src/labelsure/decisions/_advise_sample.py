@@ -33,6 +33,8 @@ class Sample:
         The number of labels.
     objects : MatrixLike
         The objects that are asked about, or their predictions.
+    rows : int array
+        The rows of everything that is looked at.
     Y : array of shape (m, q) or None
         Their labels.
     calibration : tuple of objects and labels, or None
@@ -42,6 +44,7 @@ class Sample:
     model: Any
     n_labels: int
     objects: Any
+    rows: IntArray
     Y: LabelMatrix | None = None
     calibration: tuple[Any, LabelMatrix] | None = None
 

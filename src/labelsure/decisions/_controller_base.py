@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from labelsure._core.randomness import MERGING, draw_seeds, draw_uniforms, object_keys
 from labelsure._core.types import BoolArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
@@ -119,7 +120,9 @@ class Controller(WrappingClassifier):
         if self.prefit:
             return [Split(np.empty(0, dtype=np.int64), np.arange(len(Y)))]
         if cv is None:
-            return [hold_out(self.calibration_size, len(Y), seed)]
+            train, calibration = hold_out(self.calibration_size, len(Y), seed)
+            # in random order: bounds that bet on one example after the other must not meet them sorted by their labels
+            return [Split(train, check_random_state(seed).permutation(calibration))]
         if merge == "cv-crc":
             if not isinstance(cv, Integral):
                 raise ValueError(f"merge='cv-crc' takes cv as a whole number, for folds of one size, got {cv!r}.")

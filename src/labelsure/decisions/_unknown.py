@@ -83,8 +83,9 @@ def check_some_known(unknown: BoolArray, *, name: str = "Y") -> None:
     nothing = np.flatnonzero(unknown.all(axis=1))
     if len(nothing):
         raise ValueError(
-            f"{name} must have at least one known label in every row, got only NaN in row {nothing[0]}. Leave such"
-            f" examples out: {name}[{name}.notna().any(axis=1)] keeps the others of a DataFrame."
+            f"{name} must have at least one known label in every row, got only NaN in row {nothing[0]}. If chance"
+            " decided that nothing is known of such examples, leave them out:"
+            f" {name}[{name}.notna().any(axis=1)] keeps the others of a DataFrame."
         )
 
 
