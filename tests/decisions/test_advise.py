@@ -158,6 +158,13 @@ def test_full_conformal_predictor_is_asked_for_labelsets_alone():
     assert [answer.question for answer in advice.answers] == ["labelsets"]
 
 
+def test_objects_without_any_label_are_looked_at_too():
+    nothing = np.zeros_like(Y[HELD_OUT])
+    answers = by_question(advise(KNN, X[HELD_OUT], nothing, levels=[0.2]))
+    assert answers["few wrong", 0.2].figures["found"] == 1.0
+    assert answers["recall", 0.2].figures == {"labels": 0.0, "reached": 1.0}
+
+
 def test_outputs_of_all_folds_are_understood():
     folds = np.arange(100) % 2
     outputs = KNN.predict_proba(X[200:300])

@@ -98,16 +98,10 @@ def control_precision(
     if in_sequence:
         rejected = np.logical_and.accumulate(rejected[::-1])[::-1]
     reached = bool(rejected.any())
+    threshold = float(grid[rejected.argmax()]) if reached else float("inf")
     claim = add_assumption(CLAIM.format(target=float(target), sure=float(1 - failing)), unknown)
-    return ThresholdPredictor(
-        threshold=float(grid[rejected.argmax()]) if reached else float("inf"),
-        target=float(target),
-        reached=reached,
-        n_labels=labels.shape[1],
-        label_names=names,
-        n_calibration=len(labels),
-        statement=claim if reached else f"{claim} No threshold passed its test, so no label is predicted.",
-    )
+    statement = claim if reached else f"{claim} No threshold passed its test, so no label is predicted."
+    return ThresholdPredictor(threshold, float(target), reached, labels.shape[1], len(labels), statement, names)
 
 
 def _check_grid(thresholds: Any) -> FloatArray:

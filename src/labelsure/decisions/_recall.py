@@ -164,15 +164,9 @@ def control_recall(
         n_passed = _passed_by_bound(steps, level, failing, BOUNDS[0] if bound is None else bound)
         claim = RCPS_CLAIM.format(target=float(target), sure=float(1 - failing))
     claim = add_assumption(claim, unknown)
-    return ThresholdPredictor(
-        threshold=float(steps.thresholds[n_passed - 1]) if n_passed else 0.0,
-        target=float(target),
-        reached=n_passed > 0,
-        n_labels=labels.shape[1],
-        label_names=names,
-        n_calibration=len(labels),
-        statement=claim if n_passed else f"{claim} Too few examples show that, so all labels are predicted.",
-    )
+    threshold = float(steps.thresholds[n_passed - 1]) if n_passed else 0.0
+    statement = claim if n_passed else f"{claim} Too few examples show that, so all labels are predicted."
+    return ThresholdPredictor(threshold, float(target), n_passed > 0, labels.shape[1], len(labels), statement, names)
 
 
 def spare_recall(predictor: ThresholdPredictor, outputs: Any, Y: LabelMatrixLike, spare: int) -> ThresholdPredictor:
