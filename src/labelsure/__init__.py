@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     from labelsure.conformal import calibrate_labels as calibrate_labels
     from labelsure.conformal import calibrate_outputs as calibrate_outputs
     from labelsure.datasets import load_dataset as load_dataset
+    from labelsure.decisions import CoverController as CoverController
+    from labelsure.decisions import PrecisionController as PrecisionController
+    from labelsure.decisions import RecallController as RecallController
     from labelsure.decisions import ReviewSelector as ReviewSelector
+    from labelsure.decisions import advise as advise
+    from labelsure.decisions import control_cover as control_cover
     from labelsure.decisions import control_precision as control_precision
     from labelsure.decisions import control_recall as control_recall
     from labelsure.decisions import pac_region as pac_region
@@ -56,7 +61,12 @@ _HOME: dict[str, tuple[str, ...]] = {
     ),
     "datasets": ("load_dataset",),
     "decisions": (
+        "CoverController",
+        "PrecisionController",
+        "RecallController",
         "ReviewSelector",
+        "advise",
+        "control_cover",
         "control_precision",
         "control_recall",
         "pac_region",

@@ -5,6 +5,7 @@ training part of some splits and asks it for outputs; ``calibrate`` fits a measu
 calibration examples, and a ``Calibrator`` answers for new outputs.
 """
 
+from labelsure.conformal._base import WrappingClassifier
 from labelsure.conformal._calibrator import CalibratedFold, Calibrator, FoldExamples, calibrate, gather_examples
 from labelsure.conformal._choices import Choices
 from labelsure.conformal._cross import CrossConformalClassifier
@@ -37,6 +38,7 @@ __all__ = [
     "OutputsPredictor",
     "Split",
     "Taxonomy",
+    "WrappingClassifier",
     "calibrate",
     "calibrate_labels",
     "calibrate_outputs",

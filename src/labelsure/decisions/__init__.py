@@ -1,5 +1,9 @@
 """What may be acted on: labels whose recall or precision is under control, objects that need no review, PAC regions."""
 
+from labelsure.decisions._advice import Advice, Answer
+from labelsure.decisions._advise import advise
+from labelsure.decisions._controllers import CoverController, PrecisionController, RecallController
+from labelsure.decisions._cover import LabelCover, control_cover
 from labelsure.decisions._pac import PacRegion, pac_region, pac_significance
 from labelsure.decisions._precision import control_precision
 from labelsure.decisions._recall import control_recall
@@ -8,10 +12,18 @@ from labelsure.decisions._risk_control import ThresholdPredictor
 from labelsure.decisions._selection import Selection, select_objects
 
 __all__ = [
+    "Advice",
+    "Answer",
+    "CoverController",
+    "LabelCover",
     "PacRegion",
+    "PrecisionController",
+    "RecallController",
     "ReviewSelector",
     "Selection",
     "ThresholdPredictor",
+    "advise",
+    "control_cover",
     "control_precision",
     "control_recall",
     "pac_region",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_choice, check_count, check_examples
+from labelsure._core.validation import check_choice, check_count
 from labelsure.decisions._risk_control import (
     BOUNDS,
     ThresholdPredictor,
@@ -16,6 +16,7 @@ from labelsure.decisions._risk_control import (
     hoeffding_bentkus_p_value,
     sum_of_shares,
 )
+from labelsure.decisions._unknown import add_assumption, check_known_examples, count_known
 
 CLAIM = (
     "With probability at least {sure:g} over calibration sets the mean precision of new objects is at least {target:g},"
@@ -49,7 +50,9 @@ def control_precision(
     outputs : array-like of shape (n, q)
         What a model says about each calibration example, between 0 and 1. The model must not have been trained on it.
     Y : array-like, sparse matrix or DataFrame of shape (n, q)
-        The calibration examples' labels, zeros and ones.
+        The calibration examples' labels, zeros and ones, or NaN where a label is not known: chance must decide which
+        labels of an object are known, treating them all alike, whatever their values. A set loses the share of false
+        ones among its known labels, and everything where it has labels and none is known.
     target : float, default=0.9
         The precision to be reached, strictly between 0 and 1.
     delta : float, default=0.1
@@ -85,18 +88,18 @@ def control_precision(
     >>> [control_precision(outputs, Y, target=target).threshold for target in (0.6, 0.8, 0.9)]
     [0.24, 0.6, 0.76]
     """
-    checked, labels, names = check_examples(outputs, Y)
+    checked, labels, unknown, names = check_known_examples(outputs, Y)
     level = 1 - check_probability(target, name="target", example="For a precision of 90 % pass target=0.9.")
     failing = check_probability(delta, name="delta", example="To be 90 % sure pass delta=0.1.")
     grid = _check_grid(thresholds)
     in_sequence = check_choice(correction, ("fixed-sequence", "bonferroni"), name="correction") == "fixed-sequence"
-    n_false, n_predicted = _count_in_sets(checked, labels, grid)
+    n_false, n_predicted = _count_in_sets(checked, labels, grid, unknown)
     rejected = _test(n_false, n_predicted, level, failing if in_sequence else failing / len(grid), bound)
     if in_sequence:
         rejected = np.logical_and.accumulate(rejected[::-1])[::-1]
     reached = bool(rejected.any())
     threshold = float(grid[rejected.argmax()]) if reached else float("inf")
-    claim = CLAIM.format(target=float(target), sure=float(1 - failing))
+    claim = add_assumption(CLAIM.format(target=float(target), sure=float(1 - failing)), unknown)
     statement = claim if reached else f"{claim} No threshold passed its test, so no label is predicted."
     return ThresholdPredictor(threshold, float(target), reached, labels.shape[1], len(labels), statement, names)
 
@@ -115,7 +118,9 @@ def _check_grid(thresholds: Any) -> FloatArray:
     return grid
 
 
-def _count_in_sets(outputs: FloatArray, Y: LabelMatrix, grid: FloatArray) -> tuple[IntArray, IntArray]:
+def _count_in_sets(
+    outputs: FloatArray, Y: LabelMatrix, grid: FloatArray, unknown: BoolArray | None
+) -> tuple[IntArray, IntArray]:
     """Return how many false labels, and how many labels, each set holds at each threshold, (m, n) each."""
     n_passed = np.searchsorted(grid, outputs, side="right")  # thresholds that an output reaches
     cells = np.arange(len(outputs))[:, None] * (len(grid) + 1) + n_passed
@@ -125,7 +130,9 @@ def _count_in_sets(outputs: FloatArray, Y: LabelMatrix, grid: FloatArray) -> tup
         at_least = np.cumsum(reaching[:, :0:-1], axis=1)[:, ::-1]  # of all that reach threshold k or a higher one
         return np.ascontiguousarray(at_least.T)
 
-    return count(cells[Y == 0]), count(cells.ravel())
+    if unknown is None:
+        return count(cells[Y == 0]), count(cells.ravel())
+    return count_known(count(cells[(Y == 0) & ~unknown]), count(cells[~unknown]), count(cells.ravel()))
 
 
 def _test(n_false: IntArray, n_predicted: IntArray, level: Fraction, delta: Fraction, bound: str) -> BoolArray:

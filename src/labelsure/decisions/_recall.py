@@ -2,14 +2,14 @@
 
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_choice, check_examples
+from labelsure._core.validation import check_choice
 from labelsure.decisions._risk_control import (
     BOUNDS,
     ThresholdPredictor,
@@ -18,6 +18,7 @@ from labelsure.decisions._risk_control import (
     hoeffding_bentkus_p_value,
     sum_of_shares,
 )
+from labelsure.decisions._unknown import add_assumption, check_known_examples, expect_the_worst
 
 DEFAULT_DELTA = 0.1
 CRC_CLAIM = (
@@ -110,7 +111,10 @@ def control_recall(
     outputs : array-like of shape (n, q)
         What a model says about each calibration example, between 0 and 1. The model must not have been trained on it.
     Y : array-like, sparse matrix or DataFrame of shape (n, q)
-        The calibration examples' labels, zeros and ones.
+        The calibration examples' labels, zeros and ones, or NaN where a label is not known: chance must decide which
+        labels of an object are known, treating them all alike, whatever their values. An example with unknown labels
+        loses the share missed of those known to be true, and everything where there is none, unless all its unknown
+        labels are in the set.
     target : float, default=0.9
         The recall to be reached, strictly between 0 and 1.
     method : {"crc", "rcps"}, default="crc"
@@ -146,9 +150,9 @@ def control_recall(
     >>> round(control_recall(outputs, Y, target=0.9, method="rcps", delta=0.05).threshold, 2)
     0.32
     """
-    checked, labels, names = check_examples(outputs, Y)
+    checked, labels, unknown, names = check_known_examples(outputs, Y)
     level = 1 - check_probability(target, name="target", example="For a recall of 90 % pass target=0.9.")
-    steps = RecallSteps.of(checked, labels)
+    steps = RecallSteps.of(checked, expect_the_worst(checked, labels, unknown))
     if check_choice(method, ("crc", "rcps"), name="method") == "crc":
         if delta is not None or bound is not None:
             raise ValueError(f"{'bound' if delta is None else 'delta'} goes with method='rcps'; 'crc' has none.")
@@ -159,9 +163,20 @@ def control_recall(
         failing = check_probability(delta, name="delta", example="To be 90 % sure pass delta=0.1.")
         n_passed = _passed_by_bound(steps, level, failing, BOUNDS[0] if bound is None else bound)
         claim = RCPS_CLAIM.format(target=float(target), sure=float(1 - failing))
+    claim = add_assumption(claim, unknown)
     threshold = float(steps.thresholds[n_passed - 1]) if n_passed else 0.0
     statement = claim if n_passed else f"{claim} Too few examples show that, so all labels are predicted."
     return ThresholdPredictor(threshold, float(target), n_passed > 0, labels.shape[1], len(labels), statement, names)
+
+
+def spare_recall(predictor: ThresholdPredictor, outputs: Any, Y: LabelMatrixLike, spare: int) -> ThresholdPredictor:
+    """Return a "crc" predictor of the same examples with a threshold for which ``spare`` more may lose everything."""
+    checked, labels, unknown, _ = check_known_examples(outputs, Y)
+    level = 1 - check_probability(predictor.target, name="target", example="")
+    steps = RecallSteps.of(checked, expect_the_worst(checked, labels, unknown))
+    n_passed = _passed_by_mean(steps, lambda total: total + spare <= level * (len(labels) + spare))
+    threshold = float(steps.thresholds[n_passed - 1]) if n_passed else 0.0
+    return replace(predictor, threshold=threshold, reached=n_passed > 0)
 
 
 def _passed_by_mean(steps: RecallSteps, passes: Callable[[Fraction], bool]) -> int:

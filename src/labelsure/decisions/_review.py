@@ -27,6 +27,7 @@ from labelsure.decisions._sureness import (
     predict_with_sureness,
     rows_of,
 )
+from labelsure.decisions._unknown import split_unknown
 
 EXPECTED = (
     "model must be a fitted predictor of labelsets or labels, or a fitted classifier with predict and predict_proba or"
@@ -112,29 +113,33 @@ class ReviewSelector:
         X : array-like of shape (n, n_features)
             Objects that neither trained nor calibrated the model. For a predictor that works on outputs, their outputs.
         y : array-like, sparse matrix or DataFrame of shape (n, q)
-            Their labels, zeros and ones.
+            Their labels, zeros and ones. With ``label``, NaN where a label is not known: examples with this label known
+            are used. Whether it is known must not depend on its value given the object; what is promised then holds
+            for objects like those with a known label, and for all where it does not depend on the object either.
         from_fit : bool, default=False
             Whether ``X`` and ``y`` are all that the model's ``fit`` was given, and the part of it that calibrated the
             model is to serve once more. For an :class:`InductiveConformalClassifier` without ``mondrian`` and
             ``weight`` and sureness by "gap" or "outputs" only: there neither the best labelset nor sureness depends on
             calibration examples. All others need fresh examples.
         """
-        _check_model(self.model)
+        check_model(self.model)
         known = names_of_labels(self.model)  # else as the examples call them
         n_labels = getattr(self.model, "n_labels_", getattr(self.model, "n_labels", None))
-        labels = check_label_matrix(y, name="y", n_labels=n_labels, label_names=known)
+        filled, missing = split_unknown(y)
+        labels = check_label_matrix(filled, name="y", n_labels=n_labels, label_names=known)
         names = known or label_names_of(y) or made_up_names(labels.shape[1])
         check_same_length(rows_of(self.model, X), labels, names=("X", "y"))
         if len(labels) == 0:
             raise ValueError("X and y must hold at least one held-out example, got none.")
         question = Question.of(self.at_most, self.label, tuple(names))
         kind = check_kind(self.sureness, self.model, question)
+        told = _known_rows(missing, question, known, from_fit=from_fit)
         if from_fit:
             rows = _own_examples(self.model, kind, X, labels)
             X, labels = _safe_indexing(X, rows), labels[rows]
         predicted, sureness = predict_with_sureness(self.model, X, question, kind, exact=from_fit)
         self.question_, self.kind_, self.from_fit_, self.label_names_ = question, kind, from_fit, tuple(names)
-        self.sureness_, self.right_ = sureness, question.judge(predicted, labels)
+        self.sureness_, self.right_ = sureness[told], question.judge(predicted, labels)[told]
         return self
 
     def select(self, X: MatrixLike, *, alpha: float = 0.05, batch: bool = True) -> Selection:
@@ -162,7 +167,7 @@ class ReviewSelector:
         return select(self.sureness_, self.right_, sureness, level, batch, fault=self.question_.fault, details=details)
 
 
-def _check_model(model: Any) -> None:
+def check_model(model: Any) -> None:
     """Raise ValueError where there is no fitted model that predicts labels."""
     if isinstance(model, type):
         raise ValueError(f"{EXPECTED}, got the class {model.__name__}. Pass a fitted instance of it.")
@@ -170,6 +175,21 @@ def _check_model(model: Any) -> None:
         raise ValueError(f"{EXPECTED}, got {model!r}.")
     if hasattr(model, "fit") and hasattr(model, "get_params"):
         check_is_fitted(model)
+
+
+def _known_rows(missing: Any, question: Question, names: tuple[str, ...] | None, *, from_fit: bool) -> Any:
+    """Return the examples whose answer to the question is known, or say why unknown labels cannot be used."""
+    if missing is None:
+        return slice(None)
+    if question.label is None or from_fit:
+        raise ValueError(
+            "y must hold only 0 and 1, got nan. Unknown labels go with a question about one label, label=..., and"
+            " fresh examples; for whole labelsets leave out examples with NaN."
+        )
+    known = check_label_matrix(missing, name="y", label_names=names)[:, question.label] == 0
+    if not known.any():
+        raise ValueError(f"y must hold at least one example with {question.name!r} known, got only nan.")
+    return known
 
 
 def _own_examples(model: Any, kind: Sureness, X: MatrixLike, Y: LabelMatrix) -> Any:

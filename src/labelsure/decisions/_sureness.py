@@ -96,7 +96,7 @@ def check_kind(kind: Any, model: Any, question: Question) -> Sureness:
     p_values = ["predict_labelsets"] if question.label is None else ["predict_labelsets", "predict_labels"]
     possible = {
         "gap": hasattr(model, "nonconformity") and question.whole,
-        "outputs": _has_outputs(model),
+        "outputs": has_outputs(model),
         "p-values": any(hasattr(model, name) for name in p_values) and question.at_most == 0,
     }
     if callable(kind):
@@ -156,7 +156,7 @@ def predict_with_sureness(
         check_same_length(own, predicted, names=("sureness", "X"))
         return predicted, own
     if kind == "outputs":
-        return predicted, log_probability(predicted, _outputs(model, X, question.n_labels), question)
+        return predicted, log_probability(predicted, mean_outputs(model, X, question.n_labels), question)
     if question.whole:
         return predicted, predictions.confidence
     p_values = (predictions.label_p_values if of_labelsets else predictions.p_values)[:, question.label]
@@ -204,13 +204,13 @@ def rows_of(model: Any, X: MatrixLike) -> Any:
     return X[0] if isinstance(model, ON_OUTPUTS) and model.fold_numbers is not None else X
 
 
-def _has_outputs(model: Any) -> bool:
+def has_outputs(model: Any) -> bool:
     return isinstance(model, ON_OUTPUTS + WITH_MODELS) or any(
         hasattr(model, name) for name in ("predict_proba", "decision_function")
     )
 
 
-def _outputs(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
+def mean_outputs(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
     """Return a model's outputs, the mean over the folds where there are several."""
     if isinstance(model, ON_OUTPUTS):
         known: dict[str, Any] = {"n_labels": n_labels, "label_names": names_of_labels(model)}

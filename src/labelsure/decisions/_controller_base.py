@@ -1,0 +1,181 @@
+"""What controllers of recall, precision and cover share: a classifier inside, a part held out or folds."""
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from labelsure._core.randomness import MERGING, draw_seeds, draw_uniforms, object_keys
+from labelsure._core.types import BoolArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.validation import check_choice, read_labels
+from labelsure.conformal import (
+    FoldModel,
+    Split,
+    WrappingClassifier,
+    fit_models,
+    hold_out,
+    make_splits,
+    outputs_of_models,
+)
+from labelsure.decisions._fold_votes import CONDITIONS, MERGES, check_folds_for_cv_crc, merge_votes, proven_level
+from labelsure.decisions._risk_control import check_probability
+from labelsure.decisions._unknown import add_assumption, check_some_known, split_unknown
+
+
+class Controller(WrappingClassifier):
+    """Base of classifiers that predict sets of labels with a promise about them.
+
+    The fitted state is ``models_`` and ``predictors_``, one of each per fold: outputs in, labels out.
+    """
+
+    target: float
+    calibration_size: float | int
+    prefit: bool
+
+    _learned_last = "statement_"
+    _fallback = "all labels are predicted"
+    _claim = ""
+    _uses_unknown = True
+    _spare: Callable[[Any, Any, Any, int], Any]
+    """From a predictor and its examples to one for which some more examples may lose everything."""
+
+    @abstractmethod
+    def _check_parameters(self) -> Fraction:
+        """Return the target, or raise ValueError where a parameter makes no sense."""
+
+    @abstractmethod
+    def _calibrate(self, outputs: Any, Y: Any) -> Any:
+        """Return the predictor for these calibration examples."""
+
+    @property
+    def _folds(self) -> tuple[Any, str]:
+        """The folds asked for, None for a part held out, and how they are merged."""
+        return getattr(self, "cv", None), getattr(self, "merge", MERGES[0])
+
+    def fit(self, X: MatrixLike, y: LabelMatrixLike, *, label_names: Sequence[str] | None = None) -> Self:
+        """Fit the classifier, and calibrate with examples that it has not seen.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            The training objects; with ``prefit``, the calibration objects.
+        y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
+            Their labels, zeros and ones; for recall and precision NaN where a label is not known.
+        label_names : sequence of str or None, default=None
+            What the labels are called; None: as the columns of ``y``, where it is a DataFrame.
+        """
+        target = self._check_parameters()
+        filled, missing = split_unknown(y)
+        X, Y = self._check_fit(X, filled, label_names, prefit=self.prefit)
+        unknown = None if missing is None else self._check_unknown(missing, label_names)
+        split_seed, model_seed, self.draw_seed_ = draw_seeds(self.random_state, 3)
+        splits = self._splits(X, Y, split_seed, target)
+        if self.prefit:
+            (outputs,) = outputs_of_models([self.estimator], X, self.n_labels_, n_jobs=None)
+            models = [FoldModel(self.estimator, outputs)]
+        else:
+            parts = [_complete(split, unknown) for split in splits]
+            seeds = draw_seeds(model_seed, len(parts))
+            models = fit_models(self.estimator, X, Y, parts, seeds=seeds, needs=[], n_jobs=self.n_jobs)
+        self.models_ = [fold.model for fold in models]
+        self.fold_indices_ = [split.calibration for split in splits]
+        self._learn(models, Y, unknown, target)
+        return self
+
+    def predict(self, X: MatrixLike) -> IntArray:
+        """Return the labels of new objects.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            The objects.
+
+        Returns
+        -------
+        array of shape (n_objects, n_labels)
+            Zeros and ones.
+        """
+        X = self._check_objects(X)
+        outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.n_jobs)
+        predicted = [part.predict(table) for part, table in zip(self.predictors_, outputs, strict=True)]
+        if len(predicted) == 1:
+            return np.asarray(predicted[0])
+        draws = draw_uniforms(self.draw_seed_, MERGING, object_keys(X)) if self.merge_ == "random" else None
+        return merge_votes(predicted, self.merge_, draws)
+
+    def _splits(self, X: MatrixLike, Y: LabelMatrix, seed: int, target: Fraction) -> list[Split]:
+        """Return what trains and what calibrates, or raise ValueError before anything is fitted."""
+        cv, merge = self._folds
+        check_choice(merge, MERGES, name="merge")
+        if self.prefit and cv is not None:
+            raise ValueError("cv goes without prefit=True: a model that is fitted already has no folds.")
+        if self.prefit:
+            return [Split(np.empty(0, dtype=np.int64), np.arange(len(Y)))]
+        if cv is None:
+            train, calibration = hold_out(self.calibration_size, len(Y), seed)
+            # in random order: bounds that bet on one example after the other must not meet them sorted by their labels
+            return [Split(train, check_random_state(seed).permutation(calibration))]
+        if merge == "cv-crc":
+            if not isinstance(cv, Integral):
+                raise ValueError(f"merge='cv-crc' takes cv as a whole number, for folds of one size, got {cv!r}.")
+            check_folds_for_cv_crc(int(cv), 1 - target)
+        return make_splits(cv, X, Y, seed, equal=merge == "cv-crc")
+
+    def _check_unknown(self, missing: Any, label_names: Sequence[str] | None) -> BoolArray:
+        """Return where labels are unknown, or raise ValueError where that cannot be used."""
+        if not self._uses_unknown:
+            raise ValueError(
+                "y must hold only 0 and 1, got nan: whether all true labels are covered is not known where some are"
+                " not. Leave out examples with NaN, or use RecallController, which can use them."
+            )
+        unknown: BoolArray = read_labels(missing, label_names, name="y")[0].astype(bool)
+        check_some_known(unknown, name="y")
+        return unknown
+
+    def _learn(self, models: Sequence[FoldModel], Y: LabelMatrix, unknown: BoolArray | None, target: Fraction) -> None:
+        """Calibrate each fold, or all of them together, and say what is proven."""
+        labels = Y if unknown is None else np.where(unknown, np.nan, Y)
+        parts = [(fold.outputs, labels[rows]) for fold, rows in zip(models, self.fold_indices_, strict=True)]
+        _, self.merge_ = self._folds
+        n_folds, size = len(parts), len(self.fold_indices_[0])
+        if n_folds > 1 and self.merge_ == "cv-crc":
+            outputs, known = (np.concatenate(column) for column in zip(*parts, strict=True))
+            self.predictors_ = [self._spare(self._calibrate(outputs, known), outputs, known, size)] * n_folds
+        else:
+            self.predictors_ = [self._calibrate(*part) for part in parts]
+        self.reached_ = all(predictor.reached for predictor in self.predictors_)
+        if not self.reached_:
+            warnings.warn(
+                f"The calibration examples, {size} of them{' in a fold' if n_folds > 1 else ''}, do not show"
+                f" target={float(target):g}. Where that is so {self._fallback}. Calibrate with more, or ask for less.",
+                stacklevel=3,
+            )
+        if n_folds == 1:
+            self.statement_ = self.predictors_[0].statement
+        else:
+            claim = self._claim.format(target=float(proven_level(target, self.merge_)))
+            conditions = CONDITIONS[self.merge_].format(K=n_folds)
+            self.statement_ = add_assumption(f"{claim}, {conditions}.", unknown)
+
+
+def check_target(value: Any) -> Fraction:
+    """Return the target of a controller as an exact fraction."""
+    return check_probability(value, name="target", example="For 90 % pass target=0.9.")
+
+
+def _complete(split: Split, unknown: BoolArray | None) -> Split:
+    """Return the split with training examples whose labels are all known, or say that there are none."""
+    if unknown is None:
+        return split
+    train = split.train[~unknown[split.train].any(axis=1)]
+    if len(train) == 0:
+        raise ValueError(
+            "y must have training examples without NaN: the classifier inside learns from these, got none. Train it by"
+            " yourself with what is known, and pass it with prefit=True."
+        )
+    return Split(train, split.calibration)

@@ -1,0 +1,254 @@
+"""Which question to ask: figures are those of the answers themselves, bounded work, every kind of model, bad input."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_multilabel_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+
+from labelsure import (
+    CrossConformalClassifier,
+    FullConformalClassifier,
+    InductiveConformalClassifier,
+    LabelWiseConformalClassifier,
+    MLkNNClassifier,
+    RecallController,
+    ReviewSelector,
+    advise,
+    calibrate_labels,
+    calibrate_outputs,
+    control_cover,
+    control_precision,
+    control_recall,
+)
+from labelsure.decisions import Advice, Answer
+from labelsure.decisions._advice import QUESTIONS
+from labelsure.decisions._advise_questions import ASKING
+
+X, Y = make_multilabel_classification(n_samples=500, n_features=6, n_classes=4, length=80, random_state=0)
+TRAIN, HELD_OUT = slice(0, 200), slice(200, 500)
+KNN = MLkNNClassifier().fit(X[TRAIN], Y[TRAIN])
+EASY = OneVsRestClassifier(LogisticRegression())
+
+MODELS = {
+    "inductive": InductiveConformalClassifier(MLkNNClassifier(), random_state=0),
+    "cross": CrossConformalClassifier(MLkNNClassifier(), cv=3, random_state=0),
+    "label-wise": LabelWiseConformalClassifier(MLkNNClassifier(), random_state=0),
+    "conditional": LabelWiseConformalClassifier(MLkNNClassifier(), cv=3, conditional=True, random_state=0),
+    "neighbours": KNeighborsClassifier(),
+    "support vectors": OneVsRestClassifier(LinearSVC()),
+}
+
+
+def by_question(advice):
+    return {(answer.question, answer.level): answer for answer in advice.answers}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_kind_of_model_is_asked_every_question_at_every_level(name):
+    advice = advise(MODELS[name].fit(X[TRAIN], Y[TRAIN]), X[HELD_OUT], Y[HELD_OUT])
+    assert set(by_question(advice)) == {(question, level) for question in QUESTIONS for level in (0.05, 0.1, 0.2)}
+    assert advice.left_out == ""
+    assert all(answer.code.count("(") == answer.code.count(")") for answer in advice.answers)
+
+
+def test_questions_are_asked_in_the_order_of_their_strength():
+    assert list(ASKING) == list(QUESTIONS)
+
+
+def halves(n, seed=0):
+    rows = np.random.RandomState(seed).permutation(n)
+    return rows[: n // 2], rows[n // 2 :]
+
+
+def test_figures_are_those_of_the_answers_themselves():
+    calibration, asked = (np.arange(200, 500)[rows] for rows in halves(300))
+    answers = by_question(advise(KNN, X[HELD_OUT], Y[HELD_OUT], levels=[0.2]))
+    outputs, new, labels = KNN.predict_proba(X[calibration]), KNN.predict_proba(X[asked]), Y[calibration]
+    region = calibrate_outputs(outputs, labels).predict_labelsets(new[:100]).region(0.2)
+    assert answers["labelsets", 0.2].figures["median_size"] == np.median(region.sizes)
+    assert answers["labelsets", 0.2].figures["undecided"] == region.undecided.mean()
+    predictions = calibrate_labels(outputs, labels).predict_labels(new)
+    h = int(answers["few wrong", 0.2].figures["h"])
+    few = predictions.region(0.2, at_most_wrong=h)
+    assert answers["few wrong", 0.2].figures["labels"] == (few.undecided | few.empty).sum(axis=1).mean()
+    each = {
+        conditional: calibrate_labels(outputs, labels, conditional=conditional)
+        .predict_labels(new)
+        .region(0.2, per_label=True)
+        .outer.sum(axis=1)
+        .mean()
+        for conditional in (False, True)
+    }
+    assert answers["each label", 0.2].figures["labels"] == each["conditional=True" in answers["each label", 0.2].code]
+    k = control_cover(outputs, labels, target=0.8).limit
+    assert answers["cover", 0.2].figures["k"] == k
+    recall = control_recall(outputs, labels, target=0.8).predict(new)
+    assert answers["recall", 0.2].figures["labels"] == recall.sum(axis=1).mean()
+    precision = control_precision(outputs, labels, target=0.8).predict(new)
+    assert answers["precision", 0.2].figures["found"] == precision[Y[asked] == 1].mean()
+    h = int(answers["review", 0.2].figures["h"])
+    selector = ReviewSelector(KNN, at_most=h).calibrate(X[calibration], Y[calibration])
+    assert answers["review", 0.2].figures["accepted"] == selector.select(X[asked], alpha=0.2).accepted.mean()
+
+
+def test_few_labels_and_a_sure_model_are_told_to_ask_for_labelsets():
+    rng = np.random.default_rng(0)
+    objects = rng.normal(size=(600, 3))
+    labels = (objects + 0.1 * rng.normal(size=(600, 3)) > 0).astype(int)
+    model = InductiveConformalClassifier(EASY, random_state=0).fit(objects[:300], labels[:300])
+    first = advise(model, objects[300:], labels[300:]).first
+    assert (first.question, first.code) == ("labelsets", "model.predict_labelsets(X_new).region(0.05)")
+
+
+def many_labels(n, rng, q=60):
+    """Outputs and labels of objects with 3 of 60 labels, the true ones near the top, others as well."""
+    outputs = 1 / (1 + np.exp(4 - 6 * (rng.random((n, q)) < 0.05) - rng.normal(size=(n, q))))
+    return outputs, (rng.random((n, q)) < outputs).astype(int)
+
+
+def test_many_labels_are_told_to_ask_something_else_and_looked_at_in_bounded_time():
+    rng = np.random.default_rng(0)
+    predictor = calibrate_outputs(*many_labels(400, rng))
+    advice = advise(predictor, *many_labels(1500, rng), max_objects=600)
+    answers = by_question(advice)
+    assert not any(answer.informative for (question, _), answer in answers.items() if question == "labelsets")
+    assert advice.first.question in ("few wrong", "each label", "cover", "recall")
+    assert "Measured on 300 objects, drawn at random, with 300 others" in " ".join(str(advice).split())
+    assert answers["labelsets", 0.05].figures["median_size"] <= 1001
+    assert len(np.unique(advice.looked_at)) == 600
+    assert advice.looked_at.max() < 1500
+
+
+def test_nothing_is_recommended_where_nothing_is_known():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(2, size=(300, 12))
+    predictor = calibrate_outputs(rng.random((100, 12)), rng.integers(2, size=(100, 12)))
+    advice = advise(predictor, rng.random((300, 12)), labels)
+    assert advice.first is None
+    assert repr(advice) == "Advice(ask first: nothing; 12 labels)"
+    assert "Ask nothing yet" in str(advice)
+
+
+def test_predictions_and_models_without_labels_answer_what_they_can():
+    model = MODELS["cross"].fit(X[TRAIN], Y[TRAIN])
+    of_model = advise(model, X[HELD_OUT])
+    of_predictions = advise(model.predict_labelsets(X[HELD_OUT]))
+    assert {answer.question for answer in of_model.answers} == {"labelsets"}
+    assert [a.figures for a in of_model.answers] == [a.figures for a in of_predictions.answers]
+    assert of_predictions.answers[0].code == "predictions.region(0.05)"
+    assert "Not measured: few wrong" in of_model.left_out
+    by_label = MODELS["label-wise"].fit(X[TRAIN], Y[TRAIN]).predict_labels(X[HELD_OUT])
+    with_truth = advise(by_label, y=Y[HELD_OUT])
+    assert {answer.question for answer in with_truth.answers} == {"few wrong", "each label"}
+    assert with_truth.answers[0].code.startswith("predictions.region(0.05, at_most_wrong=")
+    assert "of which an object has" in with_truth.basis
+
+
+def test_full_conformal_predictor_is_asked_for_labelsets_alone():
+    model = FullConformalClassifier(MLkNNClassifier(n_neighbors=3), random_state=0).fit(X[:20], Y[:20])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        advice = advise(model, X[200:220], Y[200:220], levels=[0.2])
+    assert [answer.question for answer in advice.answers] == ["labelsets"]
+
+
+def test_objects_without_any_label_are_looked_at_too():
+    nothing = np.zeros_like(Y[HELD_OUT])
+    answers = by_question(advise(KNN, X[HELD_OUT], nothing, levels=[0.2]))
+    assert answers["few wrong", 0.2].figures["found"] == 1.0
+    assert answers["recall", 0.2].figures == {"labels": 0.0, "reached": 1.0}
+
+
+def test_outputs_of_all_folds_are_understood():
+    folds = np.arange(100) % 2
+    outputs = KNN.predict_proba(X[200:300])
+    for calibrate in (calibrate_outputs, calibrate_labels):
+        predictor = calibrate(outputs, Y[200:300], folds=folds)
+        new = KNN.predict_proba(X[300:500])
+        assert len(advise(predictor, np.stack([new, new**2]), Y[300:500], levels=[0.2]).answers) == 7
+
+
+def test_frames_are_taken_by_the_names_of_labels():
+    names = ["a", "b", "c", "d"]
+    frame, labels = pd.DataFrame(X), pd.DataFrame(Y, columns=names)
+    model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(frame[TRAIN], labels[TRAIN])
+    one = advise(model, frame[HELD_OUT], labels[HELD_OUT][names[::-1]])
+    assert one.answers == advise(model, frame[HELD_OUT], labels[HELD_OUT]).answers
+
+
+def test_table_has_a_row_for_every_question_and_level():
+    table = advise(KNN, X[HELD_OUT], Y[HELD_OUT], levels=[0.2, 0.1]).to_frame()
+    assert table.index.names == ["question", "level"]
+    assert table.loc[("recall", 0.1), "code"] == "RecallController(classifier, target=0.9).fit(X, y).predict(X_new)"
+    assert len(table) == 14
+    assert {"informative", "answer", "labels", "median_size", "accepted"} <= {*table.columns}
+
+
+def test_text_names_what_to_ask_first_and_is_shown_by_notebooks():
+    advice = Advice((Answer("recall", 0.1, True, "2 < 3 labels", "RecallController(classifier)"),), 9, "9 labels.")
+    assert str(advice).startswith(
+        "9 labels.\n\nAsk first: Which labels hold nearly all true ones?\n    RecallController("
+    )
+    assert "Here classifier is your learner, not fitted" in " ".join(str(advice).split())
+    assert "2 &lt; 3 labels" in advice._repr_html_()
+    assert all(len(line) <= 110 for line in str(advise(KNN, X[HELD_OUT], Y[HELD_OUT])).splitlines())
+
+
+def test_code_runs_as_it_is_written():
+    """Every line that is recommended, with the names that it uses."""
+    model = MODELS["inductive"].fit(X[TRAIN], Y[TRAIN])
+    names = {"model": model, "classifier": MLkNNClassifier(), "X": X[HELD_OUT], "y": Y[HELD_OUT], "X_new": X[:5]}
+    exec("from labelsure import *", names)
+    for answer in advise(model, X[HELD_OUT], Y[HELD_OUT]).answers:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            assert len(eval(answer.code, names)) == 5
+
+
+def test_same_draws_same_advice():
+    one, other = (advise(KNN, X[HELD_OUT], Y[HELD_OUT], random_state=3) for _ in range(2))
+    assert one.answers == other.answers
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((KNN,), "X is required with a model"),
+        ((KNN, X), "y is required with a MLkNNClassifier"),
+        ((MLkNNClassifier, X, Y), "got the class MLkNNClassifier"),
+        ((RecallController(), X, Y), "not fitted yet"),
+        ((KNN, X, Y[:10]), "X and y must have the same number of rows"),
+        ((KNN, X[:10], Y[:10]), "at least 20 examples, half of which calibrate, got 10"),
+        ((KNN, X, Y.astype(float) * np.nan), "y must hold only 0 and 1, got nan"),
+    ],
+)
+def test_bad_models_and_examples_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        advise(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"levels": []}, "levels must hold at least one number"),
+        ({"levels": [0.0]}, "significance must be a number strictly between 0 and 1, got 0.0"),
+        ({"max_objects": 5}, "max_objects must be a whole number of at least 20"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        advise(KNN, X, Y, **options)
+
+
+def test_predictions_refuse_objects_and_other_labels():
+    predictions = MODELS["cross"].fit(X[TRAIN], Y[TRAIN]).predict_labelsets(X[HELD_OUT])
+    with pytest.raises(ValueError, match="X goes with a model"):
+        advise(predictions, X[HELD_OUT])
+    with pytest.raises(ValueError, match="must have the same number of rows"):
+        advise(predictions, y=Y)

@@ -1,0 +1,264 @@
+"""Recall, precision and cover under control around classifiers: as scikit-learn users see them."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import make_multilabel_classification
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from expected_failed_checks import assert_fails_only_where_declared, expected_failed_checks
+from labelsure import (
+    CoverController,
+    MLkNNClassifier,
+    PrecisionController,
+    RecallController,
+    control_cover,
+    control_precision,
+    control_recall,
+)
+from labelsure.estimators import outputs_of
+
+X, Y = make_multilabel_classification(n_samples=400, n_features=6, n_classes=4, length=80, random_state=0)
+KINDS = [RecallController, PrecisionController, CoverController]
+WITH_FOLDS = [RecallController, CoverController]
+KNN = MLkNNClassifier()
+
+
+class Untouched(ClassifierMixin, BaseEstimator):
+    """A classifier that must never be fitted."""
+
+    def fit(self, *examples):
+        raise AssertionError(f"something was fitted on {examples}")
+
+    def predict_proba(self, objects):
+        raise AssertionError(f"something was asked about {objects}")
+
+
+@pytest.mark.filterwarnings("ignore:The calibration examples")
+@pytest.mark.parametrize("kind", KINDS)
+def test_controllers_pass_the_checks_of_scikit_learn_but_for_those_declared(kind):
+    estimator = kind(OneVsRestClassifier(LogisticRegression()), target=0.5)
+    expected = expected_failed_checks(estimator)
+    results = check_estimator(estimator, expected_failed_checks=expected, on_fail=None)
+    assert_fails_only_where_declared(results, expected)
+
+
+@pytest.mark.parametrize(
+    ("kind", "control"),
+    [
+        (RecallController(KNN, target=0.8, prefit=True), lambda o, y: control_recall(o, y, target=0.8)),
+        (
+            RecallController(KNN, target=0.8, method="rcps", delta=0.2, bound="hoeffding-bentkus", prefit=True),
+            lambda o, y: control_recall(o, y, target=0.8, method="rcps", delta=0.2, bound="hoeffding-bentkus"),
+        ),
+        (
+            PrecisionController(KNN, target=0.7, thresholds=21, delta=0.2, prefit=True),
+            lambda o, y: control_precision(o, y, target=0.7, thresholds=21, delta=0.2),
+        ),
+        (CoverController(KNN, target=0.8, prefit=True), lambda o, y: control_cover(o, y, target=0.8)),
+        (
+            CoverController(KNN, target=0.8, form="chance", prefit=True),
+            lambda o, y: control_cover(o, y, target=0.8, form="chance"),
+        ),
+    ],
+)
+def test_controller_around_a_fitted_model_is_the_array_function(kind, control):
+    fitted = clone(KNN).fit(X[:150], Y[:150])
+    model = clone(kind).set_params(estimator=fitted).fit(X[150:300], Y[150:300])
+    expected = control(fitted.predict_proba(X[150:300]), Y[150:300])
+    assert model.predictors_ == [expected]
+    assert model.statement_ == expected.statement
+    assert model.predict(X[300:]).tolist() == expected.predict(fitted.predict_proba(X[300:])).tolist()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_held_out_part_calibrates_a_model_that_has_not_seen_it(kind):
+    model = kind(KNN, target=0.7, calibration_size=100, random_state=0).fit(X, Y)
+    (rows,) = model.fold_indices_
+    others = np.setdiff1d(np.arange(400), rows)
+    assert len(rows) == 100
+    again = kind(clone(KNN).fit(X[others], Y[others]), target=0.7, prefit=True).fit(X[rows], Y[rows])
+    assert again.predictors_ == model.predictors_
+    assert (np.diff(rows) < 0).any()  # bets on one example after the other must not meet them as they were sorted
+
+
+@pytest.mark.parametrize("kind", WITH_FOLDS)
+@pytest.mark.parametrize("merge", ["random", "majority", "any", "cv-crc"])
+def test_votes_of_the_folds_decide(kind, merge):
+    model = kind(KNN, target=0.7, cv=5, merge=merge, random_state=0).fit(X[:300], Y[:300])
+    assert sorted(np.concatenate(model.fold_indices_)) == list(range(300))
+    of_folds = [p.predict(outputs_of(m, X[300:], 4)) for p, m in zip(model.predictors_, model.models_, strict=True)]
+    votes = np.sum(of_folds, axis=0)
+    predicted = model.predict(X[300:])
+    if merge == "random":
+        assert ((predicted == 1) | (votes < 5)).all()
+        assert ((predicted == 0) | (votes > 0)).all()
+    else:
+        assert predicted.tolist() == (votes >= (3 if merge == "majority" else 1)).astype(int).tolist()
+    assert "5 folds:" in model.statement_
+    assert ("at least 0.4" if merge == "majority" else "at least 0.7") in model.statement_
+
+
+def test_threshold_for_all_folds_spares_a_fold():
+    """The one threshold of cv-crc is the highest with total loss + m at most alpha (n + m)."""
+    model = RecallController(KNN, target=0.7, cv=5, merge="cv-crc", random_state=0).fit(X[:300], Y[:300])
+    rows = np.concatenate(model.fold_indices_)
+    outputs = np.concatenate(
+        [outputs_of(m, X[part], 4) for m, part in zip(model.models_, model.fold_indices_, strict=True)]
+    )
+    losses = {
+        t: np.sum(((outputs < t) & (Y[rows] == 1)).sum(axis=1) / np.maximum(Y[rows].sum(axis=1), 1))
+        for t in np.unique(outputs[Y[rows] == 1])
+    }
+    passing = [t for t, total in losses.items() if total + 60 <= 0.3 * 360 + 1e-9]
+    assert {predictor.threshold for predictor in model.predictors_} == {max(passing)}
+
+
+def test_cover_for_all_folds_spares_a_fold():
+    model = CoverController(KNN, target=0.7, cv=5, merge="cv-crc", random_state=0).fit(X[:300], Y[:300])
+    ranks = []
+    for fitted, rows in zip(model.models_, model.fold_indices_, strict=True):
+        order = np.argsort(-outputs_of(fitted, X[rows], 4), axis=1, kind="stable")
+        place = np.argsort(order, axis=1) + 1
+        ranks += np.where(Y[rows] == 1, place, 0).max(axis=1).tolist()
+    least = min(k for k in range(5) if sum(rank > k for rank in ranks) + 60 <= 0.3 * 360 + 1e-9)
+    assert {cover.limit for cover in model.predictors_} == {least}
+
+
+def test_draws_belong_to_objects():
+    model = RecallController(KNN, target=0.7, cv=5, random_state=0).fit(X[:300], Y[:300])
+    together = model.predict(X[300:])
+    one_by_one = np.concatenate([model.predict(X[[i]]) for i in range(399, 299, -1)])[::-1]
+    assert together.tolist() == one_by_one.tolist()
+    assert (together != clone(model).set_params(merge="any").fit(X[:300], Y[:300]).predict(X[300:])).any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_same_seed_same_answers_after_cloning_and_pickling(kind):
+    model = kind(KNN, target=0.7, random_state=3).fit(X[:300], Y[:300])
+    answers = model.predict(X[300:]).tolist()
+    assert clone(model).fit(X[:300], Y[:300]).predict(X[300:]).tolist() == answers
+    assert pickle.loads(pickle.dumps(model)).predict(X[300:]).tolist() == answers
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_frames_pipelines_and_names(kind):
+    names = ["sea", "city", "wood", "sky"]
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    labels = pd.DataFrame(Y, columns=names)
+    learner = make_pipeline(StandardScaler(), OneVsRestClassifier(LogisticRegression()))
+    model = kind(learner, target=0.7, random_state=0).fit(frame[:300], labels[:300])
+    assert model.label_names_ == tuple(names)
+    assert model.feature_names_in_.tolist() == list("abcdef")
+    plain = kind(learner, target=0.7, random_state=0).fit(X[:300], Y[:300], label_names=names)
+    assert plain.predict(X[300:]).tolist() == model.predict(frame[300:]).tolist()
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[300:].rename(columns={"a": "z"}))
+
+
+def test_controllers_work_inside_a_pipeline_and_a_grid_search():
+    pipeline = make_pipeline(StandardScaler(), RecallController(KNN, random_state=0))
+    search = GridSearchCV(pipeline, {"recallcontroller__target": [0.5, 0.9]}, scoring="recall_micro", cv=2)
+    assert search.fit(X, Y).best_params_ == {"recallcontroller__target": 0.9}
+
+
+def test_sparse_objects_and_labels_are_understood():
+    learner = OneVsRestClassifier(LogisticRegression())
+    thin = RecallController(learner, random_state=0).fit(sparse.csr_array(X[:300]), sparse.csr_array(Y[:300]))
+    dense = RecallController(learner, random_state=0).fit(X[:300], Y[:300])
+    assert thin.predict(sparse.csr_array(X[300:])).tolist() == dense.predict(X[300:]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (RecallController(Untouched(), target=1.0), "target must be a number strictly between 0 and 1, got 1.0"),
+        (RecallController(Untouched(), method="other"), "method must be one of 'crc', 'rcps', got 'other'"),
+        (RecallController(Untouched(), delta=0.1), "delta goes with method='rcps'"),
+        (RecallController(Untouched(), method="rcps", bound="x"), "bound must be one of"),
+        (RecallController(Untouched(), method="rcps", cv=5), "method='rcps' goes with a part held out"),
+        (RecallController(Untouched(), cv=5, merge="mean"), "merge must be one of"),
+        (RecallController(Untouched(), cv=1), "cv must be a whole number of at least 2"),
+        (RecallController(Untouched(), cv=5, prefit=True), "cv goes without prefit=True"),
+        (RecallController(Untouched(), cv=KFold(20), merge="cv-crc"), "takes cv as a whole number"),
+        (RecallController(Untouched(), cv=5, merge="cv-crc"), "takes at least 9 folds for target=0.9, got cv=5"),
+        (RecallController(Untouched(), calibration_size=1.5), "calibration_size must be a share below 1"),
+        (RecallController(LinearRegression()), "estimator must be a classifier"),
+        (RecallController(MLkNNClassifier), "got the class MLkNNClassifier"),
+        (PrecisionController(Untouched(), delta=0), "delta must be a number strictly between 0 and 1"),
+        (PrecisionController(Untouched(), thresholds="many"), "thresholds must be a whole number or numbers"),
+        (PrecisionController(Untouched(), correction="none"), "correction must be one of"),
+        (CoverController(Untouched(), form="number"), "form must be one of 'count', 'chance', 'threshold'"),
+        (CoverController(Untouched(), target=0), "target must be a number strictly between 0 and 1"),
+    ],
+)
+def test_bad_parameters_are_named_before_anything_is_fitted(model, message):
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (Y[:300], "X and y must have the same number of rows"),
+        (Y + 1, "y must hold only 0 and 1, got 2"),
+        (Y[:, 0], "y must be a label matrix"),
+        (np.full(Y.shape, np.nan), "y must have at least one known label in every row, got only NaN in row 0"),
+    ],
+)
+def test_bad_labels_are_named_before_anything_is_fitted(labels, message):
+    with pytest.raises(ValueError, match=message):
+        RecallController(Untouched()).fit(X, labels)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_controller_must_be_fitted(kind):
+    with pytest.raises(NotFittedError):
+        kind(KNN).predict(X)
+
+
+def test_too_few_examples_are_said_and_promise_nothing_wrong():
+    with pytest.warns(UserWarning, match=r"5 of them, do not show target=0.9. Where that is so all labels are"):
+        model = RecallController(KNN, calibration_size=5, random_state=0).fit(X, Y)
+    assert not model.reached_
+    assert model.predict(X).all()
+    with pytest.warns(UserWarning, match="no label is predicted"):
+        silent = PrecisionController(KNN, target=0.99, calibration_size=5, random_state=0).fit(X, Y)
+    assert not silent.predict(X).any()
+
+
+def test_unknown_labels_calibrate_and_do_not_train():
+    """The classifier inside sees only examples that are known completely."""
+    hidden = Y.astype(float)
+    hidden[np.random.default_rng(0).random(Y.shape) < 0.1] = np.nan
+    hidden[np.isnan(hidden).all(axis=1), 0] = 0.0
+    for kind in (RecallController, PrecisionController):
+        model = kind(KNN, target=0.6, calibration_size=150, random_state=0).fit(X, hidden)
+        (rows,) = model.fold_indices_
+        others = np.setdiff1d(np.arange(400), rows)
+        complete = others[~np.isnan(hidden[others]).any(axis=1)]
+        fitted = clone(KNN).fit(X[complete], Y[complete])
+        control = control_recall if kind is RecallController else control_precision
+        assert model.predictors_ == [control(fitted.predict_proba(X[rows]), hidden[rows], target=0.6)]
+        assert "examples have unknown labels" in model.statement_
+    folds = RecallController(KNN, target=0.6, cv=4, random_state=0).fit(X, hidden)
+    assert "of the 400 examples have unknown labels" in folds.statement_
+
+
+def test_unknown_labels_are_refused_where_they_cannot_be_used():
+    hidden = Y.astype(float)
+    hidden[:, 0] = np.nan
+    with pytest.raises(ValueError, match="y must have training examples without NaN"):
+        RecallController(Untouched()).fit(X, hidden)
+    with pytest.raises(ValueError, match="whether all true labels are covered is not known"):
+        CoverController(Untouched()).fit(X, hidden)

@@ -1,0 +1,119 @@
+"""Votes of folds: how many are enough, and whether the risk is under control with few examples and a poor learner."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import norm
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.neighbors import KNeighborsClassifier
+
+from labelsure import CoverController, RecallController
+from labelsure._core.randomness import DRAW_UNIT
+from labelsure.decisions._fold_votes import merge_votes, proven_level
+
+FALSE_ALARM = 1e-4
+MERGES = ["random", "majority", "any", "cv-crc"]
+
+
+@st.composite
+def ballots(draw):
+    n_folds, q = draw(st.integers(2, 7)), draw(st.integers(1, 4))
+    return draw(arrays(np.int64, (n_folds, 1, q), elements=st.integers(0, 1)))
+
+
+@given(ballots())
+def test_random_votes_keep_a_label_exactly_as_often_as_folds_predict_it(folds):
+    """The first draw that drops a label, found among all 2^31 by where the votes say it is."""
+    n_folds = len(folds)
+    for label, votes in enumerate(folds.sum(axis=0)[0]):
+        kept = -(-int(votes) * DRAW_UNIT // n_folds)  # draws 1 .. kept keep it, a share of at least votes / K
+        assert Fraction(kept, DRAW_UNIT) >= Fraction(int(votes), n_folds)
+        for draw in {1, kept, kept + 1, DRAW_UNIT} - {0, DRAW_UNIT + 1}:
+            assert merge_votes(folds, "random", np.array([draw]))[0, label] == (draw <= kept)
+
+
+@given(ballots(), arrays(np.int8, 4, elements=st.integers(0, 1)))
+def test_losses_of_votes_are_bounded_by_the_mean_of_the_folds(folds, truth):
+    true = np.flatnonzero(truth[: folds.shape[2]])
+    if len(true) == 0:
+        return
+    missed = 1 - folds[:, 0, true]
+    losses = {"share": missed.mean(axis=1), "any": missed.max(axis=1)}
+    votes = {merge: 1 - merge_votes(folds, merge, None)[0, true] for merge in ("majority", "any")}
+    for name, of_folds in losses.items():
+        summary = np.mean if name == "share" else np.max
+        assert summary(votes["majority"]) <= 2 * of_folds.mean() + 1e-12
+        assert summary(votes["any"]) <= of_folds.min() + 1e-12
+        over_draws = summary(1 - folds[:, 0, true].mean(axis=0))
+        assert over_draws <= of_folds.mean() + 1e-12
+
+
+def test_what_is_proven_is_what_was_asked_for_but_for_a_majority():
+    assert [proven_level(Fraction(9, 10), merge) for merge in MERGES] == [
+        Fraction(9, 10), Fraction(4, 5), Fraction(9, 10), Fraction(9, 10)]  # fmt: skip
+    assert proven_level(Fraction(1, 5), "majority") == 0
+
+
+def chances_of(X):
+    return np.stack([X[:, 0], X[:, 1], X.prod(axis=1)], axis=1)
+
+
+def draw_examples(rng, n):
+    X = rng.random((n, 2))
+    return X, (rng.random((n, 3)) < chances_of(X)).astype(int)
+
+
+class Knowing(ClassifierMixin, BaseEstimator):
+    """Knows the chances: outputs without ties, and a risk as near to the level as it gets."""
+
+    def fit(self, *examples):
+        self.n_seen_ = len(examples[0])
+        return self
+
+    def predict_proba(self, X):
+        return chances_of(X)
+
+
+LEARNERS = {"neighbours": KNeighborsClassifier(3), "knowing": Knowing()}
+
+
+def mean_loss(kind, merge, target, n_trials, seed, learner="neighbours"):
+    """Of 40 examples in 5 folds of 8: thresholds far apart and, with 3 neighbours, outputs full of ties."""
+    losses = []
+    for rng in np.random.default_rng(seed).spawn(n_trials):
+        X, Y = draw_examples(rng, 40)
+        new, truth = draw_examples(rng, 40)
+        options = {"target": target, "cv": 5, "merge": merge, "random_state": int(rng.integers(2**31))}
+        model = kind(LEARNERS[learner], **options)
+        missed = (model.fit(X, Y).predict(new) == 0) & (truth == 1)
+        share = missed.sum(axis=1) / np.maximum(truth.sum(axis=1), 1)
+        losses.append(share.mean() if kind is RecallController else missed.any(axis=1).mean())
+    return np.mean(losses), np.std(losses) / np.sqrt(n_trials)
+
+
+def assert_proven(kind, merge, target, n_trials, seed, learner="neighbours"):
+    mean, deviation = mean_loss(kind, merge, target, n_trials, seed, learner)
+    allowed = 1 - float(proven_level(Fraction(str(target)), merge))
+    assert mean <= allowed + norm.isf(FALSE_ALARM) * deviation
+    return mean
+
+
+@pytest.mark.parametrize("kind", [RecallController, CoverController])
+def test_expected_loss_of_folds_is_at_most_what_is_proven(kind):
+    """20 data sets; a correct rule fails with probability at most 1e-4 (normal approximation)."""
+    means = {merge: assert_proven(kind, merge, 0.6, 20, seed=0) for merge in MERGES}
+    assert means["random"] > 0.1  # else nothing was tested
+    assert means["any"] < means["random"]
+
+
+@pytest.mark.validity
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("merge", MERGES)
+@pytest.mark.parametrize("kind", [RecallController, CoverController])
+def test_expected_loss_of_folds_is_at_most_what_is_proven_in_the_long_run(kind, merge, learner):
+    """500 data sets each; false alarm 1e-4 each."""
+    assert_proven(kind, merge, 0.6, 500, seed=1, learner=learner)
