@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelsure.conformal._models import Split
 from labelsure.conformal._sharing import share_models
+from labelsure.conformal._splits import Split
 
 
 def draw_splits(seed, n, n_folds, n_left_over=0):

@@ -14,8 +14,9 @@ from labelsure.conformal._guarantees import GUARANTEES
 from labelsure.conformal._inductive import InductiveConformalClassifier
 from labelsure.conformal._label_wise import LabelWiseConformalClassifier
 from labelsure.conformal._label_wise_outputs import LabelWiseOutputsPredictor, calibrate_labels
-from labelsure.conformal._models import FoldModel, Split, fit_models, hold_out, make_splits, outputs_of_models
+from labelsure.conformal._models import FoldModel, fit_models, outputs_of_models
 from labelsure.conformal._outputs import OutputsPredictor, calibrate_outputs
+from labelsure.conformal._splits import Split, hold_out, make_splits
 from labelsure.conformal._stratified import MultiLabelStratifiedKFold
 from labelsure.conformal._taxonomy import ByCardinality, ByLabel, ByObject, Taxonomy
 

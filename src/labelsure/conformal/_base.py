@@ -14,7 +14,8 @@ from labelsure._core.validation import check_label_matrix, check_same_length, n_
 from labelsure.conformal._calibrator import Calibrator, calibrate, gather_examples
 from labelsure.conformal._choices import Choices, check_choices
 from labelsure.conformal._guarantees import check_guarantee
-from labelsure.conformal._models import Split, check_estimator, fit_models, outputs_of_models, tags_of
+from labelsure.conformal._models import check_estimator, fit_models, outputs_of_models, tags_of
+from labelsure.conformal._splits import Split
 from labelsure.estimators import MultiLabelMixin
 from labelsure.measures import AutoMeasure, Measure, MeasureChoices, Need
 from labelsure.predictions import LabelsetPredictions
@@ -108,13 +109,14 @@ class LabelsetClassifier(WrappingClassifier):
         return self.predict_labelsets(X).labelsets.astype(np.int64)  # the int of scikit-learn's own classifiers
 
     def _check_choices(
-        self, *labels: LabelMatrix, one_fold: bool, training_labels: bool = True
+        self, *labels: LabelMatrix, one_fold: bool, known: Need = Need.TRAINING_LABELS | Need.OUT_OF_FOLD_OUTPUTS
     ) -> tuple[Choices, Measure | AutoMeasure]:
         """Return what was asked for and the measure, or raise ValueError before anything is fitted."""
         given = {name: getattr(self, name) for name in CHOICES if hasattr(self, name)}
         asked = Choices(taxonomy=given.pop("mondrian", None), **given)
-        known: dict[str, Any] = {"label_names": self.label_names_, "training_labels": training_labels}
-        return check_choices(asked, self.measure, *labels, **known, one_fold=one_fold)
+        return check_choices(
+            asked, self.measure, *labels, label_names=self.label_names_, one_fold=one_fold, known=known
+        )
 
 
 class CalibratedClassifier(LabelsetClassifier):
@@ -166,8 +168,8 @@ class CalibratedClassifier(LabelsetClassifier):
     def recalibrate(self, X: MatrixLike, y: LabelMatrixLike, **parameters: Any) -> Self:
         """Return a fitted copy with another measure, guarantee or way of counting, around the same models.
 
-        Nothing is trained again but the measure. Measures that learn from out-of-fold outputs, "auto" among them, take
-        new models: use ``fit``.
+        Nothing is trained again but a new measure. New measures that learn from out-of-fold outputs, "auto" and the
+        default among them, take new models: use ``fit``.
 
         Parameters
         ----------
@@ -201,12 +203,32 @@ class CalibratedClassifier(LabelsetClassifier):
         copy: Self = clone(self).set_params(**parameters)
         copy.__dict__.update({name: value for name, value in vars(self).items() if name.endswith("_")})
         choices, measure = copy._check_choices(labels, one_fold=len(self.models_) == 1)
+        if "measure" not in parameters:
+            return copy._count_anew(X, labels, choices)
         if Need.OUT_OF_FOLD_OUTPUTS in measure.needs:
             raise ValueError(f"{measure!r} learns from out-of-fold outputs, which takes new models: use fit.")
         everyone = np.arange(self.n_examples_)
         trained = self.train_indices_ or [np.setdiff1d(everyone, rows) for rows in self.fold_indices_]
         splits = [Split(*rows) for rows in zip(trained, self.fold_indices_, strict=True)]
         return copy._learn(X, labels, splits, self.seeds_, choices, measure, fitted=self.models_)
+
+    def _count_anew(self, X: MatrixLike, Y: LabelMatrix, choices: Choices) -> Self:
+        """Keep the fitted measures and their scores, and count them in another way."""
+        rows, calibrated = self.fold_indices_, self.calibrator_
+        check_guarantee(choices.guarantee, sizes=[len(of_fold) for of_fold in rows])
+        categories, weights = choices.look_at(X, Y, np.concatenate(rows))
+        folds = tuple(
+            replace(
+                fold,
+                categories=None if categories is None else categories[of_fold],
+                weights=None if weights is None else weights[of_fold],
+            )
+            for fold, of_fold in zip(calibrated.folds, rows, strict=True)
+        )
+        self.calibrator_ = Calibrator(
+            folds, choices, calibrated.seed, calibrated.complementary, self.label_names_, self.n_jobs
+        )
+        return self
 
     def _learn(
         self,
@@ -247,7 +269,8 @@ class CalibratedClassifier(LabelsetClassifier):
         if training is not None:
             examples = [replace(fold, **training) for fold in examples]
         folds = tuple(calibrate(measure, examples, seeds=seeds, n_jobs=self.n_jobs))
-        self.calibrator_ = Calibrator(folds, choices, draw_seed, complementary, self.label_names_, self.n_jobs)
+        alone = complementary and not any(fold.shared for fold in models)
+        self.calibrator_ = Calibrator(folds, choices, draw_seed, alone, self.label_names_, self.n_jobs)
         return self
 
     @property

@@ -25,10 +25,11 @@ from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, 
 from labelsure.conformal._choices import Choices
 from labelsure.conformal._choosing import choose_measure
 from labelsure.conformal._guarantees import GUARANTEES, Merging, state_guarantee
-from labelsure.conformal._models import FoldModel, Split, run_jobs
+from labelsure.conformal._models import FoldModel, run_jobs
 from labelsure.conformal._mondrian import category_engine, grouped_engine
 from labelsure.conformal._ready_outputs import SparseOutputs, compact_engine, keys_of
 from labelsure.conformal._rules import weigh_densities
+from labelsure.conformal._splits import Split
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
 from labelsure.labelsets import Empty, EngineOptions, Fold, LabelsetEngine, make_engine
 from labelsure.measures import AutoMeasure, Measure, MeasureChoice, MeasureChoices, Need
@@ -197,7 +198,8 @@ class Calibrator:
     seed : int
         For draws.
     complementary : bool
-        Whether each fold's model was trained on all other examples.
+        Whether each fold's model and measure were made from all other examples alike, so that bounds by a tournament
+        of folds hold: not where folds share models for their out-of-fold outputs.
     label_names : tuple of str or None
         The labels' names.
     n_jobs : int or None

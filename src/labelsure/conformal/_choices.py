@@ -11,7 +11,7 @@ from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_choice, n_rows
 from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._taxonomy import ByLabel, Categories, Taxonomy, check_objects, check_taxonomy
-from labelsure.measures import AutoMeasure, Measure, MeasureSum, default_measure
+from labelsure.measures import AutoMeasure, Measure, MeasureSum, Need, default_measure
 
 WITHOUT_WEIGHT = {
     "mondrian": "categories of weighed examples have no common denominator, so p-values would be rounded",
@@ -78,7 +78,7 @@ def check_choices(
     *labels: LabelMatrix,
     label_names: Sequence[str] | None,
     one_fold: bool,
-    training_labels: bool = True,
+    known: Need = Need.TRAINING_LABELS | Need.OUT_OF_FOLD_OUTPUTS,
 ) -> tuple[Choices, Measure | AutoMeasure]:
     """Return the choices and the measure, or raise ValueError where they make no sense or exclude each other.
 
@@ -94,8 +94,8 @@ def check_choices(
         What the labels are called.
     one_fold : bool
         Whether there is one model only.
-    training_labels : bool
-        Whether the default measure may be one that learns from the labelsets a model was trained on.
+    known : Need
+        What the default measure can know of training parts.
     """
     mondrian, weight, smoothed = asked.taxonomy, asked.weight, bool(asked.smoothed)
     check_choice(asked.empty, ("auto", "allow", "exclude"), name="empty")
@@ -109,7 +109,7 @@ def check_choices(
     n_labels = labels[0].shape[1]
     taxonomy = None if mondrian is None else check_taxonomy(mondrian, label_names, n_labels)
     if measure is None:
-        measure = default_measure(n_labels, training_labels=training_labels)
+        measure = default_measure(known)
     elif isinstance(measure, str) and measure == "auto":
         measure = AutoMeasure()
     elif isinstance(measure, Measure | AutoMeasure):

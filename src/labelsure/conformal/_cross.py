@@ -10,7 +10,7 @@ from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import LabelMatrixLike, MatrixLike
 from labelsure.conformal._base import CalibratedClassifier
 from labelsure.conformal._guarantees import GUARANTEES
-from labelsure.conformal._models import make_splits
+from labelsure.conformal._splits import make_splits
 from labelsure.measures import AutoMeasure, Measure
 
 

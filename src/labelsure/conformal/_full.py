@@ -115,7 +115,7 @@ class FullConformalClassifier(LabelsetClassifier):
             What the labels are called; None: as the columns of ``y``, where it is a DataFrame.
         """
         X, Y = self._check_fit(X, y, label_names)
-        choices, measure = self._check_choices(Y, one_fold=True, training_labels=False)
+        choices, measure = self._check_choices(Y, one_fold=True, known=Need.NOTHING)
         if Need.OUT_OF_FOLD_OUTPUTS in measure.needs:
             raise ValueError(
                 f"measure={self.measure!r} needs outputs of models that had not seen the example, and full conformal"

@@ -9,9 +9,9 @@ import numpy as np
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import LabelMatrixLike, MatrixLike
 from labelsure.conformal._base import CalibratedClassifier
-from labelsure.conformal._models import Split, hold_out
-from labelsure.conformal._ready_outputs import check_training_part
-from labelsure.measures import AutoMeasure, Measure
+from labelsure.conformal._ready_outputs import check_training_part, known_of
+from labelsure.conformal._splits import Split, hold_out
+from labelsure.measures import AutoMeasure, Measure, Need
 
 
 @dataclass(eq=False, repr=False)
@@ -122,8 +122,10 @@ class InductiveConformalClassifier(CalibratedClassifier):
         if labels is not None and not self.prefit:
             raise ValueError("training_labels goes with prefit=True; without it they are made from X and y.")
         known = [Y] if labels is None else [Y, labels]
-        learns = labels is not None or not self.prefit
-        choices, measure = self._check_choices(*known, one_fold=True, training_labels=learns)
+        there = Need.TRAINING_LABELS | Need.OUT_OF_FOLD_OUTPUTS
+        if self.prefit:
+            there = known_of(labels, outputs)
+        choices, measure = self._check_choices(*known, one_fold=True, known=there)
         split_seed, *seeds = draw_seeds(self.random_state, 3)
         if self.prefit:
             split = Split(np.empty(0, dtype=np.int64), np.arange(len(Y)))

@@ -12,7 +12,8 @@ from labelsure._core.types import IntArray, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import row_index_of
 from labelsure.conformal._base import WrappingClassifier
 from labelsure.conformal._label_wise_outputs import LabelCalibration, predict_values
-from labelsure.conformal._models import Split, fit_models, hold_out, make_splits, outputs_of_models
+from labelsure.conformal._models import fit_models, outputs_of_models
+from labelsure.conformal._splits import Split, hold_out, make_splits
 from labelsure.predictions import LabelWisePredictions
 
 
@@ -135,7 +136,8 @@ class LabelWiseConformalClassifier(WrappingClassifier):
         models = fit_models(self.estimator, X, Y, splits, seeds=seeds, needs=[], n_jobs=self.n_jobs, fitted=fitted)
         self.models_, self.fold_indices_ = [fold.model for fold in models], [split.calibration for split in splits]
         self.smoothed_ = bool(self.smoothed)
-        self.complementary_ = all(len(split.train) + len(split.calibration) == len(Y) for split in splits)
+        complementary = all(len(split.train) + len(split.calibration) == len(Y) for split in splits)
+        self.complementary_ = complementary and not any(fold.shared for fold in models)
         self.calibrated_ = [
             LabelCalibration.of(fold.outputs, Y[rows], conditional=self.conditional)
             for fold, rows in zip(models, self.fold_indices_, strict=True)

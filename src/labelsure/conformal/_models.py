@@ -1,21 +1,20 @@
 """Stage one: a classifier is fitted on the training part of every split, and asked for outputs."""
 
-import math
 import time
-from collections.abc import Iterable, Sequence
-from numbers import Integral
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, check_random_state, get_tags
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
-from labelsure._core.randomness import set_missing_seeds
+from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.running import one_thread, progress_bar
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_count, check_number
-from labelsure.estimators import FittedBase, MLRBFClassifier, fit_base, outputs_of
+from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
+from labelsure.conformal._sharing import share_models
+from labelsure.conformal._splits import Split, make_splits
+from labelsure.estimators import FittedBase, LogitPool, MLRBFClassifier, fit_base, outputs_of
 from labelsure.measures import Need
 
 EXPECTED = (
@@ -25,113 +24,6 @@ EXPECTED = (
 
 INNER_FOLDS = 5
 """Models that give a training part its out-of-fold outputs."""
-
-
-class Split(NamedTuple):
-    """The rows that train a fold's model, and the rows that calibrate it."""
-
-    train: IntArray
-    calibration: IntArray
-
-
-def hold_out(calibration_size: Any, n_examples: int, seed: int) -> Split:
-    """Return the training and the calibration examples, drawn at random, each in ascending order.
-
-    Parameters
-    ----------
-    calibration_size : float or int
-        The share, or the number, of examples that calibrate.
-    n_examples : int
-        How many there are.
-    seed : int
-        For the draw.
-    """
-    size = check_number(calibration_size, name="calibration_size", above=0)
-    whole = isinstance(calibration_size, Integral)
-    if not whole and size >= 1:
-        raise ValueError(
-            f"calibration_size must be a share below 1 or a whole number of examples, got {calibration_size!r}."
-        )
-    # 0.07 * 100 is 7.000000000000001 in floating point: that asks for 7 examples, not 8
-    n_calibration = int(size) if whole else math.ceil(size * n_examples * (1 - 1e-12))
-    if not 0 < n_calibration < n_examples:
-        raise ValueError(
-            f"calibration_size={calibration_size!r} of n_samples={n_examples} must leave at least one example"
-            f" for training and one for calibration, but takes {n_calibration} for calibration."
-        )
-    order = check_random_state(seed).permutation(n_examples)
-    return Split(np.sort(order[n_calibration:]), np.sort(order[:n_calibration]))
-
-
-def make_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, seed: int, *, equal: bool = False) -> list[Split]:
-    """Return the folds that ``cv`` asks for, or raise ValueError where they would make p-values invalid.
-
-    Parameters
-    ----------
-    cv : int, splitter or iterable of (train, calibration) row numbers
-        An int is that many folds, shuffled with ``seed``, of sizes as equal as possible.
-    X, Y : array-likes with n rows
-        Handed to the splitter.
-    seed : int
-        For shuffling.
-    equal : bool
-        Whether an int makes folds of one size, the examples left over only training.
-    """
-    if cv is not None and not isinstance(cv, Integral):
-        return _own_splits(cv, X, Y)
-    n_folds, n_examples = check_count(cv, name="cv", at_least=2), len(Y)
-    if n_folds > n_examples:
-        raise ValueError(
-            f"cv={n_folds} folds need at least {n_folds} examples, got n_samples={n_examples}."
-            " Lower cv or add examples."
-        )
-    order = check_random_state(seed).permutation(n_examples)
-    folds = np.array_split(order[: n_examples // n_folds * n_folds] if equal else order, n_folds)
-    return [Split(np.setdiff1d(order, fold), np.sort(fold)) for fold in folds]
-
-
-def _own_splits(cv: Any, X: MatrixLike, Y: LabelMatrix) -> list[Split]:
-    """Return the splits of a user's own, checked."""
-    from sklearn.model_selection import BaseShuffleSplit
-
-    if isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
-        raise ValueError(
-            "cv must be a whole number of folds, a splitter such as KFold(10, shuffle=True), or a list of"
-            f" (train, calibration) row numbers, got {cv!r}."
-        )
-    if isinstance(cv, BaseShuffleSplit) and cv.get_n_splits(X, Y) > 1:  # its test parts are disjoint only by luck
-        raise ValueError(f"cv must let every example calibrate at most once, got {cv!r}. Use KFold instead.")
-    splits = [_check_split(split, len(Y)) for split in (cv.split(X, Y) if hasattr(cv, "split") else cv)]
-    if not splits:
-        raise ValueError("cv must give at least one fold, got none; an iterator can be used only once, a list again.")
-    uses = np.bincount(np.concatenate([split.calibration for split in splits]))
-    if uses.max() > 1:
-        raise ValueError(
-            f"cv must let every example calibrate at most once, but example {int(uses.argmax())} is in"
-            f" {int(uses.max())} test parts. Use KFold, not ShuffleSplit or a repeated splitter."
-        )
-    return splits
-
-
-def _check_split(split: Any, n_examples: int) -> Split:
-    """Return a split as two arrays of row numbers, or raise ValueError where it cannot be used."""
-    try:
-        train, calibration = (np.asarray(part) for part in split)
-    except (TypeError, ValueError):
-        raise ValueError(f"cv must give pairs of row numbers, (train, calibration), got {split!r}.") from None
-    for part in (train, calibration):
-        if part.ndim != 1 or len(part) == 0:
-            raise ValueError(
-                f"cv must give every fold at least one training and one calibration example, got {split!r}."
-            )
-        if part.dtype.kind not in "iu" or part.min() < 0 or part.max() >= n_examples:
-            raise ValueError(
-                f"cv must give whole row numbers from 0 to {n_examples - 1}, got {part}."
-                " numpy.flatnonzero turns a mask into row numbers."
-            )
-    if np.intersect1d(train, calibration).size:
-        raise ValueError("cv must not let an example calibrate a model that it trained; training and test overlap.")
-    return Split(train, calibration)
 
 
 class FoldModel(NamedTuple):
@@ -147,6 +39,8 @@ class FoldModel(NamedTuple):
         For its training examples, where they are needed.
     out_of_fold_outputs : array of shape (n, q) or None
         The same from models that had not seen the example.
+    shared : bool
+        Whether models that other folds use too had a part in it.
     seconds, out_of_fold_seconds : float
         What the model and its outputs took the processor, and what those of the other models did.
     """
@@ -157,6 +51,7 @@ class FoldModel(NamedTuple):
     out_of_fold_outputs: FloatArray | None = None
     seconds: float = 0.0
     out_of_fold_seconds: float = 0.0
+    shared: bool = False
 
 
 def check_estimator(estimator: Any, *, prefit: bool = False) -> None:
@@ -219,13 +114,29 @@ def fit_models(
     fitted : sequence of classifiers or None
         Models that are fitted already, one for each split: they are only asked.
     """
+    honest = any(Need.OUT_OF_FOLD_OUTPUTS in need for need in needs)
+    pooled = isinstance(estimator, LogitPool) and estimator.learns_from_folds
+    shared = share_models(splits, len(Y)) if fitted is None and (honest or pooled) else None
     models = [None] * len(splits) if fitted is None else fitted
-    jobs = (
-        delayed(_fit_fold)(estimator, X, Y, split, model, needs=needs, seed=seed)
+    jobs = [
+        delayed(_fit_fold)(estimator, X, Y, split, model, needs=needs, seed=seed, shared=shared is not None)
         for seed, split, model in zip(seeds, splits, models, strict=True)
-    )
+    ]
     require = None if fitted is None else "sharedmem"
-    return run_jobs(jobs, n_jobs=n_jobs, description="fitting folds", total=len(splits), require=require)
+    parts = {} if shared is None else shared.splits
+    for seed, split in zip(draw_seeds(seeds[0], len(parts)), parts.values(), strict=True):
+        jobs.append(delayed(_fit_and_ask)(estimator, X, Y, split, seed=seed))
+    done = run_jobs(jobs, n_jobs=n_jobs, description="fitting folds", total=len(jobs), require=require)
+    folds = done[: len(splits)]
+    if shared is None:
+        return folds
+    answers = dict(zip(parts, (answer for answer, _ in done[len(splits) :]), strict=True))
+    seconds = sum(took for _, took in done[len(splits) :]) / len(splits)
+    folds = [fold._replace(out_of_fold_seconds=seconds, shared=True) for fold in folds]
+    return [
+        _finish_fold(fold, shared.gather(split, answers), X, Y, split, needs=needs)
+        for fold, split in zip(folds, splits, strict=True)
+    ]
 
 
 def run_jobs(jobs: Any, *, n_jobs: int | None, description: str, total: int, require: str | None = None) -> list[Any]:
@@ -239,21 +150,74 @@ def run_jobs(jobs: Any, *, n_jobs: int | None, description: str, total: int, req
 
 
 def _fit_fold(
-    estimator: Any, X: MatrixLike, Y: LabelMatrix, split: Split, model: Any, *, needs: Sequence[Need], seed: int
+    estimator: Any,
+    X: MatrixLike,
+    Y: LabelMatrix,
+    split: Split,
+    model: Any,
+    *,
+    needs: Sequence[Need],
+    seed: int,
+    shared: bool,
 ) -> FoldModel:
+    """Return a fold's model with its outputs; where models are shared, without what needs those."""
     start, n_labels = time.process_time(), Y.shape[1]  # of this process alone, in which nothing else runs
-    training = out_of_fold = None
+    out_of_fold = None
     # a model that was trained elsewhere is calibrated with all there is, whatever kind of table that may be
     trained_on, asked = (_safe_indexing(X, rows) for rows in split) if len(split.train) else (None, X)
     with one_thread():
-        model = fit_model(estimator, trained_on, Y[split.train], seed=seed) if model is None else model
-        outputs = outputs_of(model, asked, n_labels)
-        if any(Need.TRAINING_OUTPUTS in need and Need.OUT_OF_FOLD_OUTPUTS not in need for need in needs):
-            training = outputs_of(model, trained_on, n_labels)
+        if model is None:
+            model = fit_model(estimator, trained_on, Y[split.train], seed=seed, members_only=shared)
+        if shared and _is_unfinished(model):
+            return FoldModel(model, np.empty((0, n_labels)), seconds=time.process_time() - start)
+        outputs, training = _ask(model, trained_on, asked, n_labels, needs)
         seconds = time.process_time() - start
-        if any(Need.OUT_OF_FOLD_OUTPUTS in need for need in needs):
-            out_of_fold = out_of_fold_outputs(estimator, trained_on, Y[split.train], seed=seed)
+        if not shared and any(Need.OUT_OF_FOLD_OUTPUTS in need for need in needs):
+            out_of_fold = getattr(model.estimator, "out_of_fold_outputs_", None)  # pools have them already
+            if out_of_fold is None:
+                out_of_fold = out_of_fold_outputs(estimator, trained_on, Y[split.train], seed=seed)
     return FoldModel(model, outputs, training, out_of_fold, seconds, time.process_time() - start - seconds)
+
+
+def _ask(
+    model: Any, trained_on: MatrixLike, asked: MatrixLike, n_labels: int, needs: Sequence[Need]
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return a fitted model's outputs for its calibration examples and, where needed, for its training examples."""
+    wanted = any(Need.TRAINING_OUTPUTS in need and Need.OUT_OF_FOLD_OUTPUTS not in need for need in needs)
+    return outputs_of(model, asked, n_labels), outputs_of(model, trained_on, n_labels) if wanted else None
+
+
+def _fit_and_ask(estimator: Any, X: MatrixLike, Y: LabelMatrix, split: Split, *, seed: int) -> tuple[FloatArray, float]:
+    """Return what a shared model says about the examples it left out, and the seconds that this took.
+
+    Of a pool these are the logits of its members, (m, q, M), else outputs, (m, q).
+    """
+    start = time.process_time()
+    with one_thread():
+        model = fit_model(estimator, _safe_indexing(X, split.train), Y[split.train], seed=seed, members_only=True)
+        asked = _safe_indexing(X, split.calibration)
+        unfinished = _is_unfinished(model)
+        answer = model.estimator.member_outputs(asked) if unfinished else outputs_of(model, asked, Y.shape[1])
+    return answer, time.process_time() - start
+
+
+def _finish_fold(
+    fold: FoldModel, answers: FloatArray, X: MatrixLike, Y: LabelMatrix, split: Split, *, needs: Sequence[Need]
+) -> FoldModel:
+    """Return the fold with out-of-fold outputs; its pool learns weights from the answers of shared models first."""
+    if not _is_unfinished(fold.model):
+        return fold._replace(out_of_fold_outputs=answers)
+    pool = fold.model.estimator.learn_weights(answers, Y[split.train])
+    with one_thread():
+        trained_on, asked = (_safe_indexing(X, rows) for rows in split)
+        outputs, training = _ask(fold.model, trained_on, asked, Y.shape[1], needs)
+    return fold._replace(outputs=outputs, training_outputs=training, out_of_fold_outputs=pool.out_of_fold_outputs_)
+
+
+def _is_unfinished(model: Any) -> bool:
+    """Whether the model is a pool whose members wait for their weights."""
+    pool = getattr(model, "estimator", None)
+    return isinstance(pool, LogitPool) and not hasattr(pool, "weights_")
 
 
 def out_of_fold_outputs(estimator: Any, X: MatrixLike, Y: LabelMatrix, *, seed: int) -> FloatArray:
@@ -267,13 +231,17 @@ def out_of_fold_outputs(estimator: Any, X: MatrixLike, Y: LabelMatrix, *, seed: 
     return outputs
 
 
-def fit_model(estimator: Any, X: MatrixLike, Y: LabelMatrix, *, seed: int) -> FittedBase:
+def fit_model(estimator: Any, X: MatrixLike, Y: LabelMatrix, *, seed: int, members_only: bool = False) -> FittedBase:
     """Fit a copy of the classifier, the default for None, with ``seed`` wherever the user left a random_state at None.
 
-    Where that fails and the classifier seems to be for one label at a time, say what to do.
+    Where that fails and the classifier seems to be for one label at a time, say what to do. With ``members_only``, the
+    weights of a pool are left to be learned.
     """
     copy = clone(MLRBFClassifier() if estimator is None else estimator)
     set_missing_seeds(copy, seed)  # in place: set_params of a FrozenEstimator returns nothing
+    if members_only and isinstance(copy, LogitPool) and copy.learns_from_folds:
+        everything = np.ones(Y.shape[1], dtype=bool)
+        return FittedBase(copy.fit_members(X, Y), learned=everything, fixed=np.where(everything, np.nan, 0.0))
     try:
         return fit_base(copy, X, Y)
     except ValueError as error:

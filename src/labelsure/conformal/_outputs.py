@@ -17,11 +17,12 @@ from labelsure.conformal._ready_outputs import (
     SparseOutputs,
     TrainingPart,
     check_training_part,
+    known_of,
     read_outputs,
     read_per_fold,
     rows_of_folds,
 )
-from labelsure.measures import AutoMeasure, Measure, MeasureChoices
+from labelsure.measures import AutoMeasure, Measure, MeasureChoices, Need
 from labelsure.predictions import LabelsetPredictions
 
 
@@ -185,7 +186,7 @@ def calibrate_outputs(
         *known,
         label_names=names,
         one_fold=folds is None,
-        training_labels=training[0][0] is not None and not isinstance(checked, SparseOutputs),
+        known=Need.NOTHING if isinstance(checked, SparseOutputs) else known_of(*training[0]),
     )
     check_guarantee(guarantee, sizes=[int(of_fold.sum()) for of_fold in rows])
     categories, weights = choices.look_at(X, labels)

@@ -11,7 +11,7 @@ from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure._core.validation import check_label_matrix, check_number, check_outputs, check_same_length
 from labelsure.conformal._guarantees import Merging
 from labelsure.labelsets import CompactEngine, CompactObject, Empty, Fold, LabelsetEngine, StrangestEmpty
-from labelsure.measures import Measure
+from labelsure.measures import Measure, Need
 
 TrainingPart = tuple[LabelMatrix | None, FloatArray | None]
 """Labels and outputs of the examples that a model was trained on, as far as they are known."""
@@ -145,6 +145,12 @@ def check_training_part(
             raise ValueError("training_outputs goes with training_labels: pass the labels of the same examples too.")
         check_same_length(outputs, labels, names=("training_outputs", "training_labels"))
     return labels, outputs
+
+
+def known_of(labels: LabelMatrix | None, outputs: FloatArray | None) -> Need:
+    """Return what is known of a training part: its labels, and outputs that are taken for out-of-fold ones."""
+    known = Need.NOTHING if labels is None else Need.TRAINING_LABELS
+    return known if outputs is None else known | Need.OUT_OF_FOLD_OUTPUTS
 
 
 def compact_engine(

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from labelsure._core.types import FloatArray, IntArray
-from labelsure.conformal._models import Split
+from labelsure.conformal._splits import Split
 
 N_GROUPS = 5
 """With fewer, models would be trained on too few of the examples; with more there are more of them."""

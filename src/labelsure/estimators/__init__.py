@@ -7,12 +7,14 @@ from labelsure.estimators._mlknn import MLkNNClassifier
 from labelsure.estimators._mlnb import MLNBClassifier
 from labelsure.estimators._mlrbf import MLRBFClassifier
 from labelsure.estimators._pool import PooledClassifier
+from labelsure.estimators._pool_base import LogitPool
 from labelsure.estimators._recalibrated import RecalibratedClassifier
 from labelsure.estimators._table_pool import table_pool
 
 __all__ = [
     "BPMLLClassifier",
     "FittedBase",
+    "LogitPool",
     "MLNBClassifier",
     "MLRBFClassifier",
     "MLkNNClassifier",

@@ -69,6 +69,11 @@ class LogitPool(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
         """Return logits, of shape (n, q, M), for the training rows from members that were not trained on them."""
         return out_of_fold_logits(plan.members, X, Y, folds, plan.params, self.n_jobs)
 
+    @property
+    def learns_from_folds(self) -> bool:
+        """Whether ``fit`` takes inner folds, which whoever fits the pool on many parts of the data can share."""
+        return self._fixed_weights(len(self._named_members())) is None
+
     def fit(self, X: MatrixLike, y: LabelMatrixLike, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit the members, and learn their weights from what copies of them say of examples they were not shown.
 

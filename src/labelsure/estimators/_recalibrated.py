@@ -91,6 +91,11 @@ class RecalibratedClassifier(LogitPool):
     def _from_bags(self) -> bool:
         return isinstance(self.cv, str) and self.cv == OUT_OF_BAG
 
+    @property
+    def learns_from_folds(self) -> bool:
+        """Whether ``fit`` takes inner folds."""
+        return not self._from_bags
+
     def _prepared_members(self) -> list[tuple[str, Any]]:
         ((name, member),) = super()._prepared_members()
         if self._from_bags:

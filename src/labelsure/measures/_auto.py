@@ -11,9 +11,8 @@ from sklearn.base import BaseEstimator
 from labelsure._core.validation import check_count, check_significance
 from labelsure.measures._base import Measure, Need
 from labelsure.measures._errors import PowerMeasure
-from labelsure.measures._likelihoods import LabelsetPrior, LogLossMeasure
-from labelsure.measures._penalties import UnseenPenalty
-from labelsure.measures._registry import MANY_LABELS, MEASURES, make_measures, read_measure
+from labelsure.measures._posterior import USUAL, PosteriorMeasure
+from labelsure.measures._registry import MEASURES, make_measures, read_measure
 
 CANDIDATES = (
     "power+unseen:0.3",
@@ -40,29 +39,32 @@ CANDIDATES = (
 """Those with penalties first: where it makes little difference, one of them is chosen."""
 
 
-def default_measure(n_labels: int, *, training_labels: bool) -> Measure:
+def default_measure(known: Need) -> Measure:
     """Return the measure with the smallest regions on the whole in docs/experiments.md, of those that are fast.
 
     Parameters
     ----------
-    n_labels : int
-        The number of labels.
-    training_labels : bool
-        Whether the labelsets that the model was trained on are known; if not, the measure is the paper's.
+    known : Need
+        What is known of training parts. With out-of-fold outputs the posterior's parameters are learned from them,
+        with labels alone they are usual ones, and with neither the measure is the paper's.
 
     Examples
     --------
-    >>> from labelsure.measures import default_measure
-    >>> default_measure(14, training_labels=True)
-    LogLossMeasure() + LabelsetPrior()
-    >>> default_measure(159, training_labels=True)
-    LogLossMeasure() + UnseenPenalty()
-    >>> default_measure(14, training_labels=False)
+    >>> from labelsure.measures import Need, default_measure
+    >>> default_measure(Need.TRAINING_LABELS | Need.OUT_OF_FOLD_OUTPUTS)
+    PosteriorMeasure()
+    >>> default_measure(Need.TRAINING_LABELS)
+    PosteriorMeasure(intercepts=0.0, marginals_share=0.7, prior_exponent=0.7,
+                     temperature=1.0)
+    >>> default_measure(Need.NOTHING)
     PowerMeasure()
     """
-    if not training_labels:
+    if Need.TRAINING_LABELS not in known:
         return PowerMeasure()
-    return LogLossMeasure() + (LabelsetPrior() if n_labels <= MANY_LABELS else UnseenPenalty())
+    if Need.OUT_OF_FOLD_OUTPUTS in known:
+        return PosteriorMeasure()
+    exponent, share, slope, intercept = USUAL
+    return PosteriorMeasure(prior_exponent=exponent, marginals_share=share, temperature=1 / slope, intercepts=intercept)
 
 
 def default_candidates(n_labels: int) -> list[Measure]:

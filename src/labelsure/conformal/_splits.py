@@ -1,0 +1,119 @@
+"""Which examples train a model, and which calibrate it."""
+
+import math
+from collections.abc import Iterable
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from labelsure._core.types import IntArray, LabelMatrix, MatrixLike
+from labelsure._core.validation import check_count, check_number
+
+
+class Split(NamedTuple):
+    """The rows that train a fold's model, and the rows that calibrate it."""
+
+    train: IntArray
+    calibration: IntArray
+
+
+def hold_out(calibration_size: Any, n_examples: int, seed: int) -> Split:
+    """Return the training and the calibration examples, drawn at random, each in ascending order.
+
+    Parameters
+    ----------
+    calibration_size : float or int
+        The share, or the number, of examples that calibrate.
+    n_examples : int
+        How many there are.
+    seed : int
+        For the draw.
+    """
+    size = check_number(calibration_size, name="calibration_size", above=0)
+    whole = isinstance(calibration_size, Integral)
+    if not whole and size >= 1:
+        raise ValueError(
+            f"calibration_size must be a share below 1 or a whole number of examples, got {calibration_size!r}."
+        )
+    # 0.07 * 100 is 7.000000000000001 in floating point: that asks for 7 examples, not 8
+    n_calibration = int(size) if whole else math.ceil(size * n_examples * (1 - 1e-12))
+    if not 0 < n_calibration < n_examples:
+        raise ValueError(
+            f"calibration_size={calibration_size!r} of n_samples={n_examples} must leave at least one example"
+            f" for training and one for calibration, but takes {n_calibration} for calibration."
+        )
+    order = check_random_state(seed).permutation(n_examples)
+    return Split(np.sort(order[n_calibration:]), np.sort(order[:n_calibration]))
+
+
+def make_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, seed: int, *, equal: bool = False) -> list[Split]:
+    """Return the folds that ``cv`` asks for, or raise ValueError where they would make p-values invalid.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of (train, calibration) row numbers
+        An int is that many folds, shuffled with ``seed``, of sizes as equal as possible.
+    X, Y : array-likes with n rows
+        Handed to the splitter.
+    seed : int
+        For shuffling.
+    equal : bool
+        Whether an int makes folds of one size, the examples left over only training.
+    """
+    if cv is not None and not isinstance(cv, Integral):
+        return _own_splits(cv, X, Y)
+    n_folds, n_examples = check_count(cv, name="cv", at_least=2), len(Y)
+    if n_folds > n_examples:
+        raise ValueError(
+            f"cv={n_folds} folds need at least {n_folds} examples, got n_samples={n_examples}."
+            " Lower cv or add examples."
+        )
+    order = check_random_state(seed).permutation(n_examples)
+    folds = np.array_split(order[: n_examples // n_folds * n_folds] if equal else order, n_folds)
+    return [Split(np.setdiff1d(order, fold), np.sort(fold)) for fold in folds]
+
+
+def _own_splits(cv: Any, X: MatrixLike, Y: LabelMatrix) -> list[Split]:
+    """Return the splits of a user's own, checked."""
+    from sklearn.model_selection import BaseShuffleSplit
+
+    if isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
+        raise ValueError(
+            "cv must be a whole number of folds, a splitter such as KFold(10, shuffle=True), or a list of"
+            f" (train, calibration) row numbers, got {cv!r}."
+        )
+    if isinstance(cv, BaseShuffleSplit) and cv.get_n_splits(X, Y) > 1:  # its test parts are disjoint only by luck
+        raise ValueError(f"cv must let every example calibrate at most once, got {cv!r}. Use KFold instead.")
+    splits = [_check_split(split, len(Y)) for split in (cv.split(X, Y) if hasattr(cv, "split") else cv)]
+    if not splits:
+        raise ValueError("cv must give at least one fold, got none; an iterator can be used only once, a list again.")
+    uses = np.bincount(np.concatenate([split.calibration for split in splits]))
+    if uses.max() > 1:
+        raise ValueError(
+            f"cv must let every example calibrate at most once, but example {int(uses.argmax())} is in"
+            f" {int(uses.max())} test parts. Use KFold, not ShuffleSplit or a repeated splitter."
+        )
+    return splits
+
+
+def _check_split(split: Any, n_examples: int) -> Split:
+    """Return a split as two arrays of row numbers, or raise ValueError where it cannot be used."""
+    try:
+        train, calibration = (np.asarray(part) for part in split)
+    except (TypeError, ValueError):
+        raise ValueError(f"cv must give pairs of row numbers, (train, calibration), got {split!r}.") from None
+    for part in (train, calibration):
+        if part.ndim != 1 or len(part) == 0:
+            raise ValueError(
+                f"cv must give every fold at least one training and one calibration example, got {split!r}."
+            )
+        if part.dtype.kind not in "iu" or part.min() < 0 or part.max() >= n_examples:
+            raise ValueError(
+                f"cv must give whole row numbers from 0 to {n_examples - 1}, got {part}."
+                " numpy.flatnonzero turns a mask into row numbers."
+            )
+    if np.intersect1d(train, calibration).size:
+        raise ValueError("cv must not let an example calibrate a model that it trained; training and test overlap.")
+    return Split(train, calibration)
