@@ -113,6 +113,10 @@ def _many_labels(
 
 
 PLAN: dict[str, list[Run]] = {
+    "pool": [
+        Run("scene", ["pool"], ["posterior", "log-loss+prior"], 10, 12),
+        Run("yeast", ["pool"], ["posterior", "log-loss+prior"], 5, 15),
+    ],
     "scene": [
         *_few_labels("scene", folds=12, resplits=10, auto=(3, 1), others=1, trees=1, joint=(*ML_RBF, "forest+hp")),
         Run("scene", ["svm"], (*COMMON, "forest"), 1, 12),

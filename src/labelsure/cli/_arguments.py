@@ -19,6 +19,7 @@ LEARNERS = {
     "extra-trees": "extremely randomised trees, 200 trees",
     "gradient-boosting": "gradient boosting on histograms per label",
     "svm": "support vector machine with a Gaussian kernel per label",
+    "pool": "the pool for tables: trees, boosting and a kernel machine",
 }
 """What can follow --learners, and what it is."""
 

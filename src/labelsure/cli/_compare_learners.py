@@ -8,12 +8,12 @@ from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifie
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
 from labelsure._core.types import MatrixLike
-from labelsure.estimators import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
+from labelsure.estimators import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier, table_pool
 
 N_TREES = 200
 
@@ -21,7 +21,7 @@ BOOSTING = {"max_iter": 50, "max_leaf_nodes": 15, "max_bins": 63}
 """Half of scikit-learn's iterations and leaves, a quarter of its bins: its own take hours with many labels."""
 
 
-def make_learner(name: str, X: MatrixLike) -> Pipeline:
+def make_learner(name: str, X: MatrixLike) -> Any:
     """Return an unfitted classifier for features like ``X``, every random_state in it None.
 
     Whatever it learns about the features, their ranges and what stands in for missing values, it learns from what it
@@ -40,6 +40,8 @@ def make_learner(name: str, X: MatrixLike) -> Pipeline:
     SimpleImputer(keep_empty_features=True, strategy='median')
     """
     is_sparse = sparse.issparse(X)
+    if name == "pool" and not is_sparse:
+        return table_pool()  # by itself: folds share what they learn the members' weights from
     has_gaps = bool(np.isnan(X.data if is_sparse else X).any())
     imputer = [SimpleImputer(strategy="median", keep_empty_features=True)] if has_gaps else []
     dense = [FunctionTransformer(_to_dense, accept_sparse=True)] if is_sparse else []
@@ -55,6 +57,7 @@ def make_learner(name: str, X: MatrixLike) -> Pipeline:
         "extra-trees": [ExtraTreesClassifier(N_TREES)],
         "gradient-boosting": [*dense, OneVsRestClassifier(HistGradientBoostingClassifier(**BOOSTING))],
         "svm": [standard, OneVsRestClassifier(SVC())],
+        "pool": [*dense, table_pool()],
     }
     return make_pipeline(*imputer, *steps[name])
 
