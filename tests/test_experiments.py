@@ -184,11 +184,6 @@ def test_default_is_judged_by_the_measure_that_it_is_for_the_number_of_labels():
     assert found["the default"] == found[DEFAULT["more than 20 labels"]] == 2.0
 
 
-@pytest.mark.parametrize(("n_labels", "which"), [(20, "few labels"), (21, "more than 20 labels")])
-def test_default_is_the_library_s(n_labels, which):
-    assert repr(make_measure(DEFAULT[which])) == repr(default_measure(n_labels, training_labels=True))
-
-
 def test_page_shows_a_matrix_of_measures_and_learners():
     lines = [
         line("power", (5.14, 3.0, 1.63), errors=(5.0, 10.0, 25.0)),

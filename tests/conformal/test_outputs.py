@@ -176,8 +176,9 @@ def test_default_measure_is_the_papers_where_nothing_is_known_of_the_training_pa
     known = {"folds": np.arange(len(Y)) % 3}
     for given, options, expected in (
         (outputs, {}, PowerMeasure()),
-        (outputs, {"training_labels": Y[:9]}, LogLossMeasure() + LabelsetPrior()),
-        (outputs, known, LogLossMeasure() + LabelsetPrior()),
+        (outputs, {"training_labels": Y[:9]}, default_measure(Need.TRAINING_LABELS)),
+        (outputs, {"training_labels": Y[:9], "training_outputs": outputs[:9]}, PosteriorMeasure()),
+        (outputs, known, default_measure(Need.TRAINING_LABELS)),
         (sparse.csr_array(outputs), known, PowerMeasure()),
     ):
         assert repr(calibrate_outputs(given, Y, **options).calibrator.folds[0].measure) == repr(expected)
@@ -188,4 +189,4 @@ def test_default_measure_of_a_fitted_model_is_the_papers_unless_its_training_lab
     model = InductiveConformalClassifier(MLkNNClassifier(3).fit(X[:20], Y[:20]), prefit=True)
     assert repr(model.fit(X[20:], Y[20:]).calibrator_.folds[0].measure) == repr(PowerMeasure())
     model.fit(X[20:], Y[20:], training_labels=Y[:20])
-    assert repr(model.calibrator_.folds[0].measure) == repr(LogLossMeasure() + LabelsetPrior())
+    assert repr(model.calibrator_.folds[0].measure) == repr(default_measure(Need.TRAINING_LABELS))

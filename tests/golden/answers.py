@@ -27,7 +27,7 @@ def largest_difference(outputs, Y):
     return differences.max(axis=-1) * 4 + differences.sum(axis=-1)
 
 
-def make_measure(name, *, training):
+def make_measure(name, *, training, n_labels):
     """Return a measure by the name that configurations use; without a training part, none that needs one."""
     m = measures
     plain = {
@@ -46,7 +46,7 @@ def make_measure(name, *, training):
         "mahalanobis-unsigned": lambda: m.MahalanobisMeasure("absolute", shrinkage=0.25),
         "label-wise": m.LabelWiseCombination,
         "prior": m.LabelsetPrior,
-        "default": lambda: None,
+        "default": lambda: m.LogLossMeasure() + (m.LabelsetPrior() if n_labels <= 20 else m.UnseenPenalty()),  # of old
         "log-loss+unseen": lambda: m.LogLossMeasure(floor=0.01) + m.UnseenPenalty(),
         "power+hamming": lambda: m.PowerMeasure() + m.HammingPenalty(),
         "power+cardinality": lambda: m.PowerMeasure(2) + m.CardinalityPenalty(),
@@ -99,7 +99,7 @@ def predict(configuration):
 def _predict(one):
     X, Y, X_new, _ = make_data(one)
     training = one.kind not in ("prefit", "outputs", "sparse")
-    shared = {"measure": make_measure(one.measure, training=training), "empty": one.empty, "smoothed": one.smoothed,
+    shared = {"measure": make_measure(one.measure, training=training, n_labels=one.n_labels), "empty": one.empty, "smoothed": one.smoothed,
               "random_state": one.seed}  # fmt: skip
     merging = {} if one.guarantee == "cross" else {"guarantee": guarantee_name(one.guarantee)}
     taxonomy = {} if one.mondrian == "none" else {"mondrian": make_taxonomy(one.mondrian)}

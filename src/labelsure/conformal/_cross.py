@@ -31,8 +31,9 @@ class CrossConformalClassifier(CalibratedClassifier):
         Any scikit-learn classifier with ``predict_proba`` or ``decision_function`` for several labels, or a Pipeline
         that ends in one. None is :class:`~labelsure.MLRBFClassifier`, the paper's, for features on like scales.
     measure : Measure, "auto" or None, default=None
-        The nonconformity measure; None is ``LogLossMeasure() + LabelsetPrior()``, with more than 20 labels
-        ``LogLossMeasure() + UnseenPenalty()``. The paper's is ``PowerMeasure(d=4)``. "auto" chooses one for each fold
+        The nonconformity measure; None is :class:`~labelsure.measures.PosteriorMeasure`, whose parameters are learned
+        from out-of-fold outputs: ten more fits on three fifths of the examples, for any number of folds from five on,
+        and five more per fold with fewer. The paper's is ``PowerMeasure(d=4)``. "auto" chooses one for each fold
         by inner cross-validation, see :class:`AutoMeasure`.
     cv : int, splitter or iterable of (train, calibration) index pairs, default=10
         An int is that many shuffled folds of sizes as equal as possible. With a splitter of your own, no example may
