@@ -11,7 +11,6 @@ from experiments._rows import LEVELS, best, best_rival, read_rows
 
 from labelsure.cli import _main
 from labelsure.datasets import available_datasets
-from labelsure.measures import default_measure, make_measure
 
 
 def line(measure, sizes, *, learner="ml-rbf", guarantee="cross", errors=(5.0, 10.0, 20.0), dataset="scene", **changes):

@@ -21,7 +21,7 @@ from labelsure import (
     calibrate_outputs,
 )
 from labelsure.estimators import outputs_of
-from labelsure.measures import LabelsetPrior, LogLossMeasure
+from labelsure.measures import Need, PosteriorMeasure, default_measure
 
 BASES = {
     "ML-kNN": MLkNNClassifier(3),

@@ -99,8 +99,8 @@ def predict(configuration):
 def _predict(one):
     X, Y, X_new, _ = make_data(one)
     training = one.kind not in ("prefit", "outputs", "sparse")
-    shared = {"measure": make_measure(one.measure, training=training, n_labels=one.n_labels), "empty": one.empty, "smoothed": one.smoothed,
-              "random_state": one.seed}  # fmt: skip
+    measure = make_measure(one.measure, training=training, n_labels=one.n_labels)
+    shared = {"measure": measure, "empty": one.empty, "smoothed": one.smoothed, "random_state": one.seed}
     merging = {} if one.guarantee == "cross" else {"guarantee": guarantee_name(one.guarantee)}
     taxonomy = {} if one.mondrian == "none" else {"mondrian": make_taxonomy(one.mondrian)}
     if one.kind.startswith("label-wise"):
