@@ -22,7 +22,6 @@ from labelsure import (
     calibrate_outputs,
     select_objects,
 )
-from labelsure.measures import LogLossMeasure
 
 X, Y = make_multilabel_classification(n_samples=400, n_features=6, n_classes=3, length=80, random_state=0)
 TRAIN, HELD_OUT, NEW = slice(0, 150), slice(150, 300), slice(300, 400)
@@ -58,14 +57,14 @@ def test_selection_around_a_model_is_that_of_its_arrays(name, question):
 def test_sureness_ranks_right_predictions_above_wrong_ones():
     """Each kind of sureness is higher for right predictions on average, else the selection would be in vain.
 
-    Log loss predicts by the outputs alone, so those know how sure it is.
+    The gap, which comes first, clearly so: outputs know nothing of labelsets, and the surest p-values all tie.
     """
     learner = OneVsRestClassifier(LogisticRegression())
-    model = InductiveConformalClassifier(learner, measure=LogLossMeasure(), random_state=0).fit(X[TRAIN], Y[TRAIN])
+    model = InductiveConformalClassifier(learner, random_state=0).fit(X[TRAIN], Y[TRAIN])
     for kind in ("gap", "outputs", "p-values"):
         selector = ReviewSelector(model, sureness=kind).calibrate(X[HELD_OUT], Y[HELD_OUT])
         ranks = np.argsort(np.argsort(selector.sureness_))
-        assert ranks[selector.right_].mean() > ranks[~selector.right_].mean() + 10
+        assert ranks[selector.right_].mean() > ranks[~selector.right_].mean() + (15 if kind == "gap" else 0)
 
 
 def test_full_conformal_predictor_is_asked_for_p_values():
