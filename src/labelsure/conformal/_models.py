@@ -12,7 +12,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.running import one_thread, progress_bar
 from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
-from labelsure.conformal._sharing import share_models
+from labelsure.conformal._sharing import N_SHARED, share_models
 from labelsure.conformal._splits import Split, make_splits
 from labelsure.estimators import FittedBase, LogitPool, MLRBFClassifier, fit_base, outputs_of
 from labelsure.measures import Need
@@ -116,7 +116,8 @@ def fit_models(
     """
     honest = any(Need.OUT_OF_FOLD_OUTPUTS in need for need in needs)
     pooled = isinstance(estimator, LogitPool) and estimator.learns_from_folds
-    shared = share_models(splits, len(Y)) if fitted is None and (honest or pooled) else None
+    group_seed, *shared_seeds = draw_seeds(seeds[0], 1 + N_SHARED)
+    shared = share_models(splits, len(Y), seed=group_seed) if fitted is None and (honest or pooled) else None
     models = [None] * len(splits) if fitted is None else fitted
     jobs = [
         delayed(_fit_fold)(estimator, X, Y, split, model, needs=needs, seed=seed, shared=shared is not None)
@@ -124,7 +125,7 @@ def fit_models(
     ]
     require = None if fitted is None else "sharedmem"
     parts = {} if shared is None else shared.splits
-    for seed, split in zip(draw_seeds(seeds[0], len(parts)), parts.values(), strict=True):
+    for seed, split in zip(shared_seeds, parts.values(), strict=False):
         jobs.append(delayed(_fit_and_ask)(estimator, X, Y, split, seed=seed))
     done = run_jobs(jobs, n_jobs=n_jobs, description="fitting folds", total=len(jobs), require=require)
     folds = done[: len(splits)]

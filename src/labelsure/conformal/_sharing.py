@@ -28,6 +28,10 @@ N_GROUPS = 5
 """With fewer, models would be trained on too few of the examples; with more there are more of them."""
 
 
+N_SHARED = N_GROUPS * (N_GROUPS - 1) // 2
+"""Models that are shared, one for each pair of groups."""
+
+
 class SharedModels(NamedTuple):
     """Which examples each of the shared models leaves out.
 
@@ -71,15 +75,18 @@ class SharedModels(NamedTuple):
         return gathered
 
 
-def share_models(splits: Sequence[Split], n_examples: int) -> SharedModels | None:
+def share_models(splits: Sequence[Split], n_examples: int, *, seed: int) -> SharedModels | None:
     """Return the models that the folds can share, None where they cannot.
 
     They can where there are at least five folds, and every fold's model is trained on all examples that do not
     calibrate it. Examples that calibrate no fold are spread over the groups.
+
+    Folds are put into groups at random, with ``seed``: were it by their place, folds would not be exchangeable, and
+    rules that look at one fold after the other rest on that.
     """
     if len(splits) < N_GROUPS or any(len(split.train) + len(split.calibration) < n_examples for split in splits):
         return None
     groups = np.arange(n_examples) % N_GROUPS
-    for k, split in enumerate(splits):
-        groups[split.calibration] = k % N_GROUPS
+    for place, split in zip(np.random.RandomState(seed).permutation(len(splits)), splits, strict=True):
+        groups[split.calibration] = place % N_GROUPS
     return SharedModels(groups)

@@ -1,0 +1,65 @@
+"""Nothing learned from a fold's calibration examples reaches its scores, whatever is shared between folds.
+
+Calibration labelsets are replaced by ones that are nowhere in the data: permuting them would leave priors, pairs and
+frequencies as they are, and prove nothing.
+"""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_multilabel_classification
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+
+from labelsure import CrossConformalClassifier, PooledClassifier, RecalibratedClassifier
+from labelsure.estimators import outputs_of
+from labelsure.measures import ForestMeasure, MahalanobisMeasure
+
+X, Y = make_multilabel_classification(n_samples=90, n_classes=4, n_labels=1, random_state=0)
+Y = Y * (np.cumsum(Y, axis=1) <= 2)  # at most two labels: three and four are new
+NEW = X[:20] + 0.5
+LOGISTIC = OneVsRestClassifier(LogisticRegression())
+MEMBERS = [("trees", ExtraTreesClassifier(5)), ("linear", LogisticRegression())]
+LEARNERS = {
+    "logistic": LOGISTIC,
+    "pool": PooledClassifier(MEMBERS),
+    "equal pool": PooledClassifier(MEMBERS, weights="equal"),
+    "recalibrated": RecalibratedClassifier(LOGISTIC),
+}
+MEASURES = {
+    "default": None,
+    "forest": ForestMeasure(n_estimators=5),
+    "distance": MahalanobisMeasure(out_of_fold=True),
+    "auto": "auto",
+}
+
+
+def scores_of_all(model, k):
+    """The scores of all labelsets of new objects under fold k's model and measure."""
+    outputs = outputs_of(model.models_[k], NEW, 4)
+    every = np.array([[int(bit) for bit in f"{code:04b}"] for code in range(16)])
+    energy = model.calibrator_.folds[k].measure.energy(np.repeat(outputs, 16, axis=0), X=np.repeat(NEW, 16, axis=0))
+    return energy.scores(np.tile(every, (len(NEW), 1)))
+
+
+@pytest.mark.parametrize("n_folds", [3, 7], ids=["own models", "shared models"])
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_calibration_labelsets_do_not_reach_the_scores_of_their_fold(learner, measure, n_folds):
+    if measure not in ("default", "auto") and learner != "logistic":
+        pytest.skip("one learner is enough for measures that are not the default")
+
+    def fit(labels):
+        model = CrossConformalClassifier(LEARNERS[learner], measure=MEASURES[measure], cv=n_folds, random_state=0)
+        return model.fit(X, labels)
+
+    before = fit(Y)
+    reached = []
+    for k in (0, n_folds - 1):
+        changed = Y.copy()
+        changed[before.fold_indices_[k], :3] = 1
+        after = fit(changed)
+        assert np.array_equal(after.fold_indices_[k], before.fold_indices_[k])
+        assert np.array_equal(scores_of_all(after, k), scores_of_all(before, k))
+        reached.append(any(not np.array_equal(scores_of_all(after, j), scores_of_all(before, j)) for j in (1, 2)))
+    assert all(reached)  # the change is one that scores of other folds notice
