@@ -200,8 +200,8 @@ def _measures(rows: Sequence[Row]) -> list[str]:
     return [
         "Which measure on the whole? These need outputs and training labels only. The table compares regions at"
         f" {MIDDLE} % with those of the best of all measures for the data set and learner: the geometric mean of the"
-        " ratios over data sets and learners, and the largest. The former default was chosen after a look at this table."
-        " The posterior is not in it: it learns from out-of-fold outputs.",
+        " ratios over data sets and learners, and the largest. The former default was chosen after a look at this"
+        " table. The posterior is not in it: it learns from out-of-fold outputs.",
         table(["measure", "sets and learners", "mean ratio", "worst ratio", "where"], body),
     ]
 
