@@ -1,4 +1,4 @@
-"""What the results say: the smallest regions, ``auto``, what guarantees cost, which measure to use if none is named."""
+"""What the results say: the smallest regions, ``auto``, the costs of guarantees, measures on the whole, the pool."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,8 +7,11 @@ from statistics import fmean
 
 from experiments._rows import AUTO, LEVELS, Row, best, best_rival, groups, select
 
-DEFAULT = {"few labels": "log-loss+prior", "more than 20 labels": "log-loss+unseen:3"}
-"""The library's default measure, by the number of labels."""
+FORMER_DEFAULT = {"few labels": "log-loss+prior", "more than 20 labels": "log-loss+unseen:3"}
+"""The library's default measure, by the number of labels, until the posterior came."""
+
+POOL, POSTERIOR = "pool", "posterior"
+"""The learner and the measure that the library recommends for tables."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,19 @@ class MeasureFinding:
 
 
 @dataclass(frozen=True)
+class PoolFinding:
+    """The default measure beside the former one, with the pool on a data set, on the resplits of the first."""
+
+    posterior: Row
+    former: Row
+
+    @property
+    def ratios(self) -> list[float]:
+        """How many times as large the regions of the posterior are, at all levels."""
+        return compare_sizes(self.posterior, self.former)
+
+
+@dataclass(frozen=True)
 class GuaranteeFinding:
     """A guarantee beside the paper's p-value with the same learner and measure, on the resplits of the first."""
 
@@ -66,11 +82,16 @@ class GuaranteeFinding:
     @property
     def ratios(self) -> list[float]:
         """How many times as large its regions are, at all levels."""
-        return [
-            fmean(figures["sizes"][level] for figures in self.row.figures.values())
-            / fmean(self.cross.figures[resplit]["sizes"][level] for resplit in self.row.figures)
-            for level in LEVELS
-        ]
+        return compare_sizes(self.row, self.cross)
+
+
+def compare_sizes(row: Row, other: Row) -> list[float]:
+    """Return how many times as large a row's regions are as another's on the same resplits, at all levels."""
+    return [
+        fmean(figures["sizes"][level] for figures in row.figures.values())
+        / fmean(other.figures[resplit]["sizes"][level] for resplit in row.figures)
+        for level in LEVELS
+    ]
 
 
 def find_smallest(rows: Sequence[Row]) -> list[SmallestFinding]:
@@ -106,17 +127,31 @@ def judge_auto(rows: Sequence[Row]) -> list[AutoFinding]:
     return found
 
 
+def judge_pool(rows: Sequence[Row]) -> list[PoolFinding]:
+    """Return the default measure beside the former one for each data set that the pool was measured on."""
+    found = []
+    for posterior in select(rows, learner=POOL, measure=POSTERIOR, guarantee="cross"):
+        former = select(
+            rows, learner=POOL, measure=FORMER_DEFAULT["few labels"], guarantee="cross", dataset=posterior.dataset
+        )
+        found += [PoolFinding(posterior, row) for row in former if row.figures.keys() >= posterior.figures.keys()]
+    return found
+
+
 def judge_measures(rows: Sequence[Row]) -> list[MeasureFinding]:
-    """Return how each measure does that was tried on all data sets, the best on average first."""
+    """Return how each measure does that was tried on all data sets, the best on average first.
+
+    The pool is left out: few measures were tried with it.
+    """
     ratios: dict[str, dict[tuple[str, str], float]] = {}
-    fixed = groups(rows)
+    fixed = groups(row for row in rows if row.learner != POOL)
     for place, group in fixed.items():
         for row in group:
             rival = best_rival(row, group)
             if rival is not None:
                 ratios.setdefault(row.family, {})[place] = row.size() / rival.size(row.figures)
-                if row.measure == DEFAULT["more than 20 labels" if row.logarithmic else "few labels"]:
-                    ratios.setdefault("the default", {})[place] = ratios[row.family][place]
+                if row.measure == FORMER_DEFAULT["more than 20 labels" if row.logarithmic else "few labels"]:
+                    ratios.setdefault("the former default", {})[place] = ratios[row.family][place]
     datasets = {dataset for dataset, _ in fixed}
     everywhere = [name for name, found in ratios.items() if {dataset for dataset, _ in found} == datasets]
     return sorted((MeasureFinding(name, ratios[name]) for name in everywhere), key=lambda finding: finding.mean)

@@ -4,8 +4,15 @@ import math
 
 import pytest
 from experiments import __main__ as command
-from experiments._findings import DEFAULT, find_smallest, judge_auto, judge_guarantees, judge_measures
-from experiments._page import write_page
+from experiments._findings import (
+    FORMER_DEFAULT,
+    find_smallest,
+    judge_auto,
+    judge_guarantees,
+    judge_measures,
+    judge_pool,
+)
+from experiments._page import RATIOS, write_page
 from experiments._plan import PLAN
 from experiments._rows import LEVELS, best, best_rival, read_rows
 
@@ -172,15 +179,17 @@ def test_page_shows_what_guarantees_cost():
     assert '`guarantee="exact"` at 90 and 80 % are 1.50 to 2.00 times as large' in page
 
 
-def test_default_is_judged_by_the_measure_that_it_is_for_the_number_of_labels():
-    few, many = [line(name, (9.0, 4.0, 2.0)) for name in DEFAULT.values()]
+def test_former_default_is_judged_by_the_measure_that_it_was_for_the_number_of_labels():
+    few, many = [line(name, (9.0, 4.0, 2.0)) for name in FORMER_DEFAULT.values()]
     for row, ratio in ((few, 1.0), (many, 2.0)):
         row["means"]["sizes"]["90"] = 4.0 * ratio
     found = {one.measure: one.mean for one in judge_measures(read_rows(document(few, many)))}
-    assert found["the default"] == found[DEFAULT["few labels"]] == 1.0
-    few, many = [logarithmic(name, (9.0, bits, 2.0)) for name, bits in zip(DEFAULT.values(), (4.0, 5.0), strict=True)]
+    assert found["the former default"] == found[FORMER_DEFAULT["few labels"]] == 1.0
+    few, many = [
+        logarithmic(name, (9.0, bits, 2.0)) for name, bits in zip(FORMER_DEFAULT.values(), (4.0, 5.0), strict=True)
+    ]
     found = {one.measure: one.mean for one in judge_measures(read_rows(document(few, many)))}
-    assert found["the default"] == found[DEFAULT["more than 20 labels"]] == 2.0
+    assert found["the former default"] == found[FORMER_DEFAULT["more than 20 labels"]] == 2.0
 
 
 def test_page_shows_a_matrix_of_measures_and_learners():
@@ -217,6 +226,38 @@ def test_page_compares_measures_over_sets_and_learners():
     page = write_page({"scene": document(*lines)})
     assert "prior is smallest on average: 1.19 times" in page
     assert "power is least bad where it is worst: " in page
+
+
+def test_pool_is_judged_on_the_resplits_of_the_posterior():
+    lines = [
+        by_resplit("posterior", {0: 1.0, 1: 2.0}, learner="pool"),
+        by_resplit("log-loss+prior", {0: 2.0, 1: 2.0, 2: 90.0}, learner="pool"),
+        by_resplit("log-loss+prior", {0: 9.0, 1: 9.0}),
+        by_resplit("posterior", {0: 1.0, 1: 2.0}, learner="pool", dataset="yeast"),
+    ]
+    (found,) = judge_pool(rows_of(*lines))
+    assert (found.posterior.dataset, found.ratios) == ("scene", [1.0, 0.75, 1.0])
+
+
+def test_pool_is_no_learner_to_judge_measures_by():
+    lines = [by_resplit("power", {0: 2.0}), by_resplit("power", {0: 9.0}, learner="pool")]
+    (found,) = judge_measures(rows_of(*lines, by_resplit("posterior", {0: 1.0}, learner="pool")))
+    assert found.ratios == {("scene", "ml-rbf"): 1.0}
+
+
+def test_page_shows_the_pool_in_a_section_of_its_own_where_it_was_measured():
+    posterior = line("posterior", (2.3, 1.6, 1.1), learner="pool")
+    former = line("log-loss+prior", (4.6, 2.0, 1.1), learner="pool")
+    others = {"scene": document(line("power", (5, 3, 1)))}
+    page = write_page({"pool-scene": document(posterior, former), **others})
+    assert page.count("## The recommended pool") == 1
+    assert "## pool-scene" not in page
+    assert "| scene | the most frequent labelsets, whatever the object |  | 6.80 / 5.90 / 5.30 |  |  |" in page
+    assert "| scene | `table_pool()`, posterior | 2 | 2.30 / 1.60 / 1.10 | 5.0 / 10.0 / 20.0 | 0.500 |" in page
+    assert "- scene: 0.50 / 0.80 / 1.00, on 2 resplits" in page
+    assert "| scene | any learner | pool, posterior | 2 |" in page
+    assert "## The recommended pool" not in write_page(others)
+    assert RATIOS not in write_page({"pool-scene": document(posterior)})
 
 
 def test_page_says_how_many_objects_were_sized():

@@ -40,7 +40,7 @@ CANDIDATES = (
 
 
 def default_measure(known: Need) -> Measure:
-    """Return the measure with the smallest regions on the whole in docs/experiments.md, of those that are fast.
+    """Return the measure that predictors have unless told otherwise: minus the log posterior, as far as it is known.
 
     Parameters
     ----------

@@ -169,7 +169,7 @@ class MahalanobisMeasure(Measure):
         Whether distances are divided by sqrt(sum of the absolute values of S^-1). That changes no p-value of the
         measure alone; in a sum it puts the distance on a scale where penalties between 0 and 2 make sense.
     out_of_fold : bool, default=False
-        Whether S (and a, b) come from outputs of models that had not seen the example: five more fits. A learner that
+        Whether S (and a, b) come from outputs of models that had not seen the example: more fits. A learner that
         knows its training examples by heart (a deep tree, one nearest neighbour) needs it: without errors on them
         there is nothing to learn, and S is the identity. The errors of forests and boosting on them are far too small
         as well, though they may still go together in the right way. ML-RBF or logistic regression do without.

@@ -84,7 +84,7 @@ class LabelWiseCombination(Measure):
     Parameters
     ----------
     out_of_fold : bool, default=False
-        Whether training errors come from models that had not seen the example: five more fits. Learners that know
+        Whether training errors come from models that had not seen the example: more fits. Learners that know
         their training examples nearly by heart need it (forests, boosting, nearest neighbours, large networks): else
         every new error is larger than all of training, and labels are hardly told apart.
 
