@@ -62,10 +62,15 @@ def make_measure(name, *, training):
             n_objects=12,
         ),
         "auto-default": lambda: "auto",
-        "forest": lambda: m.ForestMeasure(n_estimators=10),
-        "forest+unseen": lambda: m.ForestMeasure(n_estimators=10) + m.UnseenPenalty(),
+        "forest": small_forest,
+        "forest+unseen": lambda: small_forest() + m.UnseenPenalty(),
     }
     return learned[name]()
+
+
+def small_forest():
+    """Return the forest that the record was made with: ten trees, mixed with log loss."""
+    return measures.ForestMeasure(measures.LogLossMeasure(), n_estimators=10, min_samples_leaf=5, mix=0.5)
 
 
 def group_of(X):
