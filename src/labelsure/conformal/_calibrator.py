@@ -23,12 +23,13 @@ from labelsure._core.randomness import (
 )
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.conformal._choices import Choices
-from labelsure.conformal._choosing import choose_measure
+from labelsure.conformal._choosing import choose_measure, seed_of
 from labelsure.conformal._guarantees import GUARANTEES, Merging, state_guarantee
 from labelsure.conformal._models import FoldModel, run_jobs
 from labelsure.conformal._mondrian import category_engine, grouped_engine
 from labelsure.conformal._ready_outputs import SparseOutputs, compact_engine, keys_of
 from labelsure.conformal._rules import weigh_densities
+from labelsure.conformal._sharing import share_models
 from labelsure.conformal._splits import Split
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
 from labelsure.labelsets import Empty, EngineOptions, Fold, LabelsetEngine, make_engine
@@ -64,6 +65,10 @@ class FoldExamples:
         models that had not seen the example.
     categories, weights : arrays of shape (m,) or None
         Of the calibration examples, where there is a taxonomy or a weight.
+    group : int or None
+        The folds with which this one shares models for out-of-fold outputs, None where it shares none.
+    outside : bool array of shape (n,) or None
+        Which training examples calibrate no fold of the group: the same for all of them, outputs included.
     """
 
     outputs: FloatArray | SparseOutputs
@@ -74,6 +79,8 @@ class FoldExamples:
     training_objects: MatrixLike = None
     categories: Categories | None = None
     weights: FloatArray | None = None
+    group: int | None = None
+    outside: BoolArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,12 +136,16 @@ def gather_examples(
     """
     learned = Need.OUT_OF_FOLD_OUTPUTS in measure.needs
     with_objects = Need.FEATURES in measure.needs or isinstance(measure, AutoMeasure)  # whose candidates may need them
+    shared = share_models(splits, len(Y)) if learned and any(model.shared for model in models) else None
     folds = []
     for (train, rows), model in zip(splits, models, strict=True):
         outputs = model.out_of_fold_outputs if learned else model.training_outputs
         trained_on, X_fold = (_safe_indexing(X, part) if with_objects else None for part in (train, rows))
-        of_fold = (None if values is None else values[rows] for values in (categories, weights))
-        folds.append(FoldExamples(model.outputs, Y[rows], X_fold, Y[train], outputs, trained_on, *of_fold))
+        of_fold = [None if values is None else values[rows] for values in (categories, weights)]
+        group = None if shared is None else int(shared.groups[rows[0]])
+        outside = None if shared is None else shared.groups[train] != group
+        known = (model.outputs, Y[rows], X_fold, Y[train], outputs, trained_on)
+        folds.append(FoldExamples(*known, *of_fold, group, outside))
     return folds
 
 
@@ -154,22 +165,55 @@ def calibrate(
     n_jobs : int or None
         As in joblib; results do not depend on it.
     """
-    jobs = (delayed(_calibrate_fold)(measure, fold, seed) for fold, seed in zip(folds, seeds, strict=True))
+    for fold in folds:
+        _check_needs(measure, fold)
+    choices: Sequence[MeasureChoice | None] = [None] * len(folds)
+    if isinstance(measure, AutoMeasure):
+        choices = _choose(measure, folds, seeds, n_jobs)
+    parts = zip(folds, seeds, choices, strict=True)
+    jobs = (delayed(_calibrate_fold)(measure, fold, seed, choice) for fold, seed, choice in parts)
     return run_jobs(jobs, n_jobs=n_jobs, description="calibrating folds", total=len(folds))
 
 
-def _calibrate_fold(measure: Measure | AutoMeasure, fold: FoldExamples, seed: int) -> CalibratedFold:
-    seeded, choice = set_missing_seeds(clone(measure), seed), None
+def _check_needs(measure: Measure | AutoMeasure, fold: FoldExamples) -> None:
+    """Raise ValueError where something that the measure needs is not known."""
     for need, name, what in NEEDED:
-        if need in seeded.needs and getattr(fold, name) is None:
-            raise ValueError(f"{seeded!r} needs {what.format(name)}.")
-    labels, outputs = fold.training_labels, fold.training_outputs
-    labels = fold.labels[:0] if labels is None else labels
-    if isinstance(seeded, AutoMeasure):
-        assert outputs is not None  # it needs them
-        fitted, choice = choose_measure(seeded, labels, outputs, fold.training_objects)
-    else:
-        fitted = seeded.fit(labels, outputs=outputs, X=fold.training_objects)
+        if need in measure.needs and getattr(fold, name) is None:
+            raise ValueError(f"{measure!r} needs {what.format(name)}.")
+
+
+def _choose(
+    recipe: AutoMeasure, folds: Sequence[FoldExamples], seeds: Sequence[int], n_jobs: int | None
+) -> list[MeasureChoice]:
+    """Return what each fold chooses by its training part.
+
+    Folds of a group choose once, by the training examples that none of them calibrates with.
+    """
+    groups = [-k - 1 if fold.group is None else fold.group for k, fold in enumerate(folds)]
+    first = {group: groups.index(group) for group in groups}
+    jobs = (delayed(_choose_by_fold)(recipe, folds[k], seeds[k]) for k in first.values())
+    chosen = run_jobs(jobs, n_jobs=n_jobs, description="choosing measures", total=len(first))
+    by_group = dict(zip(first, chosen, strict=True))
+    return [by_group[group] for group in groups]
+
+
+def _choose_by_fold(recipe: AutoMeasure, fold: FoldExamples, seed: int) -> MeasureChoice:
+    labels, outputs, objects = fold.training_labels, fold.training_outputs, fold.training_objects
+    assert labels is not None  # the recipe needs both
+    assert outputs is not None
+    rows = np.arange(len(labels)) if fold.outside is None else np.flatnonzero(fold.outside)
+    objects = None if objects is None else _safe_indexing(objects, rows)
+    return choose_measure(set_missing_seeds(clone(recipe), seed), labels[rows], outputs[rows], objects)
+
+
+def _calibrate_fold(
+    measure: Measure | AutoMeasure, fold: FoldExamples, seed: int, choice: MeasureChoice | None
+) -> CalibratedFold:
+    seeded = set_missing_seeds(clone(measure), seed)
+    if choice is not None:
+        seeded = set_missing_seeds(clone(choice.measure), seed_of(seeded))
+    labels = fold.labels[:0] if fold.training_labels is None else fold.training_labels
+    fitted = seeded.fit(labels, outputs=fold.training_outputs, X=fold.training_objects)
     scores = score_examples(fitted, fold.outputs, fold.labels, fold.X)
     strangest = bool(len(labels) and labels.any(axis=1).all() and fitted.form != "maximum")
     without = np.logical_not(fold.labels.any(axis=1))

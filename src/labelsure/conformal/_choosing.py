@@ -13,16 +13,16 @@ from sklearn.utils import _safe_indexing
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.labelsets import Fold, RegionSize, make_engine
-from labelsure.measures import MANY_LABELS, AutoMeasure, Measure, MeasureChoice, MeasureSum, Need
+from labelsure.measures import MANY_LABELS, AutoMeasure, ForestMeasure, Measure, MeasureChoice, MeasureSum, Need
 
-N_OBJECTS = 200
+N_OBJECTS = 100
 """Regions that are measured per candidate, unless told otherwise."""
 
 
 def choose_measure(
     recipe: AutoMeasure, labels: LabelMatrix, outputs: FloatArray, X: MatrixLike = None
-) -> tuple[Measure, MeasureChoice]:
-    """Try all candidates of a recipe out on a training part, and return the one chosen, fitted, and the reasons.
+) -> MeasureChoice:
+    """Try all candidates of a recipe out on a training part, and return which one is chosen, and the reasons.
 
     Parameters
     ----------
@@ -35,18 +35,20 @@ def choose_measure(
     """
     if len(labels) < 2:
         raise ValueError(f"AutoMeasure needs at least 2 training examples to choose by, got {len(labels)}.")
-    trial = make_trial(recipe, labels, outputs, X)
-    choice = choose(recipe.list_candidates(labels.shape[1]), trial)
-    return trial.fit(choice.measure, np.arange(len(labels))), choice
+    return choose(recipe.list_candidates(labels.shape[1]), make_trial(recipe, labels, outputs, X))
+
+
+def seed_of(recipe: AutoMeasure) -> int:
+    """Return the seed of a recipe; an int is its own, so that naming the candidate chosen gives the same result."""
+    state = recipe.random_state
+    return int(state) if isinstance(state, Integral) else draw_seeds(state, 1)[0]
 
 
 def make_trial(recipe: AutoMeasure, labels: LabelMatrix, outputs: FloatArray, X: MatrixLike) -> "Trial":
     """Return the trial that a recipe asks for."""
     from sklearn.model_selection import KFold
 
-    # an int goes to the candidates as it is: then naming the one chosen gives the same result
-    state = recipe.random_state
-    seed = int(state) if isinstance(state, Integral) else draw_seeds(state, 1)[0]
+    seed = seed_of(recipe)
     n_objects = min(N_OBJECTS if recipe.n_objects is None else recipe.n_objects, len(labels))
     folds = list(KFold(min(recipe.n_folds, len(labels)), shuffle=True, random_state=seed).split(labels))
     # as many of each part: its examples have their outputs from one model or two, and favour what suits those
@@ -124,17 +126,16 @@ class Trial:
         """
         fitted = [self._fit_once(candidate, f) for f in range(len(self.folds))]
         exponents = [measure.exponent_ for measure in fitted]
-        scores = np.empty(len(self.labels), dtype=np.int64)
+        scores, energies = np.empty(len(self.labels), dtype=np.int64), []
         for measure, (_, rows) in zip(fitted, self.folds, strict=True):
             energy = measure.energy(self.outputs[rows], X=self._objects(measure, rows))
             scores[rows] = energy.scores(self.labels[rows]) >> (measure.exponent_ - min(exponents))
+            energies.append(energy.take(np.flatnonzero(self.objects[rows])))
         bits = np.empty((len(self.labels), len(self.levels)))
-        for measure, (_, rows) in zip(fitted, self.folds, strict=True):
-            measured = rows[self.objects[rows]]
-            if len(measured):
-                calibration = np.sort(scores << (measure.exponent_ - min(exponents)))
-                energy = measure.energy(self.outputs[measured], X=self._objects(measure, measured))
-                bits[measured] = self._bits_of(Fold(calibration, energy))
+        for energy, exponent, (_, rows) in zip(energies, exponents, self.folds, strict=True):
+            if energy.n_objects:
+                calibration = np.sort(scores << (exponent - min(exponents)))
+                bits[rows[self.objects[rows]]] = self._bits_of(Fold(calibration, energy))
         return bits[self.objects]
 
     def _fit_once(self, candidate: Measure, f: int) -> Measure:
@@ -145,15 +146,13 @@ class Trial:
         if type(candidate) is MeasureSum:
             return MeasureSum(self._fit_once(candidate.first, f), self._fit_once(candidate.second, f)).join()
         if (id(candidate), f) not in self.parts:  # kept with its copy: an id is its own only as long as it lives
-            self.parts[id(candidate), f] = candidate, self.fit(candidate, self.folds[f][0])
+            measure = set_missing_seeds(clone(candidate), self.seed)
+            if isinstance(candidate, ForestMeasure) and candidate.base is not None:
+                measure.base = self._fit_once(candidate.base, f)
+            rows = self.folds[f][0]
+            measure.fit(self.labels[rows], outputs=self.outputs[rows], X=self._objects(measure, rows))
+            self.parts[id(candidate), f] = candidate, measure
         return self.parts[id(candidate), f][1]
-
-    def fit(self, candidate: Measure, rows: IntArray) -> Measure:
-        """Return a copy of the measure fitted on some of the examples."""
-        measure = set_missing_seeds(clone(candidate), self.seed)
-        labels, outputs = self.labels[rows], self.outputs[rows]
-        fitted: Measure = measure.fit(labels, outputs=outputs, X=self._objects(measure, rows))
-        return fitted
 
     def _objects(self, measure: Measure, rows: IntArray) -> MatrixLike:
         if Need.FEATURES not in measure.needs:

@@ -14,29 +14,10 @@ from labelsure.measures._errors import PowerMeasure
 from labelsure.measures._posterior import USUAL, PosteriorMeasure
 from labelsure.measures._registry import MEASURES, make_measures, read_measure
 
-CANDIDATES = (
-    "power+unseen:0.3",
-    "power+prior:0.1",
-    "power+pairs+prior:0.1",
-    "log-loss+unseen:1",
-    "log-loss+prior:0.5",
-    # with few examples, learners are surer of rare labels than they may be: a floor of 0.01
-    "log-loss:0.01+unseen:1",
-    "log-loss:0.01+unseen:5",
-    "log-loss:0.01+prior:0.25",
-    "log-loss:0.01+prior:0.5",
-    "log-loss:0.01+prior:1",
-    "log-loss:0.01+prior:2",
-    "signed-oof+hp:2",
-    "signed-oof+uniform-prior:0.03",
-    "small-forest+unseen:5",
-    "small-forest+prior:0.5",
-    "power",
-    "power+pairs",
-    "log-loss",
-    "log-loss:0.01",
-)
-"""Those with penalties first: where it makes little difference, one of them is chosen."""
+CANDIDATES = ("small-posterior-forest", "posterior", "log-loss:0.01+unseen:1", "log-loss:0.01+prior:1")
+"""In order of preference, where it makes little difference. Of 19 others, with penalties, priors, pairs, distances and
+forests, none had smaller regions than the best of these on training parts of emotions, scene, yeast, birds, medical and
+enron with logistic regression and with extremely randomised trees, but for differences below 0.05 bits."""
 
 
 def default_measure(known: Need) -> Measure:
@@ -162,7 +143,7 @@ class AutoMeasure(BaseEstimator):
     candidates: Sequence[Measure] | None = None
     _: KW_ONLY
     significance: float | Sequence[float] = (0.05, 0.1, 0.2)
-    n_folds: int = 10
+    n_folds: int = 3
     n_objects: int | None = None
     random_state: Any = None
 

@@ -47,7 +47,8 @@ class ForestMeasure(Measure):
     base : PosteriorMeasure, LogLossMeasure or None, default=None
         A measure whose scores are negative log probabilities that sum to one. None: ``PosteriorMeasure()``, learned
         from out-of-fold outputs. ``LogLossMeasure()`` needs no outputs for training examples, but labels are
-        independent under it, and it likes ``mix=0.5`` and a penalty on top, ``UnseenPenalty(6.0)`` say.
+        independent under it, and it likes ``mix=0.5`` and a penalty on top, ``UnseenPenalty(6.0)`` say. A base that is
+        fitted already, on the same examples, is taken as it is; conformal classifiers fit a copy.
     n_estimators : int, default=200
         The number of trees.
     min_samples_leaf : int, default=3
@@ -144,8 +145,9 @@ class ForestMeasure(Measure):
     def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
         features = _read_features(X)
         check_same_length(features, labels)
-        base = PosteriorMeasure() if self.base is None else clone(self.base)
-        self.base_: Measure = base.fit(labels, outputs=outputs)
+        base = PosteriorMeasure() if self.base is None else self.base
+        # one that is fitted already was fitted on the same examples: candidates of a choice share it
+        self.base_: Measure = base if hasattr(base, "exponent_") else clone(base).fit(labels, outputs=outputs)
         self._grow(features, labels)
         return self.base_.bound_ - math.log(self.mix)
 

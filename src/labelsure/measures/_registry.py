@@ -81,6 +81,9 @@ MEASURES: dict[str, MeasureWord] = {
     ),
     "label-wise-oof": MeasureWord("LabelWiseCombination", "label-wise, learned from out-of-fold outputs", OUT_OF_FOLD),
     "posterior-forest": MeasureWord("ForestMeasure", "posterior, mixed with the labelsets in the leaves of a forest"),
+    "small-posterior-forest": MeasureWord(
+        "ForestMeasure", "posterior-forest with 25 trees", {"n_estimators": 25}, base="posterior", up_to=MANY_LABELS
+    ),
     "forest": MeasureWord(
         "ForestMeasure", "log loss, mixed with the labelsets in the leaves of a forest", LEAVES, base="log-loss"
     ),
@@ -150,26 +153,28 @@ def make_measure(name: str) -> Any:
 def make_measures(names: Iterable[str]) -> list[Any]:
     """Return the measures with these names; parts that they have in common are the same objects."""
     made: dict[str, Any] = {}
-    sums = []
-    for name in names:
-        calls: list[tuple[str, dict[str, Any]]] = []
-        for term in read_measure(name):
-            word = MEASURES[term.name]
-            parameters = dict(word.parameters)
-            if word.base is not None:
-                parameters["base"] = make_measure(word.base)
-            if word.number is not None and term.number is not None:
-                parameters[word.number] = term.number
-            if word.role == "option":
-                calls[0][1].update(parameters)
-            else:
-                calls.append((word.makes, parameters))
-        for path, parameters in calls:
-            if f"{path} {parameters}" not in made:
-                make = resolve_name(path if ":" in path else f"labelsure.measures:{path}")
-                made[f"{path} {parameters}"] = make(**parameters)
-        sums.append(reduce(add, [made[f"{path} {parameters}"] for path, parameters in calls]))
-    return sums
+    return [_make(name, made) for name in names]
+
+
+def _make(name: str, made: dict[str, Any]) -> Any:
+    """Return the measure with this name, of parts in ``made`` where they are there, else put into it."""
+    calls: list[tuple[str, dict[str, Any]]] = []
+    for term in read_measure(name):
+        word = MEASURES[term.name]
+        parameters = dict(word.parameters)
+        if word.base is not None:
+            parameters["base"] = _make(word.base, made)
+        if word.number is not None and term.number is not None:
+            parameters[word.number] = term.number
+        if word.role == "option":
+            calls[0][1].update(parameters)
+        else:
+            calls.append((word.makes, parameters))
+    for path, parameters in calls:
+        if f"{path} {parameters}" not in made:
+            make = resolve_name(path if ":" in path else f"labelsure.measures:{path}")
+            made[f"{path} {parameters}"] = make(**parameters)
+    return reduce(add, [made[f"{path} {parameters}"] for path, parameters in calls])
 
 
 def spell_measure(name: str) -> str:
