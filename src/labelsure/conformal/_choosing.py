@@ -15,7 +15,7 @@ from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.labelsets import Fold, RegionSize, make_engine
 from labelsure.measures import MANY_LABELS, AutoMeasure, ForestMeasure, Measure, MeasureChoice, MeasureSum, Need
 
-N_OBJECTS = 100
+N_OBJECTS = 60
 """Regions that are measured per candidate, unless told otherwise."""
 
 
@@ -51,7 +51,6 @@ def make_trial(recipe: AutoMeasure, labels: LabelMatrix, outputs: FloatArray, X:
     seed = seed_of(recipe)
     n_objects = min(N_OBJECTS if recipe.n_objects is None else recipe.n_objects, len(labels))
     folds = list(KFold(min(recipe.n_folds, len(labels)), shuffle=True, random_state=seed).split(labels))
-    # as many of each part: its examples have their outputs from one model or two, and favour what suits those
     rng = np.random.RandomState(seed)
     spread = np.concatenate([rng.permutation(rows) for _, rows in folds])
     objects = np.zeros(len(labels), dtype=bool)
@@ -146,13 +145,19 @@ class Trial:
         if type(candidate) is MeasureSum:
             return MeasureSum(self._fit_once(candidate.first, f), self._fit_once(candidate.second, f)).join()
         if (id(candidate), f) not in self.parts:  # kept with its copy: an id is its own only as long as it lives
-            measure = set_missing_seeds(clone(candidate), self.seed)
-            if isinstance(candidate, ForestMeasure) and candidate.base is not None:
-                measure.base = self._fit_once(candidate.base, f)
-            rows = self.folds[f][0]
-            measure.fit(self.labels[rows], outputs=self.outputs[rows], X=self._objects(measure, rows))
-            self.parts[id(candidate), f] = candidate, measure
+            base = candidate.base if isinstance(candidate, ForestMeasure) else None
+            beside = None if base is None else self._fit_once(base, f)
+            self.parts[id(candidate), f] = candidate, self.fit(candidate, self.folds[f][0], base=beside)
         return self.parts[id(candidate), f][1]
+
+    def fit(self, candidate: Measure, rows: IntArray, *, base: Measure | None = None) -> Measure:
+        """Return a copy of the measure fitted on some of the examples, with a base of it that is fitted already."""
+        measure = set_missing_seeds(clone(candidate), self.seed)
+        if base is not None:
+            measure.base = base
+        labels, outputs = self.labels[rows], self.outputs[rows]
+        fitted: Measure = measure.fit(labels, outputs=outputs, X=self._objects(measure, rows))
+        return fitted
 
     def _objects(self, measure: Measure, rows: IntArray) -> MatrixLike:
         if Need.FEATURES not in measure.needs:
