@@ -5,7 +5,7 @@ those of cross-conformal and inductive predictors, of ready-made outputs and of 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +23,8 @@ from labelsure._core.randomness import (
 )
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.conformal._choices import Choices
-from labelsure.conformal._choosing import choose_measure, seed_of
+from labelsure.conformal._choosing import choose_for_folds, seed_of
+from labelsure.conformal._examples import FoldExamples
 from labelsure.conformal._guarantees import GUARANTEES, Merging, state_guarantee
 from labelsure.conformal._models import FoldModel, run_jobs
 from labelsure.conformal._mondrian import category_engine, grouped_engine
@@ -38,49 +39,6 @@ from labelsure.predictions import Guarantee, LabelsetPredictions
 
 STRANGEST = 2**SCORE_BITS
 """Above every score: that of the empty labelset under a measure whose training part has none."""
-
-TO_PASS = ": pass them as {}. They cannot be taken from the calibration examples without losing the guarantee"
-USE_CLASSIFIERS = "use CrossConformalClassifier or InductiveConformalClassifier"
-NEEDED = (
-    (Need.TRAINING_LABELS, "training_labels", f"the labelsets that the model was trained on{TO_PASS}"),
-    (Need.TRAINING_OUTPUTS, "training_outputs", f"the outputs for what it was trained on{TO_PASS}"),
-    (Need.OUT_OF_FOLD_OUTPUTS, "training_outputs", f"out-of-fold outputs for what it was trained on{TO_PASS}"),
-    (Need.FEATURES, "training_objects", f"the objects themselves, not only outputs: {USE_CLASSIFIERS}"),
-)
-"""What a measure may need, where it is in FoldExamples, and what to do."""
-
-
-@dataclass(frozen=True, eq=False)
-class FoldExamples:
-    """What one fold is calibrated with.
-
-    Attributes
-    ----------
-    outputs, labels : arrays of shape (m, q)
-        The model's outputs for the calibration examples, and their labelsets.
-    X : array-like of m rows or None
-        The calibration objects, where the measure needs them.
-    training_labels, training_outputs, training_objects : arrays of n rows or None
-        Of what the model was trained on, as far as it is known and the measure needs it; outputs of this model, or of
-        models that had not seen the example.
-    categories, weights : arrays of shape (m,) or None
-        Of the calibration examples, where there is a taxonomy or a weight.
-    group : int or None
-        The folds with which this one shares models for out-of-fold outputs, None where it shares none.
-    outside : bool array of shape (n,) or None
-        Which training examples calibrate no fold of the group: the same for all of them, outputs included.
-    """
-
-    outputs: FloatArray | SparseOutputs
-    labels: LabelMatrix
-    X: MatrixLike = None
-    training_labels: LabelMatrix | None = None
-    training_outputs: FloatArray | None = None
-    training_objects: MatrixLike = None
-    categories: Categories | None = None
-    weights: FloatArray | None = None
-    group: int | None = None
-    outside: BoolArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,11 +99,12 @@ def gather_examples(
     for (train, rows), model in zip(splits, models, strict=True):
         outputs = model.out_of_fold_outputs if learned else model.training_outputs
         trained_on, X_fold = (_safe_indexing(X, part) if with_objects else None for part in (train, rows))
-        of_fold = [None if values is None else values[rows] for values in (categories, weights)]
-        group = None if shared is None else int(shared.groups[rows[0]])
-        outside = None if shared is None else shared.groups[train] != group
-        known = (model.outputs, Y[rows], X_fold, Y[train], outputs, trained_on)
-        folds.append(FoldExamples(*known, *of_fold, group, outside))
+        of_fold = (None if values is None else values[rows] for values in (categories, weights))
+        fold = FoldExamples(model.outputs, Y[rows], X_fold, Y[train], outputs, trained_on, *of_fold)
+        if shared is not None:
+            group = int(shared.groups[rows[0]])
+            fold = replace(fold, group=group, outside=shared.groups[train] != group)
+        folds.append(fold)
     return folds
 
 
@@ -166,44 +125,13 @@ def calibrate(
         As in joblib; results do not depend on it.
     """
     for fold in folds:
-        _check_needs(measure, fold)
+        fold.check(measure)
     choices: Sequence[MeasureChoice | None] = [None] * len(folds)
     if isinstance(measure, AutoMeasure):
-        choices = _choose(measure, folds, seeds, n_jobs)
+        choices = choose_for_folds(measure, folds, seeds, n_jobs)
     parts = zip(folds, seeds, choices, strict=True)
     jobs = (delayed(_calibrate_fold)(measure, fold, seed, choice) for fold, seed, choice in parts)
     return run_jobs(jobs, n_jobs=n_jobs, description="calibrating folds", total=len(folds))
-
-
-def _check_needs(measure: Measure | AutoMeasure, fold: FoldExamples) -> None:
-    """Raise ValueError where something that the measure needs is not known."""
-    for need, name, what in NEEDED:
-        if need in measure.needs and getattr(fold, name) is None:
-            raise ValueError(f"{measure!r} needs {what.format(name)}.")
-
-
-def _choose(
-    recipe: AutoMeasure, folds: Sequence[FoldExamples], seeds: Sequence[int], n_jobs: int | None
-) -> list[MeasureChoice]:
-    """Return what each fold chooses by its training part.
-
-    Folds of a group choose once, by the training examples that none of them calibrates with.
-    """
-    groups = [-k - 1 if fold.group is None else fold.group for k, fold in enumerate(folds)]
-    first = {group: groups.index(group) for group in groups}
-    jobs = (delayed(_choose_by_fold)(recipe, folds[k], seeds[k]) for k in first.values())
-    chosen = run_jobs(jobs, n_jobs=n_jobs, description="choosing measures", total=len(first))
-    by_group = dict(zip(first, chosen, strict=True))
-    return [by_group[group] for group in groups]
-
-
-def _choose_by_fold(recipe: AutoMeasure, fold: FoldExamples, seed: int) -> MeasureChoice:
-    labels, outputs, objects = fold.training_labels, fold.training_outputs, fold.training_objects
-    assert labels is not None  # the recipe needs both
-    assert outputs is not None
-    rows = np.arange(len(labels)) if fold.outside is None else np.flatnonzero(fold.outside)
-    objects = None if objects is None else _safe_indexing(objects, rows)
-    return choose_measure(set_missing_seeds(clone(recipe), seed), labels[rows], outputs[rows], objects)
 
 
 def _calibrate_fold(

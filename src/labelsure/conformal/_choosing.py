@@ -9,14 +9,41 @@ from numbers import Integral
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
+from sklearn.utils.parallel import delayed
 
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
+from labelsure.conformal._examples import FoldExamples
+from labelsure.conformal._models import run_jobs
 from labelsure.labelsets import Fold, RegionSize, make_engine
 from labelsure.measures import MANY_LABELS, AutoMeasure, ForestMeasure, Measure, MeasureChoice, MeasureSum, Need
 
 N_OBJECTS = 60
 """Regions that are measured per candidate, unless told otherwise."""
+
+
+def choose_for_folds(
+    recipe: AutoMeasure, folds: Sequence[FoldExamples], seeds: Sequence[int], n_jobs: int | None
+) -> list[MeasureChoice]:
+    """Return what each fold chooses by its training part.
+
+    Folds of a group choose once, by the training examples that none of them calibrates with.
+    """
+    groups = [-k - 1 if fold.group is None else fold.group for k, fold in enumerate(folds)]
+    first = {group: groups.index(group) for group in groups}
+    jobs = (delayed(_choose_by_fold)(recipe, folds[k], seeds[k]) for k in first.values())
+    chosen = run_jobs(jobs, n_jobs=n_jobs, description="choosing measures", total=len(first))
+    by_group = dict(zip(first, chosen, strict=True))
+    return [by_group[group] for group in groups]
+
+
+def _choose_by_fold(recipe: AutoMeasure, fold: FoldExamples, seed: int) -> MeasureChoice:
+    labels, outputs, objects = fold.training_labels, fold.training_outputs, fold.training_objects
+    assert labels is not None  # the recipe needs both
+    assert outputs is not None
+    rows = np.arange(len(labels)) if fold.outside is None else np.flatnonzero(fold.outside)
+    objects = None if objects is None else _safe_indexing(objects, rows)
+    return choose_measure(set_missing_seeds(clone(recipe), seed), labels[rows], outputs[rows], objects)
 
 
 def choose_measure(
