@@ -99,7 +99,10 @@ def gather_examples(
     for (train, rows), model in zip(splits, models, strict=True):
         outputs = model.out_of_fold_outputs if learned else model.training_outputs
         trained_on, X_fold = (_safe_indexing(X, part) if with_objects else None for part in (train, rows))
-        of_fold = (None if values is None else values[rows] for values in (categories, weights))
+        of_fold = (
+            None if categories is None else categories[rows],
+            None if weights is None else weights[rows],
+        )
         fold = FoldExamples(model.outputs, Y[rows], X_fold, Y[train], outputs, trained_on, *of_fold)
         if shared is not None:
             group = int(shared.groups[rows[0]])
