@@ -11,7 +11,15 @@ from sklearn.model_selection import KFold
 from labelsure.conformal import _choosing
 from labelsure.conformal._choosing import Trial
 from labelsure.labelsets import FoldEngine, RegionSize
-from labelsure.measures import ForestMeasure, LogLossMeasure, MahalanobisMeasure, Need, PowerMeasure, UnseenPenalty
+from labelsure.measures import (
+    ForestMeasure,
+    LogLossMeasure,
+    MahalanobisMeasure,
+    Need,
+    PosteriorMeasure,
+    PowerMeasure,
+    UnseenPenalty,
+)
 
 LEVELS = (Fraction(1, 10), Fraction(3, 10))
 
@@ -118,6 +126,23 @@ def test_parts_that_candidates_share_are_fitted_once():
     for candidate, own in zip(candidates, bits, strict=True):
         np.testing.assert_array_equal(own, make_trial().region_bits(candidate))
     assert not hasattr(part, "exponent_")
+
+
+def test_forests_and_their_base_are_fitted_once_each():
+    fits = []
+
+    class Counting(PosteriorMeasure):
+        def fit(self, Y, **known):
+            fits.append(len(Y))
+            return super().fit(Y, **known)
+
+    trial, base = make_trial(X=np.random.default_rng(1).normal(size=(40, 2))), Counting()
+    candidates = [ForestMeasure(base, n_estimators=3), base, ForestMeasure(base, n_estimators=3) + UnseenPenalty(0.5)]
+    bits = [trial.region_bits(candidate) for candidate in candidates]
+    assert fits == [len(rows) for rows, _ in trial.folds]
+    for candidate, own in zip(candidates, bits, strict=True):
+        np.testing.assert_array_equal(own, slow_region_bits(candidate, trial))
+    assert not hasattr(base, "exponent_")
 
 
 def test_candidates_get_the_seed_where_they_have_none():

@@ -3,6 +3,7 @@
 import hashlib
 import warnings
 from fractions import Fraction
+from unittest.mock import patch
 
 import numpy as np
 from configurations import Arithmetic, make_data, make_folds
@@ -10,6 +11,7 @@ from scipy import sparse
 
 import labelsure
 from labelsure import measures
+from labelsure.measures import _choice
 
 LEVELS = (0.05, 0.1, 0.2)
 TABLE_LABELS, MANY_LABELS, MOST_LISTED = 6, 14, 200
@@ -61,11 +63,25 @@ def make_measure(name, *, training, n_labels):
             n_folds=3,
             n_objects=12,
         ),
-        "auto-default": lambda: "auto",
-        "forest": lambda: m.ForestMeasure(n_estimators=10),
-        "forest+unseen": lambda: m.ForestMeasure(n_estimators=10) + m.UnseenPenalty(),
+        "auto-default": lambda: AutoMeasure(list(map(m.make_measure, CANDIDATES)), n_folds=10, n_objects=200),
+        "forest": small_forest,
+        "forest+unseen": lambda: small_forest() + m.UnseenPenalty(),
     }
     return learned[name]()
+
+
+CANDIDATES = (
+    *("power+unseen:0.3", "power+prior:0.1", "power+pairs+prior:0.1", "log-loss+unseen:1", "log-loss+prior:0.5"),
+    *("log-loss:0.01+unseen:1", "log-loss:0.01+unseen:5", "log-loss:0.01+prior:0.25", "log-loss:0.01+prior:0.5"),
+    *("log-loss:0.01+prior:1", "log-loss:0.01+prior:2", "signed-oof+hp:2", "signed-oof+uniform-prior:0.03"),
+    *("small-forest+unseen:5", "small-forest+prior:0.5", "power", "power+pairs", "log-loss", "log-loss:0.01"),
+)
+"""What "auto" chose from when the record was made."""
+
+
+def small_forest():
+    """Return the forest that the record was made with: ten trees, mixed with log loss."""
+    return measures.ForestMeasure(measures.LogLossMeasure(), n_estimators=10, min_samples_leaf=5, mix=0.5)
 
 
 def group_of(X):
@@ -91,7 +107,8 @@ def make_taxonomy(name):
 
 def predict(configuration):
     """Return the predictions of a configuration, and the fitted classifier or None."""
-    with warnings.catch_warnings():
+    closeness = patch.object(_choice, "CLOSE_BITS", 0.1)  # as it was when the record was made
+    with warnings.catch_warnings(), closeness:
         warnings.simplefilter("ignore", UserWarning)
         return _predict(configuration)
 

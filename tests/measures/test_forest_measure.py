@@ -15,7 +15,16 @@ from sklearn.exceptions import NotFittedError
 
 from labelsure import CrossConformalClassifier, InductiveConformalClassifier, MLkNNClassifier, calibrate_outputs
 from labelsure.labelsets import decode
-from labelsure.measures import ForestMeasure, HammingPenalty, LogLossMeasure, Measure, Need, UnseenPenalty
+from labelsure.measures import (
+    ForestMeasure,
+    HammingPenalty,
+    LogLossMeasure,
+    Measure,
+    Need,
+    PosteriorMeasure,
+    PowerMeasure,
+    UnseenPenalty,
+)
 
 OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1, 1e-300, 1 - 2**-53]) | st.floats(0, 1)
 
@@ -39,7 +48,8 @@ def listed_only(probabilities, max_listed):
 
 
 def transcription(measure, t, o, probabilities):
-    clipped = [min(max(oj, measure.floor), 1 - measure.floor) for oj in o]
+    floor = measure.base.floor
+    clipped = [min(max(oj, floor), 1 - floor) for oj in o]
     product = math.prod(oj if tj else 1 - oj for tj, oj in zip(t, clipped, strict=True))
     return -math.log((1 - measure.mix) * probabilities.get(tuple(t), 0.0) + measure.mix * product)
 
@@ -50,11 +60,11 @@ def forests(draw):
     Y = draw(arrays(np.int8, (n_training, n_labels), elements=st.integers(0, 1)))
     X = draw(arrays(np.float64, (n_training, 2), elements=st.integers(0, 3)))
     measure = ForestMeasure(
+        LogLossMeasure(floor=draw(st.sampled_from([1e-6, 0.01, 0.3]))),
         n_estimators=draw(st.integers(1, 4)),
         min_samples_leaf=draw(st.integers(1, 4)),
         mix=draw(st.sampled_from([1e-6, 0.3, 0.999, 1 - 2**-50])),
         max_listed=draw(st.integers(1, 6)),
-        floor=draw(st.sampled_from([1e-6, 0.01, 0.3])),
         random_state=draw(st.integers(0, 100)),
     )
     n_new = draw(st.integers(1, 3))
@@ -86,7 +96,7 @@ def test_listed_labelsets_never_cost_more_than_the_general_form(parts):
     assert (listed.scores <= general.scores(listed.labelsets, objects=listed.owners())).all()
     assert (listed.scores >= 0).all()
     assert (np.diff(listed.begin) >= 1).all()
-    product = LogLossMeasure(floor=measure.floor).fit(np.empty((0, outputs.shape[1])))
+    product = clone(measure.base).fit(np.empty((0, outputs.shape[1])))
     for labelset in decode(np.arange(2 ** outputs.shape[1]), outputs.shape[1]):
         rows = np.tile(labelset, (len(outputs), 1))
         log_loss = product.energy(outputs).scores(rows) * 2.0**-product.exponent_
@@ -106,7 +116,8 @@ def clustered_data(n_objects, *, n_labels=5, seed=0):
 
 
 def small_forest(**parameters):
-    return ForestMeasure(**({"n_estimators": 12, "random_state": 0} | parameters))
+    usual = {"base": LogLossMeasure(), "n_estimators": 12, "min_samples_leaf": 5, "mix": 0.5, "random_state": 0}
+    return ForestMeasure(**(usual | parameters))
 
 
 def equal(first, second):
@@ -128,6 +139,39 @@ def test_probabilities_of_all_listed_labelsets_sum_to_one():
     joint = np.exp(-np.ldexp(listed.scores.astype(float), -measure.exponent_))
     product = np.exp(-np.ldexp(general.scores(listed.labelsets, objects=owners).astype(float), -measure.exponent_))
     assert np.bincount(owners, weights=2 * (joint - product)) == pytest.approx(np.ones(100), abs=1e-9)
+
+
+def log_probabilities(energy, measure):
+    """Minus the scores of all labelsets of all objects, (n, 2^q)."""
+    every = decode(np.arange(2**energy.n_labels), energy.n_labels)
+    scores = [energy.scores(every, objects=np.full(len(every), i)) for i in range(energy.n_objects)]
+    return -np.ldexp(np.array(scores, dtype=float), -measure.exponent_)
+
+
+def test_posterior_and_leaves_are_mixed_into_one_distribution():
+    X, Y, outputs = clustered_data(300)
+    measure = ForestMeasure(n_estimators=12, mix=0.7, max_listed=32, random_state=0)
+    assert measure.needs == Need.FEATURES | Need.TRAINING_LABELS | Need.OUT_OF_FOLD_OUTPUTS
+    measure.fit(Y[:200], outputs=outputs[:200], X=X[:200])
+    posterior = PosteriorMeasure().fit(Y[:200], outputs=outputs[:200])
+    mixed = np.exp(log_probabilities(measure.energy(outputs[200:], X=X[200:]), measure))
+    base = np.exp(log_probabilities(posterior.energy(outputs[200:]), posterior))
+    assert mixed.sum(axis=1) == pytest.approx(np.ones(100), abs=1e-9)
+    for own, of_base, x in zip(mixed, base, X[200:], strict=True):
+        leaves = forest_probabilities(measure, Y[:200], X[:200], x)
+        share = [leaves.get(tuple(t.tolist()), 0.0) for t in decode(np.arange(32), 5)]
+        assert own == pytest.approx(0.7 * of_base + 0.3 * np.array(share), abs=1e-9)
+
+
+def test_fitted_base_is_taken_as_it_is_and_an_unfitted_one_copied():
+    X, Y, outputs = clustered_data(230)
+    base = PosteriorMeasure().fit(Y[:200], outputs=outputs[:200])
+    known = {"outputs": outputs[:200], "X": X[:200]}
+    beside, anew = (small_forest(base=one).fit(Y[:200], **known) for one in (base, PosteriorMeasure()))
+    assert beside.base_ is base
+    assert not hasattr(anew.base, "exponent_")
+    assert equal(beside.energy(outputs[200:], X=X[200:]), anew.energy(outputs[200:], X=X[200:]))
+    assert not hasattr(clone(beside).base, "exponent_")  # what conformal classifiers fit
 
 
 @pytest.mark.parametrize("max_listed", [1, 3, 7])
@@ -299,14 +343,14 @@ def test_scores_do_not_depend_on_calibration_labels():
 
 
 def test_objects_are_needed():
-    assert ForestMeasure().needs == Need.FEATURES | Need.TRAINING_LABELS
+    assert ForestMeasure(LogLossMeasure()).needs == Need.FEATURES | Need.TRAINING_LABELS
     X, Y, outputs = clustered_data(50)
     with pytest.raises(ValueError, match="ForestMeasure looks at the objects themselves: pass them as X"):
         small_forest().fit(Y)
     with pytest.raises(ValueError, match="ForestMeasure looks at the objects themselves: pass them as X"):
         small_forest().fit(Y, X=X).energy(outputs)
     with pytest.raises(ValueError, match=r"needs the objects themselves.*use CrossConformalClassifier"):
-        calibrate_outputs(outputs, Y, folds=np.arange(50) % 2, measure=ForestMeasure())
+        calibrate_outputs(outputs, Y, folds=np.arange(50) % 2, measure=ForestMeasure(LogLossMeasure()))
 
 
 @pytest.mark.parametrize(
@@ -343,19 +387,22 @@ def test_new_objects_must_match():
         ({"mix": 0}, "mix must be a finite number above 0, got 0"),
         ({"mix": 1.0}, r"mix must lie strictly between 0 and 1, got 1\.0"),
         ({"mix": np.nan}, "mix must be a finite number above 0, got nan"),
-        ({"floor": 0}, "floor must be a finite number above 0, got 0"),
-        ({"floor": 0.5}, "floor must lie below one half, got 0.5"),
+        ({"base": LogLossMeasure(floor=0.5)}, "floor must lie below one half, got 0.5"),
+        ({"base": PosteriorMeasure(temperature=0)}, "temperature must be a finite number above 0, got 0"),
+        ({"base": PowerMeasure()}, r"base must be a measure whose scores .*, got PowerMeasure\(\)"),
+        ({"base": LogLossMeasure() + UnseenPenalty()}, r"base must be .*, got LogLossMeasure\(\) \+ Unseen"),
+        ({"base": "posterior"}, "base must be .*, got 'posterior'"),
         ({"max_features": "most"}, "The 'max_features' parameter of ExtraTreesRegressor must be"),
     ],
 )
 def test_bad_parameters_of_forests_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
-        ForestMeasure(**parameters).fit([[1, 0], [0, 1]], X=[[0.0], [1.0]])
+        small_forest(**parameters).fit([[1, 0], [0, 1]], X=[[0.0], [1.0]])
 
 
 def test_forest_without_training_examples_is_refused():
     with pytest.raises(ValueError, match="learns from training examples, so Y needs at least one row"):
-        ForestMeasure().fit(np.empty((0, 2)), X=np.empty((0, 3)))
+        small_forest().fit(np.empty((0, 2)), X=np.empty((0, 3)))
 
 
 def test_forest_before_fit_is_refused():
@@ -375,7 +422,7 @@ def test_no_objects_have_an_empty_energy_under_a_forest():
 def test_forest_measure_is_a_scikit_learn_object():
     measure = ForestMeasure(mix=0.2, max_listed=3)
     assert isinstance(measure, Measure)
-    fitted = measure.fit([[1, 0], [0, 1]], X=[[0.0], [1.0]])
+    fitted = measure.fit([[1, 0], [0, 1]], outputs=[[0.7, 0.2], [0.4, 0.5]], X=[[0.0], [1.0]])
     assert fitted is measure
     copy = clone(measure)
     assert copy.get_params() == measure.get_params()

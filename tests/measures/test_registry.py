@@ -11,6 +11,7 @@ from labelsure.measures import (
     MEASURES,
     AutoMeasure,
     CardinalityPenalty,
+    ForestMeasure,
     FunctionMeasure,
     HammingPenalty,
     LabelsetPrior,
@@ -117,15 +118,24 @@ def test_every_public_name_of_measures_is_there_and_documented():
 
 
 def test_candidates_share_the_parts_that_they_have_in_common():
-    forests = [one.first for one in default_candidates(5) if "Forest" in repr(one)]
-    assert len(forests) == 2
-    assert forests[0] is forests[1]
+    forest, posterior, *others = default_candidates(5)
+    assert forest.base is posterior
+    assert others[0].first is others[1].first
 
 
 def test_candidates_follow_the_number_of_labels():
-    many = [repr(one) for one in default_candidates(21)]
-    assert not any("Mahalanobis" in name or "Forest" in name for name in many)
-    assert set(many) < {repr(one) for one in default_candidates(20)}
-    assert [name for name in many if "pair_penalty" not in name] == [repr(one) for one in default_candidates(101)]
-    assert many == [repr(one) for one in default_candidates(100)]
-    assert any("pair_penalty" in name for name in many)
+    few, many = (list(map(repr, default_candidates(n_labels))) for n_labels in (20, 21))
+    assert "Forest" in few[0]
+    assert many == few[1:]
+
+
+def test_word_with_a_base_gives_it_to_the_class():
+    assert repr(make_measure("forest")) == repr(ForestMeasure(LogLossMeasure(), min_samples_leaf=5, mix=0.5))
+    assert make_measure("small-forest").base.floor == 0.01
+    assert make_measure("posterior-forest").get_params() == ForestMeasure().get_params()
+
+
+def test_frequency_ignores_the_object():
+    measure = make_measure("frequency").fit([[1, 0], [1, 0], [0, 1]])
+    scores = measure.scores([[0.1, 0.9], [0.8, 0.3], [0.1, 0.9]], [[1, 0], [1, 0], [0, 1]])
+    assert scores[0] == scores[1] < scores[2]

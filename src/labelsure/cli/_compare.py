@@ -36,7 +36,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("datasets", nargs="+", metavar="dataset", help="a name such as yeast, or an ARFF file")
     for name, read, default, metavar, what in (
         ("learners", words.learner_name, ["ml-rbf"], "NAME", ""),
-        ("measures", words.measure_name, ["log-loss+prior", "log-loss", "power", "power+pairs"], "NAME", ""),
+        ("measures", words.measure_name, ["posterior", "log-loss", "power", "power+pairs", "frequency"], "NAME", ""),
         ("guarantees", words.guarantee_name, ["cross"], "NAME", ""),
         ("confidence", words.confidence_level, ["80", "90", "95"], "C", "in percent "),
     ):

@@ -6,9 +6,10 @@ calibration examples, and a ``Calibrator`` answers for new outputs.
 """
 
 from labelsure.conformal._base import WrappingClassifier
-from labelsure.conformal._calibrator import CalibratedFold, Calibrator, FoldExamples, calibrate, gather_examples
+from labelsure.conformal._calibrator import CalibratedFold, Calibrator, calibrate, gather_examples
 from labelsure.conformal._choices import Choices
 from labelsure.conformal._cross import CrossConformalClassifier
+from labelsure.conformal._examples import FoldExamples
 from labelsure.conformal._full import FullConformalClassifier
 from labelsure.conformal._guarantees import GUARANTEES
 from labelsure.conformal._inductive import InductiveConformalClassifier

@@ -5,7 +5,7 @@ those of cross-conformal and inductive predictors, of ready-made outputs and of 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,12 +23,14 @@ from labelsure._core.randomness import (
 )
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.conformal._choices import Choices
-from labelsure.conformal._choosing import choose_measure
+from labelsure.conformal._choosing import choose_for_folds, seed_of
+from labelsure.conformal._examples import FoldExamples
 from labelsure.conformal._guarantees import GUARANTEES, Merging, state_guarantee
 from labelsure.conformal._models import FoldModel, run_jobs
 from labelsure.conformal._mondrian import category_engine, grouped_engine
 from labelsure.conformal._ready_outputs import SparseOutputs, compact_engine, keys_of
 from labelsure.conformal._rules import weigh_densities
+from labelsure.conformal._sharing import share_models
 from labelsure.conformal._splits import Split
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
 from labelsure.labelsets import Empty, EngineOptions, Fold, LabelsetEngine, make_engine
@@ -37,43 +39,6 @@ from labelsure.predictions import Guarantee, LabelsetPredictions
 
 STRANGEST = 2**SCORE_BITS
 """Above every score: that of the empty labelset under a measure whose training part has none."""
-
-TO_PASS = ": pass them as {}. They cannot be taken from the calibration examples without losing the guarantee"
-USE_CLASSIFIERS = "use CrossConformalClassifier or InductiveConformalClassifier"
-NEEDED = (
-    (Need.TRAINING_LABELS, "training_labels", f"the labelsets that the model was trained on{TO_PASS}"),
-    (Need.TRAINING_OUTPUTS, "training_outputs", f"the outputs for what it was trained on{TO_PASS}"),
-    (Need.OUT_OF_FOLD_OUTPUTS, "training_outputs", f"out-of-fold outputs for what it was trained on{TO_PASS}"),
-    (Need.FEATURES, "training_objects", f"the objects themselves, not only outputs: {USE_CLASSIFIERS}"),
-)
-"""What a measure may need, where it is in FoldExamples, and what to do."""
-
-
-@dataclass(frozen=True, eq=False)
-class FoldExamples:
-    """What one fold is calibrated with.
-
-    Attributes
-    ----------
-    outputs, labels : arrays of shape (m, q)
-        The model's outputs for the calibration examples, and their labelsets.
-    X : array-like of m rows or None
-        The calibration objects, where the measure needs them.
-    training_labels, training_outputs, training_objects : arrays of n rows or None
-        Of what the model was trained on, as far as it is known and the measure needs it; outputs of this model, or of
-        models that had not seen the example.
-    categories, weights : arrays of shape (m,) or None
-        Of the calibration examples, where there is a taxonomy or a weight.
-    """
-
-    outputs: FloatArray | SparseOutputs
-    labels: LabelMatrix
-    X: MatrixLike = None
-    training_labels: LabelMatrix | None = None
-    training_outputs: FloatArray | None = None
-    training_objects: MatrixLike = None
-    categories: Categories | None = None
-    weights: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,12 +94,20 @@ def gather_examples(
     """
     learned = Need.OUT_OF_FOLD_OUTPUTS in measure.needs
     with_objects = Need.FEATURES in measure.needs or isinstance(measure, AutoMeasure)  # whose candidates may need them
+    shared = share_models(splits, len(Y)) if learned and any(model.shared for model in models) else None
     folds = []
     for (train, rows), model in zip(splits, models, strict=True):
         outputs = model.out_of_fold_outputs if learned else model.training_outputs
         trained_on, X_fold = (_safe_indexing(X, part) if with_objects else None for part in (train, rows))
-        of_fold = (None if values is None else values[rows] for values in (categories, weights))
-        folds.append(FoldExamples(model.outputs, Y[rows], X_fold, Y[train], outputs, trained_on, *of_fold))
+        of_fold = (
+            None if categories is None else categories[rows],
+            None if weights is None else weights[rows],
+        )
+        fold = FoldExamples(model.outputs, Y[rows], X_fold, Y[train], outputs, trained_on, *of_fold)
+        if shared is not None:
+            group = int(shared.groups[rows[0]])
+            fold = replace(fold, group=group, outside=shared.groups[train] != group)
+        folds.append(fold)
     return folds
 
 
@@ -154,22 +127,24 @@ def calibrate(
     n_jobs : int or None
         As in joblib; results do not depend on it.
     """
-    jobs = (delayed(_calibrate_fold)(measure, fold, seed) for fold, seed in zip(folds, seeds, strict=True))
+    for fold in folds:
+        fold.check(measure)
+    choices: Sequence[MeasureChoice | None] = [None] * len(folds)
+    if isinstance(measure, AutoMeasure):
+        choices = choose_for_folds(measure, folds, seeds, n_jobs)
+    parts = zip(folds, seeds, choices, strict=True)
+    jobs = (delayed(_calibrate_fold)(measure, fold, seed, choice) for fold, seed, choice in parts)
     return run_jobs(jobs, n_jobs=n_jobs, description="calibrating folds", total=len(folds))
 
 
-def _calibrate_fold(measure: Measure | AutoMeasure, fold: FoldExamples, seed: int) -> CalibratedFold:
-    seeded, choice = set_missing_seeds(clone(measure), seed), None
-    for need, name, what in NEEDED:
-        if need in seeded.needs and getattr(fold, name) is None:
-            raise ValueError(f"{seeded!r} needs {what.format(name)}.")
-    labels, outputs = fold.training_labels, fold.training_outputs
-    labels = fold.labels[:0] if labels is None else labels
-    if isinstance(seeded, AutoMeasure):
-        assert outputs is not None  # it needs them
-        fitted, choice = choose_measure(seeded, labels, outputs, fold.training_objects)
-    else:
-        fitted = seeded.fit(labels, outputs=outputs, X=fold.training_objects)
+def _calibrate_fold(
+    measure: Measure | AutoMeasure, fold: FoldExamples, seed: int, choice: MeasureChoice | None
+) -> CalibratedFold:
+    seeded = set_missing_seeds(clone(measure), seed)
+    if choice is not None:
+        seeded = set_missing_seeds(clone(choice.measure), seed_of(seeded))
+    labels = fold.labels[:0] if fold.training_labels is None else fold.training_labels
+    fitted = seeded.fit(labels, outputs=fold.training_outputs, X=fold.training_objects)
     scores = score_examples(fitted, fold.outputs, fold.labels, fold.X)
     strangest = bool(len(labels) and labels.any(axis=1).all() and fitted.form != "maximum")
     without = np.logical_not(fold.labels.any(axis=1))

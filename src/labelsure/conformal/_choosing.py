@@ -9,20 +9,47 @@ from numbers import Integral
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
+from sklearn.utils.parallel import delayed
 
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
+from labelsure.conformal._examples import FoldExamples
+from labelsure.conformal._models import run_jobs
 from labelsure.labelsets import Fold, RegionSize, make_engine
-from labelsure.measures import MANY_LABELS, AutoMeasure, Measure, MeasureChoice, MeasureSum, Need
+from labelsure.measures import MANY_LABELS, AutoMeasure, ForestMeasure, Measure, MeasureChoice, MeasureSum, Need
 
-N_OBJECTS = 200
+N_OBJECTS = 60
 """Regions that are measured per candidate, unless told otherwise."""
+
+
+def choose_for_folds(
+    recipe: AutoMeasure, folds: Sequence[FoldExamples], seeds: Sequence[int], n_jobs: int | None
+) -> list[MeasureChoice]:
+    """Return what each fold chooses by its training part.
+
+    Folds of a group choose once, by the training examples that none of them calibrates with.
+    """
+    groups = [-k - 1 if fold.group is None else fold.group for k, fold in enumerate(folds)]
+    first = {group: groups.index(group) for group in groups}
+    jobs = (delayed(_choose_by_fold)(recipe, folds[k], seeds[k]) for k in first.values())
+    chosen = run_jobs(jobs, n_jobs=n_jobs, description="choosing measures", total=len(first))
+    by_group = dict(zip(first, chosen, strict=True))
+    return [by_group[group] for group in groups]
+
+
+def _choose_by_fold(recipe: AutoMeasure, fold: FoldExamples, seed: int) -> MeasureChoice:
+    labels, outputs, objects = fold.training_labels, fold.training_outputs, fold.training_objects
+    assert labels is not None  # the recipe needs both
+    assert outputs is not None
+    rows = np.arange(len(labels)) if fold.outside is None else np.flatnonzero(fold.outside)
+    objects = None if objects is None else _safe_indexing(objects, rows)
+    return choose_measure(set_missing_seeds(clone(recipe), seed), labels[rows], outputs[rows], objects)
 
 
 def choose_measure(
     recipe: AutoMeasure, labels: LabelMatrix, outputs: FloatArray, X: MatrixLike = None
-) -> tuple[Measure, MeasureChoice]:
-    """Try all candidates of a recipe out on a training part, and return the one chosen, fitted, and the reasons.
+) -> MeasureChoice:
+    """Try all candidates of a recipe out on a training part, and return which one is chosen, and the reasons.
 
     Parameters
     ----------
@@ -35,21 +62,22 @@ def choose_measure(
     """
     if len(labels) < 2:
         raise ValueError(f"AutoMeasure needs at least 2 training examples to choose by, got {len(labels)}.")
-    trial = make_trial(recipe, labels, outputs, X)
-    choice = choose(recipe.list_candidates(labels.shape[1]), trial)
-    return trial.fit(choice.measure, np.arange(len(labels))), choice
+    return choose(recipe.list_candidates(labels.shape[1]), make_trial(recipe, labels, outputs, X))
+
+
+def seed_of(recipe: AutoMeasure) -> int:
+    """Return the seed of a recipe; an int is its own, so that naming the candidate chosen gives the same result."""
+    state = recipe.random_state
+    return int(state) if isinstance(state, Integral) else draw_seeds(state, 1)[0]
 
 
 def make_trial(recipe: AutoMeasure, labels: LabelMatrix, outputs: FloatArray, X: MatrixLike) -> "Trial":
     """Return the trial that a recipe asks for."""
     from sklearn.model_selection import KFold
 
-    # an int goes to the candidates as it is: then naming the one chosen gives the same result
-    state = recipe.random_state
-    seed = int(state) if isinstance(state, Integral) else draw_seeds(state, 1)[0]
+    seed = seed_of(recipe)
     n_objects = min(N_OBJECTS if recipe.n_objects is None else recipe.n_objects, len(labels))
     folds = list(KFold(min(recipe.n_folds, len(labels)), shuffle=True, random_state=seed).split(labels))
-    # as many of each part: its examples have their outputs from one model or two, and favour what suits those
     rng = np.random.RandomState(seed)
     spread = np.concatenate([rng.permutation(rows) for _, rows in folds])
     objects = np.zeros(len(labels), dtype=bool)
@@ -124,17 +152,16 @@ class Trial:
         """
         fitted = [self._fit_once(candidate, f) for f in range(len(self.folds))]
         exponents = [measure.exponent_ for measure in fitted]
-        scores = np.empty(len(self.labels), dtype=np.int64)
+        scores, energies = np.empty(len(self.labels), dtype=np.int64), []
         for measure, (_, rows) in zip(fitted, self.folds, strict=True):
             energy = measure.energy(self.outputs[rows], X=self._objects(measure, rows))
             scores[rows] = energy.scores(self.labels[rows]) >> (measure.exponent_ - min(exponents))
+            energies.append(energy.take(np.flatnonzero(self.objects[rows])))
         bits = np.empty((len(self.labels), len(self.levels)))
-        for measure, (_, rows) in zip(fitted, self.folds, strict=True):
-            measured = rows[self.objects[rows]]
-            if len(measured):
-                calibration = np.sort(scores << (measure.exponent_ - min(exponents)))
-                energy = measure.energy(self.outputs[measured], X=self._objects(measure, measured))
-                bits[measured] = self._bits_of(Fold(calibration, energy))
+        for energy, exponent, (_, rows) in zip(energies, exponents, self.folds, strict=True):
+            if energy.n_objects:
+                calibration = np.sort(scores << (exponent - min(exponents)))
+                bits[rows[self.objects[rows]]] = self._bits_of(Fold(calibration, energy))
         return bits[self.objects]
 
     def _fit_once(self, candidate: Measure, f: int) -> Measure:
@@ -145,12 +172,16 @@ class Trial:
         if type(candidate) is MeasureSum:
             return MeasureSum(self._fit_once(candidate.first, f), self._fit_once(candidate.second, f)).join()
         if (id(candidate), f) not in self.parts:  # kept with its copy: an id is its own only as long as it lives
-            self.parts[id(candidate), f] = candidate, self.fit(candidate, self.folds[f][0])
+            base = candidate.base if isinstance(candidate, ForestMeasure) else None
+            beside = None if base is None else self._fit_once(base, f)
+            self.parts[id(candidate), f] = candidate, self.fit(candidate, self.folds[f][0], base=beside)
         return self.parts[id(candidate), f][1]
 
-    def fit(self, candidate: Measure, rows: IntArray) -> Measure:
-        """Return a copy of the measure fitted on some of the examples."""
+    def fit(self, candidate: Measure, rows: IntArray, *, base: Measure | None = None) -> Measure:
+        """Return a copy of the measure fitted on some of the examples, with a base of it that is fitted already."""
         measure = set_missing_seeds(clone(candidate), self.seed)
+        if base is not None:
+            measure.base = base
         labels, outputs = self.labels[rows], self.outputs[rows]
         fitted: Measure = measure.fit(labels, outputs=outputs, X=self._objects(measure, rows))
         return fitted

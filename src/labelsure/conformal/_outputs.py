@@ -10,8 +10,9 @@ import numpy as np
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_same_length, read_labels, row_index_of
-from labelsure.conformal._calibrator import Calibrator, FoldExamples, calibrate
+from labelsure.conformal._calibrator import Calibrator, calibrate
 from labelsure.conformal._choices import Choices, check_choices
+from labelsure.conformal._examples import FoldExamples
 from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._ready_outputs import (
     SparseOutputs,

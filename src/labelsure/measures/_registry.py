@@ -37,6 +37,8 @@ class MeasureWord:
     role : {"measure", "penalty", "option", "recipe"}
         A name begins with a measure or a recipe, which stands alone; penalties are added to it. An option sets a
         parameter of the word that the name begins with, where that makes the same class.
+    base : str or None
+        The name of the measure that the class is given as its ``base``, where it takes one.
     up_to : int or None
         ``AutoMeasure`` tries it with up to this many labels unless told otherwise; None: with any number.
 
@@ -53,12 +55,13 @@ class MeasureWord:
     number: str | None = None
     number_means: str = ""
     role: str = "measure"
+    base: str | None = None
     up_to: int | None = None
 
 
 OUT_OF_FOLD = {"out_of_fold": True}
 ABSOLUTE = {"residuals": "absolute"}
-SMALL = {"n_estimators": 100, "floor": 0.01}
+LEAVES = {"min_samples_leaf": 5, "mix": 0.5}
 WEIGHT: dict[str, Any] = {"number": "weight", "number_means": "the weight", "role": "penalty"}
 
 MEASURES: dict[str, MeasureWord] = {
@@ -77,10 +80,21 @@ MEASURES: dict[str, MeasureWord] = {
         "MahalanobisMeasure", "signed, learned from out-of-fold outputs", OUT_OF_FOLD, up_to=MANY_LABELS
     ),
     "label-wise-oof": MeasureWord("LabelWiseCombination", "label-wise, learned from out-of-fold outputs", OUT_OF_FOLD),
-    "forest": MeasureWord("ForestMeasure", "log loss, mixed with the labelsets in the leaves of a forest"),
-    "small-forest": MeasureWord(
-        "ForestMeasure", "forest with 100 trees, and 0.01 as the least probability", SMALL, up_to=MANY_LABELS
+    "posterior-forest": MeasureWord("ForestMeasure", "posterior, mixed with the labelsets in the leaves of a forest"),
+    "small-posterior-forest": MeasureWord(
+        "ForestMeasure", "posterior-forest with 25 trees", {"n_estimators": 25}, base="posterior", up_to=MANY_LABELS
     ),
+    "forest": MeasureWord(
+        "ForestMeasure", "log loss, mixed with the labelsets in the leaves of a forest", LEAVES, base="log-loss"
+    ),
+    "small-forest": MeasureWord(
+        "ForestMeasure",
+        "forest with 100 trees, and 0.01 as the least probability",
+        LEAVES | {"n_estimators": 100},
+        base="log-loss:0.01",
+        up_to=MANY_LABELS,
+    ),
+    "frequency": MeasureWord("LabelsetPrior", "how common the labelset is in training, the object ignored"),
     "max-norm": MeasureWord("MaxNormMeasure", "the largest error"),
     "auto": MeasureWord("AutoMeasure", "chosen from several on the training part, stands alone", role="recipe"),
     "pairs": MeasureWord(
@@ -139,24 +153,28 @@ def make_measure(name: str) -> Any:
 def make_measures(names: Iterable[str]) -> list[Any]:
     """Return the measures with these names; parts that they have in common are the same objects."""
     made: dict[str, Any] = {}
-    sums = []
-    for name in names:
-        calls: list[tuple[str, dict[str, Any]]] = []
-        for term in read_measure(name):
-            word = MEASURES[term.name]
-            parameters = dict(word.parameters)
-            if word.number is not None and term.number is not None:
-                parameters[word.number] = term.number
-            if word.role == "option":
-                calls[0][1].update(parameters)
-            else:
-                calls.append((word.makes, parameters))
-        for path, parameters in calls:
-            if f"{path} {parameters}" not in made:
-                make = resolve_name(path if ":" in path else f"labelsure.measures:{path}")
-                made[f"{path} {parameters}"] = make(**parameters)
-        sums.append(reduce(add, [made[f"{path} {parameters}"] for path, parameters in calls]))
-    return sums
+    return [_make(name, made) for name in names]
+
+
+def _make(name: str, made: dict[str, Any]) -> Any:
+    """Return the measure with this name, of parts in ``made`` where they are there, else put into it."""
+    calls: list[tuple[str, dict[str, Any]]] = []
+    for term in read_measure(name):
+        word = MEASURES[term.name]
+        parameters = dict(word.parameters)
+        if word.base is not None:
+            parameters["base"] = _make(word.base, made)
+        if word.number is not None and term.number is not None:
+            parameters[word.number] = term.number
+        if word.role == "option":
+            calls[0][1].update(parameters)
+        else:
+            calls.append((word.makes, parameters))
+    for path, parameters in calls:
+        if f"{path} {parameters}" not in made:
+            make = resolve_name(path if ":" in path else f"labelsure.measures:{path}")
+            made[f"{path} {parameters}"] = make(**parameters)
+    return reduce(add, [made[f"{path} {parameters}"] for path, parameters in calls])
 
 
 def spell_measure(name: str) -> str:
