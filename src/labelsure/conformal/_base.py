@@ -16,6 +16,7 @@ from labelsure.conformal._choices import Choices, check_choices
 from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._models import check_estimator, fit_models, outputs_of_models, tags_of
 from labelsure.conformal._splits import Split
+from labelsure.conformal._updating import check_one_fold, extend_calibrator
 from labelsure.estimators import MultiLabelMixin
 from labelsure.measures import AutoMeasure, Measure, MeasureChoices, Need
 from labelsure.predictions import LabelsetPredictions
@@ -126,6 +127,7 @@ class CalibratedClassifier(LabelsetClassifier):
     """
 
     models_: list[Any]
+    fold_indices_: list[IntArray]
     calibrator_: Calibrator
     _learned_last = "calibrator_"
 
@@ -165,6 +167,44 @@ class CalibratedClassifier(LabelsetClassifier):
         outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
         return self.calibrator_.nonconformity(outputs, labels, X)
 
+    def update(self, X: MatrixLike, y: LabelMatrixLike) -> Self:
+        """Add calibration examples to an inductive predictor, in place, as ``partial_fit`` of scikit-learn would.
+
+        Nothing is fitted again. Afterwards every answer is that of a predictor calibrated with old and new examples
+        together, whatever their order and however many calls they came in. A call that fails changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            New objects: not among those that trained the model.
+        y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
+            Their labels, zeros and ones.
+
+        Notes
+        -----
+        What is proven needs new calibration examples that are exchangeable with the old ones and with the objects
+        still to come. Labels that are asked for only where the predictor was unsure are not.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_multilabel_classification
+        >>> from labelsure import InductiveConformalClassifier, MLkNNClassifier
+        >>> X, y = make_multilabel_classification(n_samples=150, n_classes=3, random_state=0)
+        >>> model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(X[:100], y[:100])
+        >>> model.update(X[100:140], y[100:140]).calibrator_.sizes
+        (70,)
+        """
+        X = self._check_objects(X)
+        check_one_fold(self.models_)
+        labels = check_label_matrix(y, name="y", n_labels=self.n_labels_, label_names=self.label_names_)
+        check_same_length(X, labels, names=("X", "y"))
+        (outputs,) = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
+        self.calibrator_ = extend_calibrator(self.calibrator_, outputs, labels, X)
+        rows = np.arange(self.n_examples_, self.n_examples_ + len(labels))
+        self.fold_indices_ = [np.concatenate([*self.fold_indices_, rows])]
+        self.n_examples_ += len(labels)
+        return self
+
     def recalibrate(self, X: MatrixLike, y: LabelMatrixLike, **parameters: Any) -> Self:
         """Return a fitted copy with another measure, guarantee or way of counting, around the same models.
 
@@ -174,7 +214,7 @@ class CalibratedClassifier(LabelsetClassifier):
         Parameters
         ----------
         X, y : array-likes of n rows
-            The examples that ``fit`` was given, in the same order.
+            The examples that ``fit`` was given, and ``update`` after it, in the same order.
         **parameters
             What to change: ``measure``, ``guarantee``, ``mondrian``, ``weight``, ``smoothed``, ``empty``, ``n_jobs``.
 

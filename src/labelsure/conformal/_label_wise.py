@@ -9,11 +9,12 @@ from sklearn.utils import check_random_state
 
 from labelsure._core.randomness import SMOOTHING, draw_seeds, draw_uniforms, object_keys
 from labelsure._core.types import IntArray, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import row_index_of
+from labelsure._core.validation import check_label_matrix, check_same_length, row_index_of
 from labelsure.conformal._base import WrappingClassifier
 from labelsure.conformal._label_wise_outputs import LabelCalibration, predict_values
 from labelsure.conformal._models import fit_models, outputs_of_models
 from labelsure.conformal._splits import Split, hold_out, make_splits
+from labelsure.conformal._updating import check_one_fold
 from labelsure.predictions import LabelWisePredictions
 
 
@@ -142,6 +143,25 @@ class LabelWiseConformalClassifier(WrappingClassifier):
             LabelCalibration.of(fold.outputs, Y[rows], conditional=self.conditional)
             for fold, rows in zip(models, self.fold_indices_, strict=True)
         ]
+        return self
+
+    def update(self, X: MatrixLike, y: LabelMatrixLike) -> Self:
+        """Add calibration examples to an inductive predictor, in place: :meth:`InductiveConformalClassifier.update`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            New objects: not among those that trained the model.
+        y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
+            Their labels, zeros and ones.
+        """
+        X = self._check_objects(X)
+        check_one_fold(self.models_)
+        labels = check_label_matrix(y, name="y", n_labels=self.n_labels_, label_names=self.label_names_)
+        check_same_length(X, labels, names=("X", "y"))
+        (outputs,) = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.n_jobs)
+        (old,) = self.calibrated_
+        self.calibrated_ = [old.joined_by(LabelCalibration.of(outputs, labels, conditional=old.conditional))]
         return self
 
     def predict_labels(self, X: MatrixLike) -> LabelWisePredictions:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,9 +11,16 @@ from labelsure._core.fixed_point import choose_exponent, to_fixed_point
 from labelsure._core.p_values import weigh_scores
 from labelsure._core.randomness import DRAW_UNIT, SMOOTHING, draw_seeds, draw_uniforms
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_examples, check_outputs, row_index_of
+from labelsure._core.validation import (
+    check_examples,
+    check_label_matrix,
+    check_outputs,
+    check_same_length,
+    row_index_of,
+)
 from labelsure.conformal._guarantees import state_guarantee
 from labelsure.conformal._ready_outputs import keys_of, read_per_fold, rows_of_folds
+from labelsure.conformal._updating import check_one_fold
 from labelsure.predictions import JointScores, LabelWiseGuarantee, LabelWisePredictions
 
 EXPONENT = choose_exponent(1.0)
@@ -62,6 +69,12 @@ class LabelCalibration:
                 off = on = np.sort(scores[:, j])
             groups.append((off, on))
         return cls(-np.sort(-scores, axis=1), groups, conditional)
+
+    def joined_by(self, other: "LabelCalibration") -> "LabelCalibration":
+        """Return the calibration of the examples of both, the same whoever comes first."""
+        pairs = zip(self.groups, other.groups, strict=True)
+        groups = [(np.sort(np.append(a[0], b[0])), np.sort(np.append(a[1], b[1]))) for a, b in pairs]
+        return LabelCalibration(np.concatenate([self.scores, other.scores]), groups, self.conditional)
 
     @property
     def group_sizes(self) -> IntArray:
@@ -194,6 +207,26 @@ class LabelWiseOutputsPredictor:
         draws = None if self.draw_seed is None else draw_uniforms(self.draw_seed, SMOOTHING, keys_of(checked))
         index = row_index_of(outputs if self.fold_numbers is None else outputs[0])
         return predict_values(self.calibrated, checked, draws=draws, label_names=names, index=index)
+
+    def update(self, outputs: Any, Y: LabelMatrixLike) -> Self:
+        """Add calibration examples to an inductive predictor, in place: :meth:`InductiveConformalClassifier.update`.
+
+        Parameters
+        ----------
+        outputs : array-like of shape (n_objects, n_labels)
+            Of the model, for new examples that it was not trained on.
+        Y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
+            Their labels, zeros and ones.
+        """
+        check_one_fold(self.calibrated)
+        names = self.label_names
+        labels = check_label_matrix(Y, n_labels=self.n_labels, label_names=names)
+        read = partial(check_outputs, n_labels=self.n_labels, label_names=names)
+        (checked,) = read_per_fold(outputs, self.fold_numbers, self.n_labels, read)
+        check_same_length(checked, labels, names=("outputs", "Y"))
+        (old,) = self.calibrated
+        self.calibrated = (old.joined_by(LabelCalibration.of(checked, labels, conditional=old.conditional)),)
+        return self
 
 
 def calibrate_labels(
