@@ -14,6 +14,7 @@ from labelsure._core.validation import check_label_matrix, check_same_length, n_
 from labelsure.conformal._calibrator import Calibrator, calibrate, gather_examples
 from labelsure.conformal._choices import Choices, check_choices
 from labelsure.conformal._guarantees import check_guarantee
+from labelsure.conformal._metadata import NO_METADATA, Metadata, RoutingMixin
 from labelsure.conformal._models import check_estimator, fit_models, outputs_of_models, tags_of
 from labelsure.conformal._splits import Split
 from labelsure.conformal._updating import check_one_fold, extend_calibrator
@@ -120,7 +121,7 @@ class LabelsetClassifier(WrappingClassifier):
         )
 
 
-class CalibratedClassifier(LabelsetClassifier):
+class CalibratedClassifier(RoutingMixin, LabelsetClassifier):
     """Base of the classifiers that fit models first and calibrate their outputs then.
 
     The fitted state is ``models_`` and ``calibrator_``; predictions look at nothing else.
@@ -195,7 +196,7 @@ class CalibratedClassifier(LabelsetClassifier):
         (70,)
         """
         X = self._check_objects(X)
-        check_one_fold(self.models_)
+        check_one_fold(self.models_, groups=self.groups_)
         labels = check_label_matrix(y, name="y", n_labels=self.n_labels_, label_names=self.label_names_)
         check_same_length(X, labels, names=("X", "y"))
         (outputs,) = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
@@ -250,7 +251,8 @@ class CalibratedClassifier(LabelsetClassifier):
         everyone = np.arange(self.n_examples_)
         trained = self.train_indices_ or [np.setdiff1d(everyone, rows) for rows in self.fold_indices_]
         splits = [Split(*rows) for rows in zip(trained, self.fold_indices_, strict=True)]
-        return copy._learn(X, labels, splits, self.seeds_, choices, measure, fitted=self.models_)
+        metadata = Metadata(groups=self.groups_)
+        return copy._learn(X, labels, splits, self.seeds_, choices, measure, fitted=self.models_, metadata=metadata)
 
     def _count_anew(self, X: MatrixLike, Y: LabelMatrix, choices: Choices) -> Self:
         """Keep the fitted measures and their scores, and count them in another way."""
@@ -265,9 +267,7 @@ class CalibratedClassifier(LabelsetClassifier):
             )
             for fold, of_fold in zip(calibrated.folds, rows, strict=True)
         )
-        self.calibrator_ = Calibrator(
-            folds, choices, calibrated.seed, calibrated.complementary, self.label_names_, self.n_jobs
-        )
+        self.calibrator_ = replace(calibrated, folds=folds, choices=choices, n_jobs=self.n_jobs)
         return self
 
     def _learn(
@@ -281,12 +281,13 @@ class CalibratedClassifier(LabelsetClassifier):
         *,
         fitted: list[Any] | None = None,
         training: dict[str, Any] | None = None,
+        metadata: Metadata = NO_METADATA,
     ) -> Self:
         """Go through both stages: fit models, or ask those that are fitted already, and calibrate their outputs.
 
         Parameters
         ----------
-        X, Y, splits, fitted
+        X, Y, splits, fitted, metadata
             As in :func:`fit_models`.
         seeds : sequence of int
             One per split, and one for draws.
@@ -303,15 +304,22 @@ class CalibratedClassifier(LabelsetClassifier):
         self.train_indices_ = None if complementary else [split.train for split in splits]
         *seeds, draw_seed = seeds
         needs = [measure.needs] if training is None else []
-        models = fit_models(self.estimator, X, Y, splits, seeds=seeds, needs=needs, n_jobs=self.n_jobs, fitted=fitted)
+        given: dict[str, Any] = {"n_jobs": self.n_jobs, "fitted": fitted, "metadata": metadata}
+        models = fit_models(self.estimator, X, Y, splits, seeds=seeds, needs=needs, **given)
         self.models_ = [fold.model for fold in models] if fitted is None else fitted
         examples = gather_examples(X, Y, splits, models, measure, *looked_at)
         if training is not None:
             examples = [replace(fold, **training) for fold in examples]
         folds = tuple(calibrate(measure, examples, seeds=seeds, n_jobs=self.n_jobs))
         alone = complementary and not any(fold.shared for fold in models)
-        self.calibrator_ = Calibrator(folds, choices, draw_seed, alone, self.label_names_, self.n_jobs)
+        self.groups_ = metadata.groups
+        self.calibrator_ = Calibrator(
+            folds, choices, draw_seed, alone, self.label_names_, self.n_jobs, groups=self._groups_of_folds()
+        )
         return self
+
+    def _groups_of_folds(self) -> tuple[IntArray, ...] | None:
+        return None if self.groups_ is None else tuple(self.groups_[rows] for rows in self.fold_indices_)
 
     @property
     def measure_choices_(self) -> MeasureChoices | None:

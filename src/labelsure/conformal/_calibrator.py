@@ -24,6 +24,7 @@ from labelsure._core.randomness import (
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.conformal._choices import Choices
 from labelsure.conformal._choosing import choose_measure
+from labelsure.conformal._groups import state_groups
 from labelsure.conformal._guarantees import GUARANTEES, Merging, state_guarantee
 from labelsure.conformal._models import FoldModel, run_jobs
 from labelsure.conformal._mondrian import category_engine, grouped_engine
@@ -206,6 +207,8 @@ class Calibrator:
         Threads, as in joblib.
     options : EngineOptions or None
         Limits of time and memory of the engine.
+    groups : tuple of int64 arrays or None
+        Of each fold, the groups of its calibration examples, where examples belong together.
     strangest : tuple of bool
         Whether the empty labelset is stranger than all others in each fold.
     scores, calibrations, sizes : tuples
@@ -222,6 +225,7 @@ class Calibrator:
     label_names: tuple[str, ...] | None = None
     n_jobs: int | None = None
     options: EngineOptions | None = None
+    groups: tuple[IntArray, ...] | None = None
     strangest: tuple[bool, ...] = field(init=False)
     scores: tuple[IntArray, ...] = field(init=False)
     calibrations: tuple[IntArray, ...] = field(init=False)
@@ -277,6 +281,11 @@ class Calibrator:
     @cached_property
     def guarantee(self) -> Guarantee:
         """What is proven about regions."""
+        if self.groups is not None:
+            unlike = (self.choices.taxonomy, self.choices.weight, self.choices.smoothed or None)
+            of_groups = state_groups(self.groups, plain=all(choice is None for choice in unlike))
+            if of_groups is not None:
+                return of_groups
         sizes, name = [self.sizes], self.choices.guarantee
         if self.choices.taxonomy is not None:
             found = np.unique(np.concatenate(self._categories))

@@ -132,7 +132,15 @@ class CrossConformalClassifier(CalibratedClassifier):
     random_state: Any = None
     n_jobs: int | None = None
 
-    def fit(self, X: MatrixLike, y: LabelMatrixLike, *, label_names: Sequence[str] | None = None) -> Self:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: LabelMatrixLike,
+        *,
+        label_names: Sequence[str] | None = None,
+        groups: Any = None,
+        **fit_params: Any,
+    ) -> Self:
         """Fit one model per fold and score the fold's examples with it.
 
         Parameters
@@ -143,9 +151,17 @@ class CrossConformalClassifier(CalibratedClassifier):
             Their labels, zeros and ones.
         label_names : sequence of str or None, default=None
             What the labels are called; None: as the columns of ``y``, where it is a DataFrame.
+        groups : array-like of shape (n_objects,) or None, default=None
+            Which examples belong together: whole groups train or calibrate. A whole number ``cv`` makes folds of
+            whole groups, a splitter must not tear them apart. What is proven changes; see the statement of a region.
+        **fit_params
+            ``sample_weight`` for the classifier inside, in all its fits; with scikit-learn's metadata routing, whatever
+            it and the splitter ask for. Calibration examples count alike, whatever their weights.
         """
         X, Y = self._check_fit(X, y, label_names)
         choices, measure = self._check_choices(Y, one_fold=False)
+        metadata = self._route(X, groups, fit_params)
         random = check_random_state(self.random_state)
-        splits = make_splits(self.cv, X, Y, *draw_seeds(random, 1), equal=GUARANTEES[self.guarantee].prefixes)
-        return self._learn(X, Y, splits, draw_seeds(random, len(splits) + 1), choices, measure)
+        equal = GUARANTEES[self.guarantee].prefixes
+        splits = make_splits(self.cv, X, Y, *draw_seeds(random, 1), equal=equal, **metadata.for_splits)
+        return self._learn(X, Y, splits, draw_seeds(random, len(splits) + 1), choices, measure, metadata=metadata)

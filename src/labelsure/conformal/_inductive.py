@@ -101,6 +101,8 @@ class InductiveConformalClassifier(CalibratedClassifier):
         label_names: Sequence[str] | None = None,
         training_labels: LabelMatrixLike | None = None,
         training_outputs: MatrixLike | None = None,
+        groups: Any = None,
+        **fit_params: Any,
     ) -> Self:
         """Fit the classifier on one part of the data and calibrate with the other.
 
@@ -115,6 +117,12 @@ class InductiveConformalClassifier(CalibratedClassifier):
         training_labels, training_outputs : array-like of shape (n, n_labels) or None, default=None
             With ``prefit`` only: the labels that the estimator was fitted on, and its outputs for those examples,
             for measures that need them.
+        groups : array-like of shape (n_objects,) or None, default=None
+            Which examples belong together: whole groups train or calibrate. ``calibration_size`` is a
+            share, or a number, of groups then. What is proven changes; see the statement of a region.
+        **fit_params
+            ``sample_weight`` for the classifier inside, in all its fits; with scikit-learn's metadata routing, whatever
+            it and the splitter ask for. Calibration examples count alike, whatever their weights.
         """
         X, Y = self._check_fit(X, y, label_names, prefit=self.prefit)
         names = {"n_labels": self.n_labels_, "label_names": self.label_names_}
@@ -126,10 +134,12 @@ class InductiveConformalClassifier(CalibratedClassifier):
         if self.prefit:
             there = known_of(labels, outputs)
         choices, measure = self._check_choices(*known, one_fold=True, known=there)
+        metadata = self._route(X, groups, fit_params, prefit=self.prefit)
         split_seed, *seeds = draw_seeds(self.random_state, 3)
         if self.prefit:
             split = Split(np.empty(0, dtype=np.int64), np.arange(len(Y)))
             training = {"training_labels": labels, "training_outputs": outputs, "training_objects": None}
-            return self._learn(X, Y, [split], seeds, choices, measure, fitted=[self.estimator], training=training)
-        split = hold_out(self.calibration_size, len(Y), split_seed)
-        return self._learn(X, Y, [split], seeds, choices, measure)
+            given: dict[str, Any] = {"fitted": [self.estimator], "training": training, "metadata": metadata}
+            return self._learn(X, Y, [split], seeds, choices, measure, **given)
+        split = hold_out(self.calibration_size, len(Y), split_seed, groups=metadata.groups)
+        return self._learn(X, Y, [split], seeds, choices, measure, metadata=metadata)

@@ -18,10 +18,11 @@ from labelsure._core.validation import (
     check_same_length,
     row_index_of,
 )
+from labelsure.conformal._groups import state_groups
 from labelsure.conformal._guarantees import state_guarantee
 from labelsure.conformal._ready_outputs import keys_of, read_per_fold, rows_of_folds
 from labelsure.conformal._updating import check_one_fold
-from labelsure.predictions import JointScores, LabelWiseGuarantee, LabelWisePredictions
+from labelsure.predictions import Guarantee, JointScores, LabelWiseGuarantee, LabelWisePredictions
 
 EXPONENT = choose_exponent(1.0)
 """Scores |c - o| lie between 0 and 1."""
@@ -104,6 +105,7 @@ def predict_values(
     label_names: Sequence[str] | None,
     index: Any = None,
     complementary: bool = True,
+    groups: Sequence[IntArray] | None = None,
 ) -> LabelWisePredictions:
     """Return the p-values of each label's values for new objects.
 
@@ -121,18 +123,21 @@ def predict_values(
         That of the objects.
     complementary : bool
         Whether each fold's model was trained on all other examples.
+    groups : sequence of int64 arrays or None
+        The groups of the folds' calibration examples, where examples belong together.
     """
     scores = [score_values(fold_outputs) for fold_outputs in outputs]
     weights = [fold.weigh(of_values, draws) for fold, of_values in zip(folds, scores, strict=True)]
     sizes = sum_up([fold.group_sizes for fold in folds])
     unit, own = (1, np.int64(1)) if draws is None else (DRAW_UNIT, draws[:, None, None])
     totals, denominators = sum_up(scores), (sizes + 1) * unit
+    of_groups = None if groups is None else state_groups(groups, plain=draws is None and not folds[0].conditional)
     return LabelWisePredictions(
         np.where(sizes == 0, denominators, sum_up(weights) + own),  # 1 where there is nothing to compare with
         denominators,
         nearer_on=totals[:, :, 1] < totals[:, :, 0],
         joint=None if folds[0].conditional else _join(folds, scores, draws),
-        guarantee=state_guarantee_of_labels(folds, complementary=complementary and draws is None),
+        guarantee=state_guarantee_of_labels(folds, complementary=complementary and draws is None, of_groups=of_groups),
         label_names=tuple(label_names or ()),
         index=index,
     )
@@ -143,14 +148,17 @@ def _join(folds: Sequence[LabelCalibration], scores: Sequence[IntArray], draws: 
     return JointScores(off, UNIT, [fold.scores for fold in folds], draws)
 
 
-def state_guarantee_of_labels(folds: Sequence[LabelCalibration], *, complementary: bool) -> LabelWiseGuarantee:
-    """Return what is proven about p-values of labels from these folds."""
-    sizes, conditional = [len(fold.scores) for fold in folds], folds[0].conditional
+def state_guarantee_of_labels(
+    folds: Sequence[LabelCalibration], *, complementary: bool, of_groups: Guarantee | None = None
+) -> LabelWiseGuarantee:
+    """Return what is proven about p-values of labels from these folds; ``of_groups`` takes the place of all else."""
+    sizes, conditional = [len(fold.scores) for fold in folds], folds[0].conditional and of_groups is None
     return LabelWiseGuarantee(
         sum_up([fold.group_sizes for fold in folds]),
         sum_up([(fold.group_sizes > 0).astype(np.int64) for fold in folds]),
         conditional,
-        state_guarantee(
+        of_groups
+        or state_guarantee(
             "inductive" if len(sizes) == 1 else "cross", [sizes], complementary=complementary and not conditional
         ),
     )

@@ -71,15 +71,16 @@ class SharedModels(NamedTuple):
         return gathered
 
 
-def share_models(splits: Sequence[Split], n_examples: int) -> SharedModels | None:
+def share_models(splits: Sequence[Split], n_examples: int, groups: IntArray | None = None) -> SharedModels | None:
     """Return the models that the folds can share, None where they cannot.
 
     They can where there are at least five folds, and every fold's model is trained on all examples that do not
-    calibrate it. Examples that calibrate no fold are spread over the groups.
+    calibrate it. Examples that calibrate no fold are spread over the groups; those that belong together, by the user's
+    own groups, stay together.
     """
     if len(splits) < N_GROUPS or any(len(split.train) + len(split.calibration) < n_examples for split in splits):
         return None
-    groups = np.arange(n_examples) % N_GROUPS
+    shares = (np.arange(n_examples) if groups is None else groups) % N_GROUPS
     for k, split in enumerate(splits):
-        groups[split.calibration] = k % N_GROUPS
-    return SharedModels(groups)
+        shares[split.calibration] = k % N_GROUPS
+    return SharedModels(shares)

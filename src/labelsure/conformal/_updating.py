@@ -16,8 +16,10 @@ from labelsure.conformal._calibrator import Calibrator, score_examples
 from labelsure.conformal._ready_outputs import SparseOutputs
 
 
-def check_one_fold(folds: Sequence[object]) -> None:
-    """Raise ValueError where new examples would have to belong to one of several folds."""
+def check_one_fold(folds: Sequence[object], *, groups: object = None) -> None:
+    """Raise ValueError where new examples would have to belong to one of several folds, or to a group."""
+    if groups is not None:
+        raise ValueError("update takes a predictor that was fitted without groups: fit anew with all examples.")
     if len(folds) > 1:
         raise ValueError(
             f"update takes an inductive predictor, one model and its calibration examples, got {len(folds)} folds."
