@@ -26,6 +26,7 @@ from labelsure.conformal._choices import Choices
 from labelsure.conformal._choosing import choose_measure
 from labelsure.conformal._groups import state_groups
 from labelsure.conformal._guarantees import GUARANTEES, Merging, state_guarantee
+from labelsure.conformal._incomplete import add_incomplete
 from labelsure.conformal._models import FoldModel, run_jobs
 from labelsure.conformal._mondrian import category_engine, grouped_engine
 from labelsure.conformal._ready_outputs import SparseOutputs, compact_engine, keys_of
@@ -116,6 +117,7 @@ def gather_examples(
     measure: Measure | AutoMeasure,
     categories: Categories | None = None,
     weights: FloatArray | None = None,
+    complete: BoolArray | None = None,
 ) -> list[FoldExamples]:
     """Return what each fold is calibrated with, from all examples and the models of stage one.
 
@@ -127,12 +129,17 @@ def gather_examples(
         Whose needs are seen to.
     categories, weights : arrays of shape (n,) or None
         Of all examples.
+    complete : bool array of shape (n,) or None
+        Which examples have no unknown label, where some have: the others train no measure.
     """
     learned = Need.OUT_OF_FOLD_OUTPUTS in measure.needs
     with_objects = Need.FEATURES in measure.needs or isinstance(measure, AutoMeasure)  # whose candidates may need them
     folds = []
     for (train, rows), model in zip(splits, models, strict=True):
         outputs = model.out_of_fold_outputs if learned else model.training_outputs
+        if complete is not None:
+            outputs = None if outputs is None else outputs[complete[train]]
+            train = train[complete[train]]  # noqa: PLW2901 - what is left of it for the measure
         trained_on, X_fold = (_safe_indexing(X, part) if with_objects else None for part in (train, rows))
         of_fold = (None if values is None else values[rows] for values in (categories, weights))
         folds.append(FoldExamples(model.outputs, Y[rows], X_fold, Y[train], outputs, trained_on, *of_fold))
@@ -209,6 +216,8 @@ class Calibrator:
         Limits of time and memory of the engine.
     groups : tuple of int64 arrays or None
         Of each fold, the groups of its calibration examples, where examples belong together.
+    n_incomplete : int
+        How many examples do not calibrate because some of their labels are unknown.
     strangest : tuple of bool
         Whether the empty labelset is stranger than all others in each fold.
     scores, calibrations, sizes : tuples
@@ -226,6 +235,7 @@ class Calibrator:
     n_jobs: int | None = None
     options: EngineOptions | None = None
     groups: tuple[IntArray, ...] | None = None
+    n_incomplete: int = 0
     strangest: tuple[bool, ...] = field(init=False)
     scores: tuple[IntArray, ...] = field(init=False)
     calibrations: tuple[IntArray, ...] = field(init=False)
@@ -283,16 +293,18 @@ class Calibrator:
         """What is proven about regions."""
         if self.groups is not None:
             unlike = (self.choices.taxonomy, self.choices.weight, self.choices.smoothed or None)
-            of_groups = state_groups(self.groups, plain=all(choice is None for choice in unlike))
+            of_groups = state_groups(
+                self.groups, plain=all(choice is None for choice in unlike) and not self.n_incomplete
+            )
             if of_groups is not None:
-                return of_groups
+                return add_incomplete(of_groups, self.n_incomplete)
         sizes, name = [self.sizes], self.choices.guarantee
         if self.choices.taxonomy is not None:
             found = np.unique(np.concatenate(self._categories))
             sizes = [tuple(int((own == category).sum()) for own in self._categories) for category in found]
         elif len(self.folds) == 1:
             name = "inductive" if self.choices.weight is None else "weighted"
-        return state_guarantee(
+        proven = state_guarantee(
             name,
             sizes,
             within_categories=self.choices.taxonomy is not None,
@@ -300,6 +312,7 @@ class Calibrator:
             smoothed=self.choices.smoothed,
             with_labels=self.choices.empty == "exclude",
         )
+        return add_incomplete(proven, self.n_incomplete)
 
     def meet(self, k: int, outputs: FloatArray, X: MatrixLike = None) -> Fold:
         """Return fold ``k`` for new objects with these outputs of its model."""

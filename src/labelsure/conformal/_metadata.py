@@ -38,11 +38,12 @@ class Metadata:
     groups: IntArray | None = None
 
     def take(self, X: MatrixLike, rows: IntArray) -> "Metadata":
-        """Return what the learner gets with some of the rows of X."""
-        groups = None if self.groups is None else self.groups[rows]
-        if not self.learner:
-            return Metadata(groups=groups)
-        return Metadata(_check_method_params(X, self.learner, rows), {}, groups)
+        """Return what comes with some of the rows of X; the groups among them are numbered anew, from 0."""
+        groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1].reshape(-1)
+        learner, splitter = (
+            _check_method_params(X, params, rows) if params else {} for params in (self.learner, self.splitter)
+        )
+        return Metadata(learner, splitter, groups)
 
     @property
     def for_splits(self) -> dict[str, Any]:

@@ -12,10 +12,11 @@ from sklearn.utils.parallel import Parallel, delayed
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.running import one_thread, progress_bar
 from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
+from labelsure._core.unknown import split_unknown
 from labelsure.conformal._metadata import NO_METADATA, Metadata
 from labelsure.conformal._sharing import share_models
 from labelsure.conformal._splits import Split, make_splits
-from labelsure.estimators import FittedBase, LogitPool, MLRBFClassifier, fit_base, outputs_of
+from labelsure.estimators import FittedBase, LogitPool, MLRBFClassifier, fit_base, fit_known, outputs_of
 from labelsure.measures import Need
 
 EXPECTED = (
@@ -104,7 +105,7 @@ def fit_models(
     estimator : classifier or None
         Unfitted; None is the default.
     X, Y : array-likes of n rows
-        All examples.
+        All examples; NaN where a label is unknown, for estimators that learn labels apart.
     splits : sequence of Split
         Which of them train and which calibrate.
     seeds : sequence of int
@@ -258,11 +259,10 @@ def _inner_splits(X: MatrixLike, Y: LabelMatrix, seed: int, metadata: Metadata) 
     """Return the folds of a training part that give it out-of-fold outputs."""
     if metadata.groups is None:
         return make_splits(min(INNER_FOLDS, len(Y)), X, Y, seed)
-    numbers = np.unique(metadata.groups, return_inverse=True)[1].reshape(-1)  # of those that are in this part
-    n_groups = int(numbers.max()) + 1
+    n_groups = int(metadata.groups.max()) + 1
     if n_groups < 2:
         raise ValueError("Out-of-fold outputs need at least 2 groups in every training part, got 1. Use fewer folds.")
-    return make_splits(min(INNER_FOLDS, n_groups), X, Y, seed, groups=numbers)
+    return make_splits(min(INNER_FOLDS, n_groups), X, Y, seed, groups=metadata.groups)
 
 
 def _fit_pool_by_groups(pool: LogitPool, X: MatrixLike, Y: LabelMatrix, *, seed: int, metadata: Metadata) -> LogitPool:
@@ -299,6 +299,9 @@ def fit_model(
             pool = _fit_pool_by_groups(copy, X, Y, seed=seed, metadata=metadata)
         everything = np.ones(Y.shape[1], dtype=bool)
         return FittedBase(pool, learned=everything, fixed=np.where(everything, np.nan, 0.0))
+    filled, unknown = split_unknown(Y)
+    if unknown is not None:
+        return fit_known(copy, X, filled.astype(np.int8), unknown, **metadata.learner)
     try:
         return fit_base(copy, X, Y, **metadata.learner)
     except ValueError as error:

@@ -1,0 +1,103 @@
+"""Examples of which some labels are unknown: they train where the learner can, and calibrate what they can.
+
+A labelset predictor counts examples whose whole labelset is known. These are exchangeable with new ones where whether
+an example is complete depends neither on its object nor on its labels; otherwise what is proven holds for new objects
+of the kind that would be complete. Where it depends on the object alone, ``weight=`` makes up for it, with one over the
+probability of being complete. A label-wise predictor counts, for each label, the examples where that one is known.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from labelsure._core.types import BoolArray, LabelMatrix
+from labelsure.conformal._splits import Split
+from labelsure.estimators import learner_of_one_label
+from labelsure.predictions import Guarantee
+
+ASSUMED = (
+    "{n} more examples have unknown labels and do not calibrate: this holds where whether an example is complete"
+    " depends neither on its object nor on its labels."
+)
+
+
+class Known(NamedTuple):
+    """What is known of the labels of all examples.
+
+    Attributes
+    ----------
+    unknown : bool array of shape (n, q)
+        Which entries are not known.
+    apart : bool
+        Whether the learner learns labels apart, so that incomplete examples can train it.
+    """
+
+    unknown: BoolArray
+    apart: bool
+
+    @classmethod
+    def of(cls, unknown: BoolArray | None, estimator: Any) -> "Known | None":
+        """Return what is known, None where everything is."""
+        return None if unknown is None else cls(unknown, learner_of_one_label(estimator) is not None)
+
+    @property
+    def complete(self) -> BoolArray:
+        """Which examples have no unknown label."""
+        complete: BoolArray = np.logical_not(np.any(self.unknown, axis=1))
+        return complete
+
+    def check_some_complete(self) -> None:
+        """Raise ValueError where no example could calibrate a labelset predictor."""
+        if not self.complete.any():
+            raise ValueError(
+                f"y has unknown labels (NaN) in every one of its {len(self.unknown)} rows: a labelset predictor is"
+                " calibrated with complete ones. LabelWiseConformalClassifier counts each label's known ones."
+            )
+
+    def mark(self, Y: LabelMatrix) -> Any:
+        """Return labels with NaN where they are unknown, for learners."""
+        return np.where(self.unknown, np.nan, Y)
+
+    def trains(self, splits: Sequence[Split]) -> list[Split]:
+        """Return the splits with training parts that the learner can learn from."""
+        if self.apart:
+            return list(splits)
+        kept = [Split(split.train[self.complete[split.train]], split.calibration) for split in splits]
+        if any(len(split.train) == 0 for split in kept):
+            raise ValueError(
+                "y has unknown labels (NaN) in every training example of a fold, and the estimator learns all labels"
+                " together. Fit one per label: MultiOutputClassifier(...) around it."
+            )
+        return kept
+
+    def split(self, cv: Any, make: Callable[..., list[Split]], *, whole: bool) -> list[Split]:
+        """Return splits whose calibration examples are complete.
+
+        Parameters
+        ----------
+        cv : object
+            As the user passed it; None for a part held out.
+        make : callable
+            From row numbers of examples, or nothing for all of them, to splits.
+        whole : bool
+            Whether rows belong to groups, which stay whole.
+        """
+        if (cv is None or isinstance(cv, Integral)) and not whole:  # those that cannot calibrate train every model
+            rows, rest = np.flatnonzero(self.complete), np.flatnonzero(~self.complete)
+            splits = [Split(np.sort(np.append(rows[train], rest)), rows[part]) for train, part in make(rows)]
+        else:
+            splits = [Split(train, rows[self.complete[rows]]) for train, rows in make()]
+            if any(len(split.calibration) == 0 for split in splits):
+                raise ValueError("cv must leave every fold a calibration example without unknown labels (NaN).")
+        return splits
+
+
+def add_incomplete(guarantee: Guarantee, n_incomplete: int) -> Guarantee:
+    """Return a guarantee that says how many examples do not calibrate, and what that takes."""
+    if n_incomplete == 0:
+        return guarantee
+    remark = " ".join(filter(None, [guarantee.remark, ASSUMED.format(n=n_incomplete)]))
+    return replace(guarantee, remark=remark)
