@@ -141,6 +141,7 @@ def test_pipelines_hand_weights_to_their_last_step():
         OneVsRestClassifier(LogisticRegression()),
         MultiOutputClassifier(KNeighborsClassifier()),
         make_pipeline(StandardScaler(), Counting()),
+        PooledClassifier([("one", RandomForestClassifier(2)), ("two", KNeighborsClassifier())], cv=2),
     ],
     ids=str,
 )

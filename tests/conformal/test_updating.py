@@ -210,7 +210,6 @@ BAD = [
     ((X[:5], Y[:5, :2]), "must have 3 columns"),
     ((X[:5], Y[:5] * 2), "only 0 and 1"),
     ((X[:0], Y[:0]), "at least one row"),
-    ((X[:5], np.where(Y[:5] == 1, np.nan, 0)), "only 0 and 1"),
 ]
 
 
@@ -223,6 +222,14 @@ def test_failed_updates_leave_the_predictor_as_it_was(given, message):
         with pytest.raises(ValueError, match=message):
             one.update(*given)
     assert before == (model.calibrator_, model.n_examples_, wise.calibrated_)
+
+
+def test_labelsets_with_unknown_labels_do_not_update_a_labelset_predictor():
+    model = calibrated(OLD)
+    before = model.calibrator_
+    with pytest.raises(ValueError, match="only 0 and 1, got nan"):
+        model.update(X[:5], np.where(Y[:5] == 1, np.nan, 0))
+    assert model.calibrator_ is before
 
 
 def test_failed_category_functions_leave_the_predictor_as_it_was():

@@ -7,16 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.unknown import read_unknown, split_unknown
 from labelsure._core.validation import check_label_matrix, check_same_length, n_rows, read_labels, row_index_of
 from labelsure.conformal._calibrator import Calibrator, calibrate, gather_examples
 from labelsure.conformal._choices import Choices, check_choices
 from labelsure.conformal._guarantees import check_guarantee
-from labelsure.conformal._incomplete import Known
+from labelsure.conformal._incomplete import GapsMixin, Known
 from labelsure.conformal._metadata import NO_METADATA, Metadata, RoutingMixin
 from labelsure.conformal._models import check_estimator, fit_models, outputs_of_models, tags_of
 from labelsure.conformal._splits import Split
@@ -52,14 +50,6 @@ class WrappingClassifier(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
         self.n_labels_ = labels.shape[1]
         self.classes_ = [np.array([0, 1]) for _ in range(self.n_labels_)]
         return X, labels
-
-    def _read_known(
-        self, X: MatrixLike, y: LabelMatrixLike, label_names: Sequence[str] | None, *, prefit: bool = False
-    ) -> tuple[MatrixLike, LabelMatrix, Known | None]:
-        """Check the same where labels may be unknown, NaN; they are 0 then, and what is known is returned too."""
-        filled, missing = split_unknown(y)
-        X, Y = self._check_fit(X, filled, label_names, prefit=prefit)
-        return X, Y, Known.of(read_unknown(missing, label_names), self.estimator)
 
     def _check_objects(self, X: MatrixLike, *, reset: bool = False) -> MatrixLike:
         """Return objects whose rows can be counted and chosen; to predict, with the features that fit has seen."""
@@ -132,7 +122,7 @@ class LabelsetClassifier(WrappingClassifier):
         )
 
 
-class CalibratedClassifier(RoutingMixin, LabelsetClassifier):
+class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
     """Base of the classifiers that fit models first and calibrate their outputs then.
 
     The fitted state is ``models_`` and ``calibrator_``; predictions look at nothing else.
@@ -333,26 +323,6 @@ class CalibratedClassifier(RoutingMixin, LabelsetClassifier):
         given = {"groups": self._groups_of_folds(), "n_incomplete": self.n_incomplete_}
         self.calibrator_ = Calibrator(folds, choices, draw_seed, alone, self.label_names_, self.n_jobs, **given)
         return self
-
-    def _check_known(
-        self, X: MatrixLike, y: LabelMatrixLike, label_names: Sequence[str] | None, *, prefit: bool = False
-    ) -> tuple[MatrixLike, LabelMatrix, Known | None]:
-        """Check estimator and training data, with NaN where labels are unknown, and learn how many are incomplete."""
-        X, Y, known = self._read_known(X, y, label_names, prefit=prefit)
-        self.n_incomplete_ = 0
-        if known is not None:
-            known.check_some_complete()
-            self.n_incomplete_ = int((~known.complete).sum())
-        return X, Y, known
-
-    def _leave_out(
-        self, X: MatrixLike, Y: LabelMatrix, known: Known | None, metadata: Metadata
-    ) -> tuple[MatrixLike, LabelMatrix, Known | None, Metadata]:
-        """Return complete examples alone, where incomplete ones could neither train nor calibrate."""
-        if known is None or (known.apart and not getattr(self, "prefit", False)):
-            return X, Y, known, metadata
-        rows = np.flatnonzero(known.complete)
-        return _safe_indexing(X, rows), Y[rows], None, metadata.take(X, rows)
 
     def _groups_of_folds(self) -> tuple[IntArray, ...] | None:
         return None if self.groups_ is None else tuple(self.groups_[rows] for rows in self.fold_indices_)

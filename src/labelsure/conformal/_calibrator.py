@@ -15,12 +15,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import delayed
 
 from labelsure._core.fixed_point import SCORE_BITS
-from labelsure._core.randomness import (
-    MERGING,
-    SMOOTHING,
-    draw_uniforms,
-    set_missing_seeds,
-)
+from labelsure._core.randomness import MERGING, SMOOTHING, draw_uniforms, set_missing_seeds
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.conformal._choices import Choices
 from labelsure.conformal._choosing import choose_measure
@@ -29,6 +24,7 @@ from labelsure.conformal._guarantees import GUARANTEES, Merging, state_guarantee
 from labelsure.conformal._incomplete import add_incomplete
 from labelsure.conformal._models import FoldModel, run_jobs
 from labelsure.conformal._mondrian import category_engine, grouped_engine
+from labelsure.conformal._needs import check_needs
 from labelsure.conformal._ready_outputs import SparseOutputs, compact_engine, keys_of
 from labelsure.conformal._rules import weigh_densities
 from labelsure.conformal._splits import Split
@@ -39,16 +35,6 @@ from labelsure.predictions import Guarantee, LabelsetPredictions
 
 STRANGEST = 2**SCORE_BITS
 """Above every score: that of the empty labelset under a measure whose training part has none."""
-
-TO_PASS = ": pass them as {}. They cannot be taken from the calibration examples without losing the guarantee"
-USE_CLASSIFIERS = "use CrossConformalClassifier or InductiveConformalClassifier"
-NEEDED = (
-    (Need.TRAINING_LABELS, "training_labels", f"the labelsets that the model was trained on{TO_PASS}"),
-    (Need.TRAINING_OUTPUTS, "training_outputs", f"the outputs for what it was trained on{TO_PASS}"),
-    (Need.OUT_OF_FOLD_OUTPUTS, "training_outputs", f"out-of-fold outputs for what it was trained on{TO_PASS}"),
-    (Need.FEATURES, "training_objects", f"the objects themselves, not only outputs: {USE_CLASSIFIERS}"),
-)
-"""What a measure may need, where it is in FoldExamples, and what to do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,9 +154,7 @@ def calibrate(
 
 def _calibrate_fold(measure: Measure | AutoMeasure, fold: FoldExamples, seed: int) -> CalibratedFold:
     seeded, choice = set_missing_seeds(clone(measure), seed), None
-    for need, name, what in NEEDED:
-        if need in seeded.needs and getattr(fold, name) is None:
-            raise ValueError(f"{seeded!r} needs {what.format(name)}.")
+    check_needs(seeded, fold)
     labels, outputs = fold.training_labels, fold.training_outputs
     labels = fold.labels[:0] if labels is None else labels
     if isinstance(seeded, AutoMeasure):

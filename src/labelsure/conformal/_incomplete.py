@@ -12,8 +12,11 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
-from labelsure._core.types import BoolArray, LabelMatrix
+from labelsure._core.types import BoolArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.unknown import read_unknown, split_unknown
+from labelsure.conformal._metadata import Metadata
 from labelsure.conformal._splits import Split
 from labelsure.estimators import learner_of_one_label
 from labelsure.predictions import Guarantee
@@ -93,6 +96,42 @@ class Known(NamedTuple):
             if any(len(split.calibration) == 0 for split in splits):
                 raise ValueError("cv must leave every fold a calibration example without unknown labels (NaN).")
         return splits
+
+
+class GapsMixin:
+    """Reads labels with NaN in them."""
+
+    estimator: Any
+    n_incomplete_: int
+    _check_fit: Callable[..., tuple[MatrixLike, LabelMatrix]]
+
+    def _read_known(
+        self, X: MatrixLike, y: LabelMatrixLike, label_names: Sequence[str] | None, *, prefit: bool = False
+    ) -> tuple[MatrixLike, LabelMatrix, Known | None]:
+        """Check estimator and training data, with NaN where labels are unknown; they are 0 then."""
+        filled, missing = split_unknown(y)
+        X, Y = self._check_fit(X, filled, label_names, prefit=prefit)
+        return X, Y, Known.of(read_unknown(missing, label_names), self.estimator)
+
+    def _check_known(
+        self, X: MatrixLike, y: LabelMatrixLike, label_names: Sequence[str] | None, *, prefit: bool = False
+    ) -> tuple[MatrixLike, LabelMatrix, Known | None]:
+        """Check the same for a labelset predictor, and learn how many examples are incomplete."""
+        X, Y, known = self._read_known(X, y, label_names, prefit=prefit)
+        self.n_incomplete_ = 0
+        if known is not None:
+            known.check_some_complete()
+            self.n_incomplete_ = int((~known.complete).sum())
+        return X, Y, known
+
+    def _leave_out(
+        self, X: MatrixLike, Y: LabelMatrix, known: Known | None, metadata: Metadata
+    ) -> tuple[MatrixLike, LabelMatrix, Known | None, Metadata]:
+        """Return complete examples alone, where incomplete ones could neither train nor calibrate."""
+        if known is None or (known.apart and not getattr(self, "prefit", False)):
+            return X, Y, known, metadata
+        rows = np.flatnonzero(known.complete)
+        return _safe_indexing(X, rows), Y[rows], None, metadata.take(X, rows)
 
 
 def add_incomplete(guarantee: Guarantee, n_incomplete: int) -> Guarantee:

@@ -12,6 +12,7 @@ from labelsure._core.types import IntArray, LabelMatrixLike, MatrixLike
 from labelsure._core.unknown import split_unknown
 from labelsure._core.validation import check_label_matrix, check_same_length, row_index_of
 from labelsure.conformal._base import WrappingClassifier
+from labelsure.conformal._incomplete import GapsMixin
 from labelsure.conformal._label_wise_outputs import LabelCalibration, predict_values
 from labelsure.conformal._metadata import RoutingMixin
 from labelsure.conformal._models import fit_models, outputs_of_models
@@ -21,7 +22,7 @@ from labelsure.predictions import LabelWisePredictions
 
 
 @dataclass(eq=False, repr=False)
-class LabelWiseConformalClassifier(RoutingMixin, WrappingClassifier):
+class LabelWiseConformalClassifier(RoutingMixin, GapsMixin, WrappingClassifier):
     r"""Binary-relevance conformal predictor: p-values of single labels, from an inductive or a cross-conformal split.
 
     Each label is a problem of its own. A part of the training set is held out for calibration; with
