@@ -24,6 +24,7 @@ CONFORMAL = {
     "check_complex_data": "the complex X would be refused by the classifier inside, but the flat y is refused before",
     "check_requires_y_none": "y=None is refused, in words of our own that say what to pass",
 }
+WITH_METADATA = {"check_classifiers_one_label_sample_weights": FLAT_Y}
 FOLDS_OF_ROWS = "an example with weight 2 is in one inner fold, two equal examples may be in two"
 POOLS = {
     "check_complex_data": "the complex X would be refused by the members, but the flat y is refused before",
@@ -46,7 +47,7 @@ def expected_failed_checks(estimator):
         return EVERY_CLASSIFIER | WITH_PROBABILITIES
     if hasattr(estimator, "decision_function"):
         return EVERY_CLASSIFIER | WITH_DECISIONS
-    return EVERY_CLASSIFIER | CONFORMAL
+    return EVERY_CLASSIFIER | CONFORMAL | (WITH_METADATA if hasattr(estimator, "update") else {})
 
 
 def assert_fails_only_where_declared(results, expected):

@@ -1,6 +1,7 @@
 """Measures of single predictions against their definitions, scikit-learn and the paper."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.metrics
 from hypothesis import given
@@ -91,3 +92,23 @@ def test_point_measures_work_as_scorers():
         KNeighborsClassifier(), X, Y, cv=4, scoring=make_scorer(sklearn.metrics.hamming_loss, greater_is_better=False)
     )
     assert scores == pytest.approx(expected)
+
+
+def test_unknown_labels_are_left_out():
+    rng = np.random.default_rng(0)
+    true, predicted = rng.integers(2, size=(2, 40, 3))
+    unknown = rng.random((40, 3)) < 0.3
+    gaps = np.where(unknown, np.nan, true)
+    assert hamming_loss(gaps, predicted) == (true != predicted)[~unknown].mean()
+    by_label = [sklearn.metrics.f1_score(true[known, j], predicted[known, j]) for j, known in enumerate(~unknown.T)]
+    assert f1_macro(gaps, predicted) == pytest.approx(np.mean(by_label))
+    assert f1_micro(gaps, predicted) == pytest.approx(sklearn.metrics.f1_score(true[~unknown], predicted[~unknown]))
+    turned = pd.DataFrame(predicted, columns=list("abc"))[list("cab")]
+    assert hamming_loss(pd.DataFrame(gaps, columns=list("abc")), turned) == hamming_loss(gaps, predicted)
+
+
+def test_whole_labelsets_with_unknown_labels_are_refused():
+    with pytest.raises(ValueError, match=r"got nan: whether a whole labelset is right.*hamming_loss"):
+        subset_accuracy([[1, np.nan]], [[1, 0]])
+    with pytest.raises(ValueError, match="at least one known label"):
+        hamming_loss([[np.nan, np.nan]], [[1, 0]])

@@ -14,8 +14,11 @@ from labelsure._core.validation import check_label_matrix, check_same_length, n_
 from labelsure.conformal._calibrator import Calibrator, calibrate, gather_examples
 from labelsure.conformal._choices import Choices, check_choices
 from labelsure.conformal._guarantees import check_guarantee
+from labelsure.conformal._incomplete import GapsMixin, Known
+from labelsure.conformal._metadata import NO_METADATA, Metadata, RoutingMixin
 from labelsure.conformal._models import check_estimator, fit_models, outputs_of_models, tags_of
 from labelsure.conformal._splits import Split
+from labelsure.conformal._updating import check_one_fold, extend_calibrator
 from labelsure.estimators import MultiLabelMixin
 from labelsure.measures import AutoMeasure, Measure, MeasureChoices, Need
 from labelsure.predictions import LabelsetPredictions
@@ -119,13 +122,14 @@ class LabelsetClassifier(WrappingClassifier):
         )
 
 
-class CalibratedClassifier(LabelsetClassifier):
+class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
     """Base of the classifiers that fit models first and calibrate their outputs then.
 
     The fitted state is ``models_`` and ``calibrator_``; predictions look at nothing else.
     """
 
     models_: list[Any]
+    fold_indices_: list[IntArray]
     calibrator_: Calibrator
     _learned_last = "calibrator_"
 
@@ -165,6 +169,44 @@ class CalibratedClassifier(LabelsetClassifier):
         outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
         return self.calibrator_.nonconformity(outputs, labels, X)
 
+    def update(self, X: MatrixLike, y: LabelMatrixLike) -> Self:
+        """Add calibration examples to an inductive predictor, in place, as ``partial_fit`` of scikit-learn would.
+
+        Nothing is fitted again. Afterwards every answer is that of a predictor calibrated with old and new examples
+        together, whatever their order and however many calls they came in. A call that fails changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            New objects: not among those that trained the model.
+        y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
+            Their labels, zeros and ones.
+
+        Notes
+        -----
+        What is proven needs new calibration examples that are exchangeable with the old ones and with the objects
+        still to come. Labels that are asked for only where the predictor was unsure are not.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_multilabel_classification
+        >>> from labelsure import InductiveConformalClassifier, MLkNNClassifier
+        >>> X, y = make_multilabel_classification(n_samples=150, n_classes=3, random_state=0)
+        >>> model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(X[:100], y[:100])
+        >>> model.update(X[100:140], y[100:140]).calibrator_.sizes
+        (70,)
+        """
+        X = self._check_objects(X)
+        check_one_fold(self.models_, groups=self.groups_)
+        labels = check_label_matrix(y, name="y", n_labels=self.n_labels_, label_names=self.label_names_)
+        check_same_length(X, labels, names=("X", "y"))
+        (outputs,) = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
+        self.calibrator_ = extend_calibrator(self.calibrator_, outputs, labels, X)
+        rows = np.arange(self.n_examples_, self.n_examples_ + len(labels))
+        self.fold_indices_ = [np.concatenate([*self.fold_indices_, rows])]
+        self.n_examples_ += len(labels)
+        return self
+
     def recalibrate(self, X: MatrixLike, y: LabelMatrixLike, **parameters: Any) -> Self:
         """Return a fitted copy with another measure, guarantee or way of counting, around the same models.
 
@@ -174,7 +216,7 @@ class CalibratedClassifier(LabelsetClassifier):
         Parameters
         ----------
         X, y : array-likes of n rows
-            The examples that ``fit`` was given, in the same order.
+            The examples that ``fit`` was given, and ``update`` after it, in the same order.
         **parameters
             What to change: ``measure``, ``guarantee``, ``mondrian``, ``weight``, ``smoothed``, ``empty``, ``n_jobs``.
 
@@ -196,6 +238,8 @@ class CalibratedClassifier(LabelsetClassifier):
                 f"recalibrate takes the {self.n_examples_} examples that fit was given, got {n_rows(X)} rows of X and"
                 f" {len(labels)} of y."
             )
+        if self.n_incomplete_:
+            raise ValueError("recalibrate takes a predictor that was fitted without unknown labels (NaN): use fit.")
         fixed = set(parameters) - {"measure", "n_jobs", *CHOICES}
         if fixed or getattr(self, "prefit", False):
             why = f"it cannot change {min(fixed)}" if fixed else "with prefit=True fit trains nothing anyway"
@@ -210,7 +254,8 @@ class CalibratedClassifier(LabelsetClassifier):
         everyone = np.arange(self.n_examples_)
         trained = self.train_indices_ or [np.setdiff1d(everyone, rows) for rows in self.fold_indices_]
         splits = [Split(*rows) for rows in zip(trained, self.fold_indices_, strict=True)]
-        return copy._learn(X, labels, splits, self.seeds_, choices, measure, fitted=self.models_)
+        metadata = Metadata(groups=self.groups_)
+        return copy._learn(X, labels, splits, self.seeds_, choices, measure, fitted=self.models_, metadata=metadata)
 
     def _count_anew(self, X: MatrixLike, Y: LabelMatrix, choices: Choices) -> Self:
         """Keep the fitted measures and their scores, and count them in another way."""
@@ -225,9 +270,7 @@ class CalibratedClassifier(LabelsetClassifier):
             )
             for fold, of_fold in zip(calibrated.folds, rows, strict=True)
         )
-        self.calibrator_ = Calibrator(
-            folds, choices, calibrated.seed, calibrated.complementary, self.label_names_, self.n_jobs
-        )
+        self.calibrator_ = replace(calibrated, folds=folds, choices=choices, n_jobs=self.n_jobs)
         return self
 
     def _learn(
@@ -241,12 +284,14 @@ class CalibratedClassifier(LabelsetClassifier):
         *,
         fitted: list[Any] | None = None,
         training: dict[str, Any] | None = None,
+        metadata: Metadata = NO_METADATA,
+        known: Known | None = None,
     ) -> Self:
         """Go through both stages: fit models, or ask those that are fitted already, and calibrate their outputs.
 
         Parameters
         ----------
-        X, Y, splits, fitted
+        X, Y, splits, fitted, metadata
             As in :func:`fit_models`.
         seeds : sequence of int
             One per split, and one for draws.
@@ -254,6 +299,8 @@ class CalibratedClassifier(LabelsetClassifier):
             What was asked for.
         training : dict or None
             What a user says of a model fitted elsewhere: fields of FoldExamples.
+        known : Known or None
+            Which labels are known, where some are not.
         """
         rows = [split.calibration for split in splits]
         check_guarantee(choices.guarantee, sizes=[len(of_fold) for of_fold in rows])
@@ -263,15 +310,22 @@ class CalibratedClassifier(LabelsetClassifier):
         self.train_indices_ = None if complementary else [split.train for split in splits]
         *seeds, draw_seed = seeds
         needs = [measure.needs] if training is None else []
-        models = fit_models(self.estimator, X, Y, splits, seeds=seeds, needs=needs, n_jobs=self.n_jobs, fitted=fitted)
+        given: dict[str, Any] = {"n_jobs": self.n_jobs, "fitted": fitted, "metadata": metadata}
+        marked, complete = (Y, None) if known is None else (known.mark(Y), known.complete)
+        models = fit_models(self.estimator, X, marked, splits, seeds=seeds, needs=needs, **given)
         self.models_ = [fold.model for fold in models] if fitted is None else fitted
-        examples = gather_examples(X, Y, splits, models, measure, *looked_at)
+        examples = gather_examples(X, Y, splits, models, measure, *looked_at, complete)
         if training is not None:
             examples = [replace(fold, **training) for fold in examples]
         folds = tuple(calibrate(measure, examples, seeds=seeds, n_jobs=self.n_jobs))
         alone = complementary and not any(fold.shared for fold in models)
-        self.calibrator_ = Calibrator(folds, choices, draw_seed, alone, self.label_names_, self.n_jobs)
+        self.groups_ = metadata.groups
+        given = {"groups": self._groups_of_folds(), "n_incomplete": self.n_incomplete_}
+        self.calibrator_ = Calibrator(folds, choices, draw_seed, alone, self.label_names_, self.n_jobs, **given)
         return self
+
+    def _groups_of_folds(self) -> tuple[IntArray, ...] | None:
+        return None if self.groups_ is None else tuple(self.groups_[rows] for rows in self.fold_indices_)
 
     @property
     def measure_choices_(self) -> MeasureChoices | None:

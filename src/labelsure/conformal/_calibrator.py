@@ -15,22 +15,18 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import delayed
 
 from labelsure._core.fixed_point import SCORE_BITS
-from labelsure._core.randomness import (
-    MERGING,
-    SMOOTHING,
-    draw_uniforms,
-    set_missing_seeds,
-)
+from labelsure._core.randomness import MERGING, SMOOTHING, draw_uniforms, set_missing_seeds
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.conformal._choices import Choices
 from labelsure.conformal._choosing import choose_for_folds, seed_of
 from labelsure.conformal._examples import FoldExamples
+from labelsure.conformal._groups import state_groups
 from labelsure.conformal._guarantees import GUARANTEES, Merging, state_guarantee
+from labelsure.conformal._incomplete import add_incomplete
 from labelsure.conformal._models import FoldModel, run_jobs
 from labelsure.conformal._mondrian import category_engine, grouped_engine
 from labelsure.conformal._ready_outputs import SparseOutputs, compact_engine, keys_of
 from labelsure.conformal._rules import weigh_densities
-from labelsure.conformal._sharing import share_models
 from labelsure.conformal._splits import Split
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
 from labelsure.labelsets import Empty, EngineOptions, Fold, LabelsetEngine, make_engine
@@ -80,6 +76,7 @@ def gather_examples(
     measure: Measure | AutoMeasure,
     categories: Categories | None = None,
     weights: FloatArray | None = None,
+    complete: BoolArray | None = None,
 ) -> list[FoldExamples]:
     """Return what each fold is calibrated with, from all examples and the models of stage one.
 
@@ -91,22 +88,26 @@ def gather_examples(
         Whose needs are seen to.
     categories, weights : arrays of shape (n,) or None
         Of all examples.
+    complete : bool array of shape (n,) or None
+        Which examples have no unknown label, where some have: the others train no measure.
     """
     learned = Need.OUT_OF_FOLD_OUTPUTS in measure.needs
     with_objects = Need.FEATURES in measure.needs or isinstance(measure, AutoMeasure)  # whose candidates may need them
-    shared = share_models(splits, len(Y)) if learned and any(model.shared for model in models) else None
     folds = []
     for (train, rows), model in zip(splits, models, strict=True):
         outputs = model.out_of_fold_outputs if learned else model.training_outputs
+        if complete is not None:
+            outputs = None if outputs is None else outputs[complete[train]]
+            train = train[complete[train]]  # noqa: PLW2901 - what is left of it for the measure
         trained_on, X_fold = (_safe_indexing(X, part) if with_objects else None for part in (train, rows))
         of_fold = (
             None if categories is None else categories[rows],
             None if weights is None else weights[rows],
         )
         fold = FoldExamples(model.outputs, Y[rows], X_fold, Y[train], outputs, trained_on, *of_fold)
-        if shared is not None:
-            group = int(shared.groups[rows[0]])
-            fold = replace(fold, group=group, outside=shared.groups[train] != group)
+        if learned and model.shared is not None:
+            groups = model.shared.groups
+            fold = replace(fold, group=int(groups[rows[0]]), outside=groups[train] != groups[rows[0]])
         folds.append(fold)
     return folds
 
@@ -181,6 +182,10 @@ class Calibrator:
         Threads, as in joblib.
     options : EngineOptions or None
         Limits of time and memory of the engine.
+    groups : tuple of int64 arrays or None
+        Of each fold, the groups of its calibration examples, where examples belong together.
+    n_incomplete : int
+        How many examples do not calibrate because some of their labels are unknown.
     strangest : tuple of bool
         Whether the empty labelset is stranger than all others in each fold.
     scores, calibrations, sizes : tuples
@@ -197,6 +202,8 @@ class Calibrator:
     label_names: tuple[str, ...] | None = None
     n_jobs: int | None = None
     options: EngineOptions | None = None
+    groups: tuple[IntArray, ...] | None = None
+    n_incomplete: int = 0
     strangest: tuple[bool, ...] = field(init=False)
     scores: tuple[IntArray, ...] = field(init=False)
     calibrations: tuple[IntArray, ...] = field(init=False)
@@ -252,13 +259,20 @@ class Calibrator:
     @cached_property
     def guarantee(self) -> Guarantee:
         """What is proven about regions."""
+        if self.groups is not None:
+            unlike = (self.choices.taxonomy, self.choices.weight, self.choices.smoothed or None)
+            of_groups = state_groups(
+                self.groups, plain=all(choice is None for choice in unlike) and not self.n_incomplete
+            )
+            if of_groups is not None:
+                return add_incomplete(of_groups, self.n_incomplete)
         sizes, name = [self.sizes], self.choices.guarantee
         if self.choices.taxonomy is not None:
             found = np.unique(np.concatenate(self._categories))
             sizes = [tuple(int((own == category).sum()) for own in self._categories) for category in found]
         elif len(self.folds) == 1:
             name = "inductive" if self.choices.weight is None else "weighted"
-        return state_guarantee(
+        proven = state_guarantee(
             name,
             sizes,
             within_categories=self.choices.taxonomy is not None,
@@ -266,6 +280,7 @@ class Calibrator:
             smoothed=self.choices.smoothed,
             with_labels=self.choices.empty == "exclude",
         )
+        return add_incomplete(proven, self.n_incomplete)
 
     def meet(self, k: int, outputs: FloatArray, X: MatrixLike = None) -> Fold:
         """Return fold ``k`` for new objects with these outputs of its model."""

@@ -48,12 +48,16 @@ class Choices:
     def look_at(
         self, X: MatrixLike, Y: LabelMatrix, calibration: Any = slice(None)
     ) -> tuple[Categories | None, FloatArray | None]:
-        """Return the categories and the weights of examples, as far as they are asked for; some rows calibrate."""
-        categories = None if self.taxonomy is None else self.taxonomy.of_examples(X, Y)
-        weights = None if self.weight is None else self.weights_of(X)
+        """Return the same as ``describe``, or raise ValueError where the rows that calibrate count nothing."""
+        categories, weights = self.describe(X, Y)
         if weights is not None and not weights[calibration].any():
             raise ValueError("weight is 0 for all calibration objects: none of them says anything about new objects.")
         return categories, weights
+
+    def describe(self, X: MatrixLike, Y: LabelMatrix) -> tuple[Categories | None, FloatArray | None]:
+        """Return the categories and the weights of examples, as far as they are asked for."""
+        categories = None if self.taxonomy is None else self.taxonomy.of_examples(X, Y)
+        return categories, None if self.weight is None else self.weights_of(X)
 
     def weights_of(self, X: MatrixLike) -> FloatArray:
         """Return the weights of objects, or say what is wrong with them."""

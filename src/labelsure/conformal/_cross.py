@@ -10,7 +10,7 @@ from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import LabelMatrixLike, MatrixLike
 from labelsure.conformal._base import CalibratedClassifier
 from labelsure.conformal._guarantees import GUARANTEES
-from labelsure.conformal._splits import make_splits
+from labelsure.conformal._splits import Split, make_splits
 from labelsure.measures import AutoMeasure, Measure
 
 
@@ -72,6 +72,8 @@ class CrossConformalClassifier(CalibratedClassifier):
         The number of labels.
     label_names_ : tuple of str or None
         The labels' names, where they are known.
+    n_incomplete_ : int
+        The number of examples with unknown labels.
 
     Notes
     -----
@@ -133,7 +135,15 @@ class CrossConformalClassifier(CalibratedClassifier):
     random_state: Any = None
     n_jobs: int | None = None
 
-    def fit(self, X: MatrixLike, y: LabelMatrixLike, *, label_names: Sequence[str] | None = None) -> Self:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: LabelMatrixLike,
+        *,
+        label_names: Sequence[str] | None = None,
+        groups: Any = None,
+        **fit_params: Any,
+    ) -> Self:
         """Fit one model per fold and score the fold's examples with it.
 
         Parameters
@@ -141,12 +151,27 @@ class CrossConformalClassifier(CalibratedClassifier):
         X : array-like of shape (n_objects, n_features)
             The training objects.
         y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
-            Their labels, zeros and ones.
+            Their labels, zeros and ones; NaN where a label is unknown. Incomplete examples calibrate nothing, and train
+            where the estimator learns labels apart (OneVsRestClassifier, MultiOutputClassifier).
         label_names : sequence of str or None, default=None
             What the labels are called; None: as the columns of ``y``, where it is a DataFrame.
+        groups : array-like of shape (n_objects,) or None, default=None
+            Which examples belong together: whole groups train or calibrate. A whole number ``cv`` makes folds of
+            whole groups, a splitter must not tear them apart. What is proven changes; see the statement of a region.
+        **fit_params
+            ``sample_weight`` for the classifier inside, in all its fits; with scikit-learn's metadata routing, whatever
+            it and the splitter ask for. Calibration examples count alike, whatever their weights.
         """
-        X, Y = self._check_fit(X, y, label_names)
-        choices, measure = self._check_choices(Y, one_fold=False)
+        X, Y, known = self._check_known(X, y, label_names)
+        metadata = self._route(X, groups, fit_params)
+        X, Y, known, metadata = self._leave_out(X, Y, known, metadata)
+        choices, measure = self._check_choices(Y if known is None else Y[known.complete], one_fold=False)
         random = check_random_state(self.random_state)
-        splits = make_splits(self.cv, X, Y, *draw_seeds(random, 1), equal=GUARANTEES[self.guarantee].prefixes)
-        return self._learn(X, Y, splits, draw_seeds(random, len(splits) + 1), choices, measure)
+        (seed,), equal = draw_seeds(random, 1), GUARANTEES[self.guarantee].prefixes
+
+        def split(rows: Any = slice(None)) -> list[Split]:
+            return make_splits(self.cv, X, Y[rows], seed, equal=equal, **metadata.for_splits)
+
+        splits = split() if known is None else known.split(self.cv, split, whole=metadata.groups is not None)
+        seeds = draw_seeds(random, len(splits) + 1)
+        return self._learn(X, Y, splits, seeds, choices, measure, metadata=metadata, known=known)

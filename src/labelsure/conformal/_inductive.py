@@ -52,7 +52,7 @@ class InductiveConformalClassifier(CalibratedClassifier):
         The fitted classifier.
     fold_indices_ : list of one int array
         The rows of X that calibrate.
-    calibrator_, n_labels_, label_names_
+    calibrator_, n_labels_, label_names_, n_incomplete_
         As in :class:`CrossConformalClassifier`.
 
     Notes
@@ -101,6 +101,8 @@ class InductiveConformalClassifier(CalibratedClassifier):
         label_names: Sequence[str] | None = None,
         training_labels: LabelMatrixLike | None = None,
         training_outputs: MatrixLike | None = None,
+        groups: Any = None,
+        **fit_params: Any,
     ) -> Self:
         """Fit the classifier on one part of the data and calibrate with the other.
 
@@ -109,19 +111,28 @@ class InductiveConformalClassifier(CalibratedClassifier):
         X : array-like of shape (n_objects, n_features)
             The training objects; with ``prefit`` the calibration objects.
         y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
-            Their labels, zeros and ones.
+            Their labels, zeros and ones; NaN where a label is unknown, see :meth:`CrossConformalClassifier.fit`.
         label_names : sequence of str or None, default=None
             What the labels are called; None: as the columns of ``y``, where it is a DataFrame.
         training_labels, training_outputs : array-like of shape (n, n_labels) or None, default=None
             With ``prefit`` only: the labels that the estimator was fitted on, and its outputs for those examples,
             for measures that need them.
+        groups : array-like of shape (n_objects,) or None, default=None
+            Which examples belong together: whole groups train or calibrate. ``calibration_size`` is a
+            share, or a number, of groups then. What is proven changes; see the statement of a region.
+        **fit_params
+            ``sample_weight`` for the classifier inside, in all its fits; with scikit-learn's metadata routing, whatever
+            it and the splitter ask for. Calibration examples count alike, whatever their weights.
         """
-        X, Y = self._check_fit(X, y, label_names, prefit=self.prefit)
+        X, Y, incomplete = self._check_known(X, y, label_names, prefit=self.prefit)
+        metadata = self._route(X, groups, fit_params, prefit=self.prefit)
+        X, Y, incomplete, metadata = self._leave_out(X, Y, incomplete, metadata)
         names = {"n_labels": self.n_labels_, "label_names": self.label_names_}
         labels, outputs = check_training_part(training_labels, training_outputs, **names)
         if labels is not None and not self.prefit:
             raise ValueError("training_labels goes with prefit=True; without it they are made from X and y.")
-        known = [Y] if labels is None else [Y, labels]
+        complete = Y if incomplete is None else Y[incomplete.complete]
+        known = [complete] if labels is None else [complete, labels]
         there = Need.TRAINING_LABELS | Need.OUT_OF_FOLD_OUTPUTS
         if self.prefit:
             there = known_of(labels, outputs)
@@ -130,6 +141,11 @@ class InductiveConformalClassifier(CalibratedClassifier):
         if self.prefit:
             split = Split(np.empty(0, dtype=np.int64), np.arange(len(Y)))
             training = {"training_labels": labels, "training_outputs": outputs, "training_objects": None}
-            return self._learn(X, Y, [split], seeds, choices, measure, fitted=[self.estimator], training=training)
-        split = hold_out(self.calibration_size, len(Y), split_seed)
-        return self._learn(X, Y, [split], seeds, choices, measure)
+            given: dict[str, Any] = {"fitted": [self.estimator], "training": training, "metadata": metadata}
+            return self._learn(X, Y, [split], seeds, choices, measure, **given)
+
+        def hold(rows: Any = slice(None)) -> list[Split]:
+            return [hold_out(self.calibration_size, len(Y[rows]), split_seed, groups=metadata.groups)]
+
+        splits = hold() if incomplete is None else incomplete.split(None, hold, whole=metadata.groups is not None)
+        return self._learn(X, Y, splits, seeds, choices, measure, metadata=metadata, known=incomplete)

@@ -9,16 +9,20 @@ from sklearn.utils import check_random_state
 
 from labelsure._core.randomness import SMOOTHING, draw_seeds, draw_uniforms, object_keys
 from labelsure._core.types import IntArray, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import row_index_of
+from labelsure._core.unknown import split_unknown
+from labelsure._core.validation import check_label_matrix, check_same_length, row_index_of
 from labelsure.conformal._base import WrappingClassifier
+from labelsure.conformal._incomplete import GapsMixin
 from labelsure.conformal._label_wise_outputs import LabelCalibration, predict_values
+from labelsure.conformal._metadata import RoutingMixin
 from labelsure.conformal._models import fit_models, outputs_of_models
 from labelsure.conformal._splits import Split, hold_out, make_splits
+from labelsure.conformal._updating import check_one_fold
 from labelsure.predictions import LabelWisePredictions
 
 
 @dataclass(eq=False, repr=False)
-class LabelWiseConformalClassifier(WrappingClassifier):
+class LabelWiseConformalClassifier(RoutingMixin, GapsMixin, WrappingClassifier):
     r"""Binary-relevance conformal predictor: p-values of single labels, from an inductive or a cross-conformal split.
 
     Each label is a problem of its own. A part of the training set is held out for calibration; with
@@ -110,7 +114,15 @@ class LabelWiseConformalClassifier(WrappingClassifier):
     random_state: Any = None
     n_jobs: int | None = None
 
-    def fit(self, X: MatrixLike, y: LabelMatrixLike, *, label_names: Sequence[str] | None = None) -> Self:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: LabelMatrixLike,
+        *,
+        label_names: Sequence[str] | None = None,
+        groups: Any = None,
+        **fit_params: Any,
+    ) -> Self:
         """Fit the classifier and score, label by label, examples that it has not seen.
 
         Parameters
@@ -118,30 +130,71 @@ class LabelWiseConformalClassifier(WrappingClassifier):
         X : array-like of shape (n_objects, n_features)
             The training objects; with ``prefit``, the calibration objects.
         y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
-            Their labels, zeros and ones.
+            Their labels, zeros and ones; NaN where a label is unknown. Each label is calibrated with the examples where
+            it is known; incomplete ones train where the estimator learns labels apart (OneVsRestClassifier,
+            MultiOutputClassifier).
         label_names : sequence of str or None, default=None
             What the labels are called; None: as the columns of ``y``, where it is a DataFrame.
+        groups : array-like of shape (n_objects,) or None, default=None
+            Which examples belong together: whole groups train or calibrate. See :meth:`CrossConformalClassifier.fit`;
+            without ``cv``, ``calibration_size`` is a share, or a number, of groups.
+        **fit_params
+            ``sample_weight`` for the classifier inside, in all its fits; with scikit-learn's metadata routing, whatever
+            it and the splitter ask for. Calibration examples count alike, whatever their weights.
         """
         if self.prefit and self.cv is not None:
             raise ValueError("cv goes without prefit=True: a model that is fitted already has no folds.")
-        X, Y = self._check_fit(X, y, label_names, prefit=self.prefit)
+        X, Y, known = self._read_known(X, y, label_names, prefit=self.prefit)
+        metadata = self._route(X, groups, fit_params, prefit=self.prefit)
         random, fitted = check_random_state(self.random_state), None
         if self.prefit:
             splits, fitted = [Split(np.empty(0, dtype=np.int64), np.arange(len(Y)))], [self.estimator]
         elif self.cv is None:
-            splits = [hold_out(self.calibration_size, len(Y), *draw_seeds(random, 1))]
+            splits = [hold_out(self.calibration_size, len(Y), *draw_seeds(random, 1), groups=metadata.groups)]
         else:
-            splits = make_splits(self.cv, X, Y, *draw_seeds(random, 1))
+            splits = make_splits(self.cv, X, Y, *draw_seeds(random, 1), **metadata.for_splits)
         *seeds, self.draw_seed_ = draw_seeds(random, len(splits) + 1)
-        models = fit_models(self.estimator, X, Y, splits, seeds=seeds, needs=[], n_jobs=self.n_jobs, fitted=fitted)
+        given: dict[str, Any] = {"n_jobs": self.n_jobs, "fitted": fitted, "metadata": metadata}
+        marked, parts = (Y, splits) if known is None or self.prefit else (known.mark(Y), known.trains(splits))
+        models = fit_models(self.estimator, X, marked, parts, seeds=seeds, needs=[], **given)
         self.models_, self.fold_indices_ = [fold.model for fold in models], [split.calibration for split in splits]
         self.smoothed_ = bool(self.smoothed)
+        numbers = metadata.groups
+        self.groups_ = None if numbers is None else [numbers[rows] for rows in self.fold_indices_]
         complementary = all(len(split.train) + len(split.calibration) == len(Y) for split in splits)
-        self.complementary_ = complementary and not any(fold.shared for fold in models)
+        self.complementary_ = complementary and known is None and not any(fold.shared for fold in models)
         self.calibrated_ = [
-            LabelCalibration.of(fold.outputs, Y[rows], conditional=self.conditional)
+            LabelCalibration.of(
+                fold.outputs,
+                Y[rows],
+                conditional=self.conditional,
+                unknown=None if known is None else known.unknown[rows],
+            )
             for fold, rows in zip(models, self.fold_indices_, strict=True)
         ]
+        return self
+
+    def update(self, X: MatrixLike, y: LabelMatrixLike) -> Self:
+        """Add calibration examples to an inductive predictor, in place: :meth:`InductiveConformalClassifier.update`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            New objects: not among those that trained the model.
+        y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
+            Their labels, zeros and ones; NaN where a label is unknown.
+        """
+        X = self._check_objects(X)
+        check_one_fold(self.models_, groups=self.groups_)
+        filled, missing = split_unknown(y)
+        names: dict[str, Any] = {"name": "y", "n_labels": self.n_labels_, "label_names": self.label_names_}
+        labels = check_label_matrix(filled, **names)
+        check_same_length(X, labels, names=("X", "y"))
+        unknown = None if missing is None else check_label_matrix(missing, **names).astype(bool)
+        (outputs,) = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.n_jobs)
+        (old,) = self.calibrated_
+        new = LabelCalibration.of(outputs, labels, conditional=old.conditional, unknown=unknown)
+        self.calibrated_ = [old.joined_by(new)]
         return self
 
     def predict_labels(self, X: MatrixLike) -> LabelWisePredictions:
@@ -161,6 +214,7 @@ class LabelWiseConformalClassifier(WrappingClassifier):
             label_names=self.label_names_,
             index=row_index_of(X),
             complementary=self.complementary_,
+            groups=self.groups_,
         )
 
     def predict(self, X: MatrixLike) -> IntArray:

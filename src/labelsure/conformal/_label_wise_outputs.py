@@ -3,18 +3,27 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from labelsure._core.fixed_point import choose_exponent, to_fixed_point
 from labelsure._core.p_values import weigh_scores
 from labelsure._core.randomness import DRAW_UNIT, SMOOTHING, draw_seeds, draw_uniforms
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_examples, check_outputs, row_index_of
+from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
+from labelsure._core.unknown import read_unknown, split_unknown
+from labelsure._core.validation import (
+    check_examples,
+    check_label_matrix,
+    check_outputs,
+    check_same_length,
+    row_index_of,
+)
+from labelsure.conformal._groups import state_groups
 from labelsure.conformal._guarantees import state_guarantee
 from labelsure.conformal._ready_outputs import keys_of, read_per_fold, rows_of_folds
-from labelsure.predictions import JointScores, LabelWiseGuarantee, LabelWisePredictions
+from labelsure.conformal._updating import check_one_fold
+from labelsure.predictions import Guarantee, JointScores, LabelWiseGuarantee, LabelWisePredictions
 
 EXPONENT = choose_exponent(1.0)
 """Scores |c - o| lie between 0 and 1."""
@@ -29,12 +38,14 @@ class LabelCalibration:
     Attributes
     ----------
     scores : int64 array of shape (m, q)
-        Those of each example, in descending order.
+        Those of each example, in descending order; of examples without unknown labels.
     groups : sequence of q pairs of int64 arrays
         The scores that "off" and "on" are compared with: label-conditional, those of the examples with that value of
         the label; else those of all examples, twice.
     conditional : bool
         Whether the scores are those of the examples with the same value.
+    n_incomplete : int
+        How many examples have unknown labels, and calibrate the others.
 
     Examples
     --------
@@ -49,19 +60,31 @@ class LabelCalibration:
     scores: IntArray
     groups: Sequence[tuple[IntArray, IntArray]]
     conditional: bool
+    n_incomplete: int = 0
 
     @classmethod
-    def of(cls, outputs: FloatArray, Y: LabelMatrix, *, conditional: bool) -> "LabelCalibration":
-        """Return the calibration of these outputs and labels, (m, q) each."""
+    def of(
+        cls, outputs: FloatArray, Y: LabelMatrix, *, conditional: bool, unknown: BoolArray | None = None
+    ) -> "LabelCalibration":
+        """Return the calibration of these outputs and labels, (m, q) each; labels do not matter where unknown."""
+        known = np.ones(Y.shape, dtype=bool) if unknown is None else ~unknown
         scores = np.take_along_axis(score_values(outputs), Y[:, :, None].astype(np.int64), axis=2)[:, :, 0]
         groups = []
         for j in range(Y.shape[1]):
             if conditional:
-                off, on = (np.sort(scores[Y[:, j] == c, j]) for c in (0, 1))
+                off, on = (np.sort(scores[known[:, j] & (Y[:, j] == c), j]) for c in (0, 1))
             else:
-                off = on = np.sort(scores[:, j])
+                off = on = np.sort(scores[known[:, j], j])
             groups.append((off, on))
-        return cls(-np.sort(-scores, axis=1), groups, conditional)
+        complete = known.all(axis=1)
+        return cls(-np.sort(-scores[complete], axis=1), groups, conditional, int((~complete).sum()))
+
+    def joined_by(self, other: "LabelCalibration") -> "LabelCalibration":
+        """Return the calibration of the examples of both, the same whoever comes first."""
+        pairs = zip(self.groups, other.groups, strict=True)
+        groups = [(np.sort(np.append(a[0], b[0])), np.sort(np.append(a[1], b[1]))) for a, b in pairs]
+        scores = np.concatenate([self.scores, other.scores])
+        return LabelCalibration(scores, groups, self.conditional, self.n_incomplete + other.n_incomplete)
 
     @property
     def group_sizes(self) -> IntArray:
@@ -91,6 +114,7 @@ def predict_values(
     label_names: Sequence[str] | None,
     index: Any = None,
     complementary: bool = True,
+    groups: Sequence[IntArray] | None = None,
 ) -> LabelWisePredictions:
     """Return the p-values of each label's values for new objects.
 
@@ -108,18 +132,25 @@ def predict_values(
         That of the objects.
     complementary : bool
         Whether each fold's model was trained on all other examples.
+    groups : sequence of int64 arrays or None
+        The groups of the folds' calibration examples, where examples belong together.
     """
     scores = [score_values(fold_outputs) for fold_outputs in outputs]
     weights = [fold.weigh(of_values, draws) for fold, of_values in zip(folds, scores, strict=True)]
     sizes = sum_up([fold.group_sizes for fold in folds])
     unit, own = (1, np.int64(1)) if draws is None else (DRAW_UNIT, draws[:, None, None])
     totals, denominators = sum_up(scores), (sizes + 1) * unit
+    incomplete = any(fold.n_incomplete for fold in folds)
+    plain = draws is None and not folds[0].conditional and not incomplete
+    of_groups = None if groups is None else state_groups(groups, plain=plain)
     return LabelWisePredictions(
         np.where(sizes == 0, denominators, sum_up(weights) + own),  # 1 where there is nothing to compare with
         denominators,
         nearer_on=totals[:, :, 1] < totals[:, :, 0],
         joint=None if folds[0].conditional else _join(folds, scores, draws),
-        guarantee=state_guarantee_of_labels(folds, complementary=complementary and draws is None),
+        guarantee=state_guarantee_of_labels(
+            folds, complementary=complementary and draws is None and not incomplete, of_groups=of_groups
+        ),
         label_names=tuple(label_names or ()),
         index=index,
     )
@@ -130,16 +161,21 @@ def _join(folds: Sequence[LabelCalibration], scores: Sequence[IntArray], draws: 
     return JointScores(off, UNIT, [fold.scores for fold in folds], draws)
 
 
-def state_guarantee_of_labels(folds: Sequence[LabelCalibration], *, complementary: bool) -> LabelWiseGuarantee:
-    """Return what is proven about p-values of labels from these folds."""
-    sizes, conditional = [len(fold.scores) for fold in folds], folds[0].conditional
+def state_guarantee_of_labels(
+    folds: Sequence[LabelCalibration], *, complementary: bool, of_groups: Guarantee | None = None
+) -> LabelWiseGuarantee:
+    """Return what is proven about p-values of labels from these folds; ``of_groups`` takes the place of all else."""
+    sizes, conditional = [len(fold.scores) for fold in folds], folds[0].conditional and of_groups is None
+    n_incomplete = sum(fold.n_incomplete for fold in folds)
+    name = "inductive" if len(sizes) == 1 else "cross"
+    if not any(sizes):  # no example is complete: what is said of all labels together is said of one that is not there
+        sizes = [1] * len(sizes)
     return LabelWiseGuarantee(
         sum_up([fold.group_sizes for fold in folds]),
         sum_up([(fold.group_sizes > 0).astype(np.int64) for fold in folds]),
         conditional,
-        state_guarantee(
-            "inductive" if len(sizes) == 1 else "cross", [sizes], complementary=complementary and not conditional
-        ),
+        of_groups or state_guarantee(name, [sizes], complementary=complementary and not conditional),
+        n_incomplete,
     )
 
 
@@ -195,6 +231,31 @@ class LabelWiseOutputsPredictor:
         index = row_index_of(outputs if self.fold_numbers is None else outputs[0])
         return predict_values(self.calibrated, checked, draws=draws, label_names=names, index=index)
 
+    def update(self, outputs: Any, Y: LabelMatrixLike) -> Self:
+        """Add calibration examples to an inductive predictor, in place: :meth:`InductiveConformalClassifier.update`.
+
+        Parameters
+        ----------
+        outputs : array-like of shape (n_objects, n_labels)
+            Of the model, for new examples that it was not trained on.
+        Y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
+            Their labels, zeros and ones; NaN where a label is unknown.
+        """
+        check_one_fold(self.calibrated)
+        names = self.label_names
+        filled, missing = split_unknown(Y)
+        labels = check_label_matrix(filled, n_labels=self.n_labels, label_names=names)
+        unknown = None
+        if missing is not None:
+            unknown = check_label_matrix(missing, n_labels=self.n_labels, label_names=names).astype(bool)
+        read = partial(check_outputs, n_labels=self.n_labels, label_names=names)
+        (checked,) = read_per_fold(outputs, self.fold_numbers, self.n_labels, read)
+        check_same_length(checked, labels, names=("outputs", "Y"))
+        (old,) = self.calibrated
+        new = LabelCalibration.of(checked, labels, conditional=old.conditional, unknown=unknown)
+        self.calibrated = (old.joined_by(new),)
+        return self
+
 
 def calibrate_labels(
     outputs: Any,
@@ -215,7 +276,8 @@ def calibrate_labels(
     outputs : array-like of shape (n, q)
         What a model says about each calibration example, between 0 and 1. The model must not have been trained on it.
     Y : array-like, sparse matrix or DataFrame of shape (n, q)
-        The calibration examples' labels, zeros and ones.
+        The calibration examples' labels, zeros and ones; NaN where a label is unknown. Each label is calibrated with
+        the examples where it is known.
     folds : array-like of shape (n,) or None, default=None
         None: one model gave all outputs, an inductive predictor. Else the fold number of each example, whose output
         comes from a model trained on the other folds.
@@ -244,8 +306,15 @@ def calibrate_labels(
     >>> predictor.predict_labels([[0.8, 0.3]]).p_values.round(2).tolist()
     [[[0.33, 0.67], [0.25, 0.5]]]
     """
-    checked, labels, names = check_examples(outputs, Y, label_names)
+    filled, missing = split_unknown(Y)
+    checked, labels, names = check_examples(outputs, filled, label_names)
+    unknown = read_unknown(missing, label_names, name="Y")
     rows, fold_numbers = rows_of_folds(folds, len(labels))
-    calibrated = [LabelCalibration.of(checked[part], labels[part], conditional=conditional) for part in rows]
+    calibrated = [
+        LabelCalibration.of(
+            checked[part], labels[part], conditional=conditional, unknown=None if unknown is None else unknown[part]
+        )
+        for part in rows
+    ]
     draw_seed = draw_seeds(random_state, 1)[0] if smoothed else None
     return LabelWiseOutputsPredictor(tuple(calibrated), fold_numbers, labels.shape[1], names, draw_seed)

@@ -12,9 +12,11 @@ from sklearn.utils.parallel import Parallel, delayed
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.running import one_thread, progress_bar
 from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
-from labelsure.conformal._sharing import N_SHARED, share_models
+from labelsure._core.unknown import split_unknown
+from labelsure.conformal._metadata import NO_METADATA, Metadata
+from labelsure.conformal._sharing import N_SHARED, SharedModels, share_models
 from labelsure.conformal._splits import Split, make_splits
-from labelsure.estimators import FittedBase, LogitPool, MLRBFClassifier, fit_base, outputs_of
+from labelsure.estimators import FittedBase, LogitPool, MLRBFClassifier, fit_base, fit_known, outputs_of
 from labelsure.measures import Need
 
 EXPECTED = (
@@ -39,8 +41,8 @@ class FoldModel(NamedTuple):
         For its training examples, where they are needed.
     out_of_fold_outputs : array of shape (n, q) or None
         The same from models that had not seen the example.
-    shared : bool
-        Whether models that other folds use too had a part in it.
+    shared : SharedModels or None
+        The models that other folds use too, where they had a part in it.
     seconds, out_of_fold_seconds : float
         What the model and its outputs took the processor, and what those of the other models did.
     """
@@ -51,7 +53,7 @@ class FoldModel(NamedTuple):
     out_of_fold_outputs: FloatArray | None = None
     seconds: float = 0.0
     out_of_fold_seconds: float = 0.0
-    shared: bool = False
+    shared: SharedModels | None = None
 
 
 def check_estimator(estimator: Any, *, prefit: bool = False) -> None:
@@ -94,6 +96,7 @@ def fit_models(
     needs: Sequence[Need],
     n_jobs: int | None,
     fitted: Sequence[Any] | None = None,
+    metadata: Metadata = NO_METADATA,
 ) -> list[FoldModel]:
     """Fit a copy of the classifier on each training part and ask it for outputs, with a progress bar.
 
@@ -102,7 +105,7 @@ def fit_models(
     estimator : classifier or None
         Unfitted; None is the default.
     X, Y : array-likes of n rows
-        All examples.
+        All examples; NaN where a label is unknown, for estimators that learn labels apart.
     splits : sequence of Split
         Which of them train and which calibrate.
     seeds : sequence of int
@@ -113,29 +116,37 @@ def fit_models(
         As in joblib; results do not depend on it.
     fitted : sequence of classifiers or None
         Models that are fitted already, one for each split: they are only asked.
+    metadata : Metadata
+        What comes with the rows: weights and the like for the classifier's fit, and groups that inner folds keep
+        together.
     """
+    metadata.check_training_parts(splits)
     honest = any(Need.OUT_OF_FOLD_OUTPUTS in need for need in needs)
     pooled = isinstance(estimator, LogitPool) and estimator.learns_from_folds
     group_seed, *shared_seeds = draw_seeds(seeds[0], 1 + N_SHARED)
-    shared = share_models(splits, len(Y), seed=group_seed) if fitted is None and (honest or pooled) else None
+    shared = None
+    if fitted is None and (honest or pooled):
+        shared = share_models(splits, len(Y), metadata.groups, seed=group_seed)
     models = [None] * len(splits) if fitted is None else fitted
     jobs = [
-        delayed(_fit_fold)(estimator, X, Y, split, model, needs=needs, seed=seed, shared=shared is not None)
+        delayed(_fit_fold)(
+            estimator, X, Y, split, model, needs=needs, seed=seed, shared=shared is not None, metadata=metadata
+        )
         for seed, split, model in zip(seeds, splits, models, strict=True)
     ]
     require = None if fitted is None else "sharedmem"
     parts = {} if shared is None else shared.splits
     for seed, split in zip(shared_seeds, parts.values(), strict=False):
-        jobs.append(delayed(_fit_and_ask)(estimator, X, Y, split, seed=seed))
+        jobs.append(delayed(_fit_and_ask)(estimator, X, Y, split, seed=seed, metadata=metadata))
     done = run_jobs(jobs, n_jobs=n_jobs, description="fitting folds", total=len(jobs), require=require)
     folds = done[: len(splits)]
     if shared is None:
         return folds
     answers = dict(zip(parts, (answer for answer, _ in done[len(splits) :]), strict=True))
     seconds = sum(took for _, took in done[len(splits) :]) / len(splits)
-    folds = [fold._replace(out_of_fold_seconds=seconds, shared=True) for fold in folds]
+    folds = [fold._replace(out_of_fold_seconds=seconds, shared=shared) for fold in folds]
     return [
-        _finish_fold(fold, shared.gather(split, answers), X, Y, split, needs=needs)
+        _finish_fold(fold, shared.gather(split, answers), X, Y, split, needs=needs, metadata=metadata)
         for fold, split in zip(folds, splits, strict=True)
     ]
 
@@ -160,6 +171,7 @@ def _fit_fold(
     needs: Sequence[Need],
     seed: int,
     shared: bool,
+    metadata: Metadata,
 ) -> FoldModel:
     """Return a fold's model with its outputs; where models are shared, without what needs those."""
     start, n_labels = time.process_time(), Y.shape[1]  # of this process alone, in which nothing else runs
@@ -167,8 +179,9 @@ def _fit_fold(
     # a model that was trained elsewhere is calibrated with all there is, whatever kind of table that may be
     trained_on, asked = (_safe_indexing(X, rows) for rows in split) if len(split.train) else (None, X)
     with one_thread():
+        own = metadata.take(X, split.train)
         if model is None:
-            model = fit_model(estimator, trained_on, Y[split.train], seed=seed, members_only=shared)
+            model = fit_model(estimator, trained_on, Y[split.train], seed=seed, members_only=shared, metadata=own)
         if shared and _is_unfinished(model):
             return FoldModel(model, np.empty((0, n_labels)), seconds=time.process_time() - start)
         outputs, training = _ask(model, trained_on, asked, n_labels, needs)
@@ -176,7 +189,7 @@ def _fit_fold(
         if not shared and any(Need.OUT_OF_FOLD_OUTPUTS in need for need in needs):
             out_of_fold = getattr(model.estimator, "out_of_fold_outputs_", None)  # pools have them already
             if out_of_fold is None:
-                out_of_fold = out_of_fold_outputs(estimator, trained_on, Y[split.train], seed=seed)
+                out_of_fold = out_of_fold_outputs(estimator, trained_on, Y[split.train], seed=seed, metadata=own)
     return FoldModel(model, outputs, training, out_of_fold, seconds, time.process_time() - start - seconds)
 
 
@@ -188,27 +201,37 @@ def _ask(
     return outputs_of(model, asked, n_labels), outputs_of(model, trained_on, n_labels) if wanted else None
 
 
-def _fit_and_ask(estimator: Any, X: MatrixLike, Y: LabelMatrix, split: Split, *, seed: int) -> tuple[FloatArray, float]:
+def _fit_and_ask(
+    estimator: Any, X: MatrixLike, Y: LabelMatrix, split: Split, *, seed: int, metadata: Metadata = NO_METADATA
+) -> tuple[FloatArray, float]:
     """Return what a shared model says about the examples it left out, and the seconds that this took.
 
     Of a pool these are the logits of its members, (m, q, M), else outputs, (m, q).
     """
     start = time.process_time()
     with one_thread():
-        model = fit_model(estimator, _safe_indexing(X, split.train), Y[split.train], seed=seed, members_only=True)
-        asked = _safe_indexing(X, split.calibration)
+        trained_on, asked = (_safe_indexing(X, rows) for rows in split)
+        own = metadata.take(X, split.train)
+        model = fit_model(estimator, trained_on, Y[split.train], seed=seed, members_only=True, metadata=own)
         unfinished = _is_unfinished(model)
         answer = model.estimator.member_outputs(asked) if unfinished else outputs_of(model, asked, Y.shape[1])
     return answer, time.process_time() - start
 
 
 def _finish_fold(
-    fold: FoldModel, answers: FloatArray, X: MatrixLike, Y: LabelMatrix, split: Split, *, needs: Sequence[Need]
+    fold: FoldModel,
+    answers: FloatArray,
+    X: MatrixLike,
+    Y: LabelMatrix,
+    split: Split,
+    *,
+    needs: Sequence[Need],
+    metadata: Metadata,
 ) -> FoldModel:
     """Return the fold with out-of-fold outputs; its pool learns weights from the answers of shared models first."""
     if not _is_unfinished(fold.model):
         return fold._replace(out_of_fold_outputs=answers)
-    pool = fold.model.estimator.learn_weights(answers, Y[split.train])
+    pool = fold.model.estimator.learn_weights(answers, Y[split.train], metadata.take(X, split.train).sample_weight)
     with one_thread():
         trained_on, asked = (_safe_indexing(X, rows) for rows in split)
         outputs, training = _ask(fold.model, trained_on, asked, Y.shape[1], needs)
@@ -221,30 +244,69 @@ def _is_unfinished(model: Any) -> bool:
     return isinstance(pool, LogitPool) and not hasattr(pool, "weights_")
 
 
-def out_of_fold_outputs(estimator: Any, X: MatrixLike, Y: LabelMatrix, *, seed: int) -> FloatArray:
-    """Return outputs for every example from a model that was not trained on it."""
+def out_of_fold_outputs(
+    estimator: Any, X: MatrixLike, Y: LabelMatrix, *, seed: int, metadata: Metadata = NO_METADATA
+) -> FloatArray:
+    """Return outputs for every example from a model that was trained neither on it nor on others of its group."""
     if len(Y) < 2:
         raise ValueError(f"Out-of-fold outputs need at least 2 training examples, got {len(Y)}.")
     outputs = np.empty(Y.shape)
-    for train, rest in make_splits(min(INNER_FOLDS, len(Y)), X, Y, seed):
-        model = fit_model(estimator, _safe_indexing(X, train), Y[train], seed=seed)
-        outputs[rest] = outputs_of(model, _safe_indexing(X, rest), Y.shape[1])
+    for split in _inner_splits(X, Y, seed, metadata):
+        own = metadata.take(X, split.train)
+        model = fit_model(estimator, _safe_indexing(X, split.train), Y[split.train], seed=seed, metadata=own)
+        outputs[split.calibration] = outputs_of(model, _safe_indexing(X, split.calibration), Y.shape[1])
     return outputs
 
 
-def fit_model(estimator: Any, X: MatrixLike, Y: LabelMatrix, *, seed: int, members_only: bool = False) -> FittedBase:
+def _inner_splits(X: MatrixLike, Y: LabelMatrix, seed: int, metadata: Metadata) -> list[Split]:
+    """Return the folds of a training part that give it out-of-fold outputs."""
+    if metadata.groups is None:
+        return make_splits(min(INNER_FOLDS, len(Y)), X, Y, seed)
+    n_groups = int(metadata.groups.max()) + 1
+    if n_groups < 2:
+        raise ValueError("Out-of-fold outputs need at least 2 groups in every training part, got 1. Use fewer folds.")
+    return make_splits(min(INNER_FOLDS, n_groups), X, Y, seed, groups=metadata.groups)
+
+
+def _fit_pool_by_groups(pool: LogitPool, X: MatrixLike, Y: LabelMatrix, *, seed: int, metadata: Metadata) -> LogitPool:
+    """Fit a pool whose inner folds keep groups together; its own would tear them apart."""
+    splits = _inner_splits(X, Y, seed, metadata)
+    answers = [_fit_and_ask(pool, X, Y, split, seed=seed, metadata=metadata)[0] for split in splits]
+    logits = np.empty((len(Y), *answers[0].shape[1:]))
+    for split, answer in zip(splits, answers, strict=True):
+        logits[split.calibration] = answer
+    fitted: LogitPool = pool.fit_members(X, Y, **metadata.learner).learn_weights(logits, Y, metadata.sample_weight)
+    return fitted
+
+
+def fit_model(
+    estimator: Any,
+    X: MatrixLike,
+    Y: LabelMatrix,
+    *,
+    seed: int,
+    members_only: bool = False,
+    metadata: Metadata = NO_METADATA,
+) -> FittedBase:
     """Fit a copy of the classifier, the default for None, with ``seed`` wherever the user left a random_state at None.
 
     Where that fails and the classifier seems to be for one label at a time, say what to do. With ``members_only``, the
-    weights of a pool are left to be learned.
+    weights of a pool are left to be learned. The classifier's fit gets what ``metadata`` has for it.
     """
     copy = clone(MLRBFClassifier() if estimator is None else estimator)
     set_missing_seeds(copy, seed)  # in place: set_params of a FrozenEstimator returns nothing
-    if members_only and isinstance(copy, LogitPool) and copy.learns_from_folds:
+    if (members_only or metadata.groups is not None) and isinstance(copy, LogitPool) and copy.learns_from_folds:
+        if members_only:
+            pool = copy.fit_members(X, Y, **metadata.learner)
+        else:
+            pool = _fit_pool_by_groups(copy, X, Y, seed=seed, metadata=metadata)
         everything = np.ones(Y.shape[1], dtype=bool)
-        return FittedBase(copy.fit_members(X, Y), learned=everything, fixed=np.where(everything, np.nan, 0.0))
+        return FittedBase(pool, learned=everything, fixed=np.where(everything, np.nan, 0.0))
+    filled, unknown = split_unknown(Y)
+    if unknown is not None:
+        return fit_known(copy, X, filled.astype(np.int8), unknown, **metadata.learner)
     try:
-        return fit_base(copy, X, Y)
+        return fit_base(copy, X, Y, **metadata.learner)
     except ValueError as error:
         tags = tags_of(copy)
         known = tags is not None and tags.classifier_tags is not None

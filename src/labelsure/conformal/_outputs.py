@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from labelsure.conformal._ready_outputs import (
     read_per_fold,
     rows_of_folds,
 )
+from labelsure.conformal._updating import check_one_fold, extend_calibrator
 from labelsure.measures import AutoMeasure, Measure, MeasureChoices, Need
 from labelsure.predictions import LabelsetPredictions
 
@@ -79,6 +80,33 @@ class OutputsPredictor:
     def predict(self, outputs: Any, X: MatrixLike = None) -> IntArray:
         """Return the labelset with the highest p-value for each object; see :meth:`predict_labelsets`."""
         return self.predict_labelsets(outputs, X).labelsets.astype(np.int64)
+
+    def update(self, outputs: Any, Y: LabelMatrixLike, X: MatrixLike = None) -> Self:
+        """Add calibration examples to an inductive predictor, in place: :meth:`InductiveConformalClassifier.update`.
+
+        Parameters
+        ----------
+        outputs : array-like or sparse matrix of shape (n_objects, n_labels)
+            Of the model, for new examples that it was not trained on.
+        Y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
+            Their labels, zeros and ones.
+        X : array-like of n_objects rows or None, default=None
+            The objects, where categories or weights look at them.
+
+        Examples
+        --------
+        >>> from labelsure import calibrate_outputs
+        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1]], [[1, 0], [1, 0]])
+        >>> predictor.update([[0.3, 0.8]], [[0, 1]]).predict_labelsets([[0.8, 0.3]]).p_values().tolist()
+        [[0.25, 0.75, 0.25, 0.25]]
+        """
+        check_one_fold(self.calibrator.folds)
+        names = self.calibrator.label_names
+        labels = check_label_matrix(Y, n_labels=self.n_labels, label_names=names)
+        (read,) = self._read(outputs, X)
+        check_same_length(read, labels, names=("outputs", "Y"))
+        self.calibrator = extend_calibrator(self.calibrator, read, labels, X)
+        return self
 
     def nonconformity(self, outputs: Any, Y: LabelMatrixLike) -> FloatArray:
         """Return how strange labelsets are for objects with these outputs, in the mean over the folds."""

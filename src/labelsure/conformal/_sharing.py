@@ -75,18 +75,21 @@ class SharedModels(NamedTuple):
         return gathered
 
 
-def share_models(splits: Sequence[Split], n_examples: int, *, seed: int) -> SharedModels | None:
+def share_models(
+    splits: Sequence[Split], n_examples: int, together: IntArray | None = None, *, seed: int
+) -> SharedModels | None:
     """Return the models that the folds can share, None where they cannot.
 
     They can where there are at least five folds, and every fold's model is trained on all examples that do not
-    calibrate it. Examples that calibrate no fold are spread over the groups.
+    calibrate it. Examples that calibrate no fold are spread over the groups; those that belong together, by the user's
+    own groups, stay together.
 
     Folds are put into groups at random, with ``seed``: were it by their place, folds would not be exchangeable, and
     rules that look at one fold after the other rest on that.
     """
     if len(splits) < N_GROUPS or any(len(split.train) + len(split.calibration) < n_examples for split in splits):
         return None
-    groups = np.arange(n_examples) % N_GROUPS
+    groups = (np.arange(n_examples) if together is None else together) % N_GROUPS
     for place, split in zip(np.random.RandomState(seed).permutation(len(splits)), splits, strict=True):
         groups[split.calibration] = place % N_GROUPS
     return SharedModels(groups)

@@ -1,7 +1,8 @@
 """Which examples train a model, and which calibrate it."""
 
 import math
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Mapping
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from labelsure._core.types import IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_count, check_number
+from labelsure.conformal._groups import check_apart
 
 
 class Split(NamedTuple):
@@ -19,18 +21,23 @@ class Split(NamedTuple):
     calibration: IntArray
 
 
-def hold_out(calibration_size: Any, n_examples: int, seed: int) -> Split:
+def hold_out(calibration_size: Any, n_examples: int, seed: int, *, groups: IntArray | None = None) -> Split:
     """Return the training and the calibration examples, drawn at random, each in ascending order.
 
     Parameters
     ----------
     calibration_size : float or int
-        The share, or the number, of examples that calibrate.
+        The share, or the number, of examples that calibrate; of groups, where there are any.
     n_examples : int
         How many there are.
     seed : int
         For the draw.
+    groups : int64 array of shape (n_examples,) or None
+        The number of each example's group, from 0: whole groups are drawn.
     """
+    if groups is not None:
+        drawn = hold_out(calibration_size, int(groups.max()) + 1, seed)
+        return Split(*(np.flatnonzero(np.isin(groups, part)) for part in drawn))
     size = check_number(calibration_size, name="calibration_size", above=0)
     whole = isinstance(calibration_size, Integral)
     if not whole and size >= 1:
@@ -48,7 +55,16 @@ def hold_out(calibration_size: Any, n_examples: int, seed: int) -> Split:
     return Split(np.sort(order[n_calibration:]), np.sort(order[:n_calibration]))
 
 
-def make_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, seed: int, *, equal: bool = False) -> list[Split]:
+def make_splits(
+    cv: Any,
+    X: MatrixLike,
+    Y: LabelMatrix,
+    seed: int,
+    *,
+    equal: bool = False,
+    groups: IntArray | None = None,
+    split_params: Mapping[str, Any] | None = None,
+) -> list[Split]:
     """Return the folds that ``cv`` asks for, or raise ValueError where they would make p-values invalid.
 
     Parameters
@@ -61,10 +77,19 @@ def make_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, seed: int, *, equal: boo
         For shuffling.
     equal : bool
         Whether an int makes folds of one size, the examples left over only training.
+    groups : int64 array of shape (n,) or None
+        The number of each example's group, from 0: an int makes folds of as many groups each, a splitter must not tear
+        them apart.
+    split_params : mapping or None
+        What the splitter asks for.
     """
     if cv is not None and not isinstance(cv, Integral):
-        return _own_splits(cv, X, Y)
+        splits = _own_splits(cv, X, Y, split_params or {})
+        check_apart(splits, groups)
+        return splits
     n_folds, n_examples = check_count(cv, name="cv", at_least=2), len(Y)
+    if groups is not None:
+        return _group_splits(n_folds, groups, seed, equal=equal)
     if n_folds > n_examples:
         raise ValueError(
             f"cv={n_folds} folds need at least {n_folds} examples, got n_samples={n_examples}."
@@ -75,7 +100,16 @@ def make_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, seed: int, *, equal: boo
     return [Split(np.setdiff1d(order, fold), np.sort(fold)) for fold in folds]
 
 
-def _own_splits(cv: Any, X: MatrixLike, Y: LabelMatrix) -> list[Split]:
+def _group_splits(n_folds: int, groups: IntArray, seed: int, *, equal: bool) -> list[Split]:
+    """Return shuffled folds of whole groups, as many groups in each as possible; every group has a number from 0."""
+    n_groups = int(groups.max()) + 1
+    if n_folds > n_groups:
+        raise ValueError(f"cv={n_folds} folds need at least {n_folds} groups, got {n_groups}. Lower cv.")
+    of_groups = make_splits(n_folds, groups, np.empty((n_groups, 0), dtype=np.int8), seed, equal=equal)
+    return [Split(*(np.flatnonzero(np.isin(groups, part)) for part in split)) for split in of_groups]
+
+
+def _own_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, params: Mapping[str, Any]) -> list[Split]:
     """Return the splits of a user's own, checked."""
     from sklearn.model_selection import BaseShuffleSplit
 
@@ -86,7 +120,10 @@ def _own_splits(cv: Any, X: MatrixLike, Y: LabelMatrix) -> list[Split]:
         )
     if isinstance(cv, BaseShuffleSplit) and cv.get_n_splits(X, Y) > 1:  # its test parts are disjoint only by luck
         raise ValueError(f"cv must let every example calibrate at most once, got {cv!r}. Use KFold instead.")
-    splits = [_check_split(split, len(Y)) for split in (cv.split(X, Y) if hasattr(cv, "split") else cv)]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The groups parameter is ignored")  # check_apart says more
+        given = list(cv.split(X, Y, **params) if hasattr(cv, "split") else cv)
+    splits = [_check_split(split, len(Y)) for split in given]
     if not splits:
         raise ValueError("cv must give at least one fold, got none; an iterator can be used only once, a list again.")
     uses = np.bincount(np.concatenate([split.calibration for split in splits]))

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from labelsure._core.randomness import MERGING, draw_seeds, draw_uniforms, object_keys
 from labelsure._core.types import BoolArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.unknown import split_unknown
 from labelsure._core.validation import check_choice, read_labels
 from labelsure.conformal import (
     FoldModel,
@@ -24,7 +25,7 @@ from labelsure.conformal import (
 )
 from labelsure.decisions._fold_votes import CONDITIONS, MERGES, check_folds_for_cv_crc, merge_votes, proven_level
 from labelsure.decisions._risk_control import check_probability
-from labelsure.decisions._unknown import add_assumption, check_some_known, split_unknown
+from labelsure.decisions._unknown import add_assumption, check_some_known
 
 
 class Controller(WrappingClassifier):

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike
+from labelsure._core.unknown import split_unknown
 from labelsure._core.validation import check_choice, check_examples, check_outputs
 from labelsure.decisions._risk_control import check_probability
-from labelsure.decisions._unknown import split_unknown
 
 FORMS = ("count", "chance", "threshold")
 """How labels are cut off, the default first."""

@@ -8,6 +8,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from labelsure._core.types import LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.unknown import split_unknown
 from labelsure._core.validation import (
     check_label_matrix,
     check_same_length,
@@ -27,7 +28,6 @@ from labelsure.decisions._sureness import (
     predict_with_sureness,
     rows_of,
 )
-from labelsure.decisions._unknown import split_unknown
 
 EXPECTED = (
     "model must be a fitted predictor of labelsets or labels, or a fitted classifier with predict and predict_proba or"

@@ -24,38 +24,13 @@ from typing import Any
 import numpy as np
 
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
+from labelsure._core.unknown import split_unknown
 from labelsure._core.validation import check_examples, check_label_matrix
 
 ASSUMPTION = (
     "{n} of the {m} examples have unknown labels: this holds where chance decides which labels of an object are known,"
     " treating them all alike, whatever their values."
 )
-
-
-def split_unknown(Y: LabelMatrixLike) -> tuple[Any, Any]:
-    """Return a label matrix with 0 where it has NaN, and where that is; the same matrix and None where nowhere.
-
-    DataFrames stay DataFrames, with the names of their columns.
-
-    Examples
-    --------
-    >>> filled, unknown = split_unknown([[1.0, float("nan")], [0.0, 1.0]])
-    >>> filled.tolist(), unknown.tolist()
-    ([[1.0, 0.0], [0.0, 1.0]], [[False, True], [False, False]])
-    """
-    if Y is None or hasattr(Y, "tocsr"):  # of a sparse matrix every entry is known
-        return Y, None
-    try:
-        array = np.asarray(Y)
-        missing = np.asarray(Y.isna()) if hasattr(Y, "isna") else array != array  # noqa: PLR0124 - NaN in any type
-    except ValueError:  # rows of different lengths: the checks of labels say so
-        return Y, None
-    if not isinstance(missing, np.ndarray) or not missing.any():
-        return Y, None
-    filled = np.where(missing, 0, array)
-    if not hasattr(Y, "columns"):
-        return filled, missing
-    return type(Y)(filled, columns=Y.columns), type(Y)(missing, columns=Y.columns)
 
 
 def check_known_examples(

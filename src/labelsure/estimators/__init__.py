@@ -3,6 +3,8 @@
 from labelsure.estimators._adapter import FittedBase, fit_base, outputs_of
 from labelsure.estimators._base import MultiLabelMixin
 from labelsure.estimators._bpmll import BPMLLClassifier
+from labelsure.estimators._label_by_label import fit_known, learner_of_one_label
+from labelsure.estimators._members import check_sample_weight, weight_params
 from labelsure.estimators._mlknn import MLkNNClassifier
 from labelsure.estimators._mlnb import MLNBClassifier
 from labelsure.estimators._mlrbf import MLRBFClassifier
@@ -21,7 +23,11 @@ __all__ = [
     "MultiLabelMixin",
     "PooledClassifier",
     "RecalibratedClassifier",
+    "check_sample_weight",
     "fit_base",
+    "fit_known",
+    "learner_of_one_label",
     "outputs_of",
     "table_pool",
+    "weight_params",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_method_params, has_fit_parameter
+from sklearn.utils.validation import _check_method_params, _check_sample_weight, has_fit_parameter
 
 from labelsure._core.running import one_thread, progress_bar
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
@@ -54,17 +54,55 @@ def prepare_member(estimator: Any, name: str) -> Any:
     return MultiOutputClassifier(copy) if hasattr(copy, "predict_proba") else OneVsRestClassifier(copy)
 
 
+def check_sample_weight(sample_weight: Any, X: MatrixLike) -> FloatArray | None:
+    """Return finite weights, at least 0 and not all 0, one per row of X, or raise ValueError.
+
+    Examples
+    --------
+    >>> check_sample_weight([1, 2], [[0.5], [0.7]]).tolist()
+    [1.0, 2.0]
+    """
+    if sample_weight is None:
+        return None
+    weights: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if (weights < 0).any() or not weights.any():
+        raise ValueError(f"sample_weight must be at least 0 and not all 0, got {sample_weight!r}.")
+    return weights
+
+
 def weight_params(estimator: Any, sample_weight: Any, name: str) -> dict[str, Any]:
-    """Return the parameter of ``fit`` by which a prepared member takes sample weights where routing is off."""
-    if has_fit_parameter(estimator, "sample_weight"):
+    """Return the parameter of ``fit`` by which a classifier takes sample weights where routing is off.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Learns several labels.
+    sample_weight : array-like of shape (n_objects,)
+        The weights.
+    name : str
+        What the classifier is called in the error where it takes none.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> weight_params(RandomForestClassifier(), [1.0, 2.0], "the estimator")
+    {'sample_weight': [1.0, 2.0]}
+    """
+    inner = getattr(estimator, "estimator", None)  # MultiOutputClassifier takes weights for one that may not
+    if has_fit_parameter(estimator, "sample_weight") and (inner is None or _takes_weights(inner)):
         return {"sample_weight": sample_weight}
     steps = getattr(estimator, "steps", None)
     if steps and has_fit_parameter(steps[-1][1], "sample_weight"):
         return {f"{steps[-1][0]}__sample_weight": sample_weight}
     raise ValueError(
-        f"sample_weight was given, but fit of {name}, {estimator!r}, takes none. Leave the weights or the member out,"
-        " or say who gets them with scikit-learn's metadata routing."
+        f"sample_weight was given, but fit of {name}, {estimator!r}, takes none. Leave the weights out, choose a"
+        " classifier that takes them (MultiOutputClassifier hands them on, OneVsRestClassifier does not), or say who"
+        " gets them with scikit-learn's metadata routing."
     )
+
+
+def _takes_weights(estimator: Any) -> bool:
+    return has_fit_parameter(estimator, "sample_weight") or hasattr(estimator, "steps")
 
 
 def make_folds(cv: Any, X: MatrixLike, Y: LabelMatrix, *, seed: int, split_params: dict[str, Any]) -> list[Fold]:

@@ -9,7 +9,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.running import one_thread
@@ -19,6 +19,7 @@ from labelsure.estimators._base import MultiLabelMixin
 from labelsure.estimators._logit_pooling import Pooling, fixed_pooling, learn_pooling, pool_logits
 from labelsure.estimators._members import (
     Fold,
+    check_sample_weight,
     fit_members,
     logits_of,
     make_folds,
@@ -91,7 +92,7 @@ class LogitPool(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
         """
         X, Y = self._check_fit(X, y)
         plan = self._plan({"sample_weight": sample_weight, **fit_params})
-        _check_weights(sample_weight, X)
+        check_sample_weight(sample_weight, X)
         learns = self._fixed_weights(len(plan.members)) is None
         folds = self._make_folds(X, Y, plan) if learns else []
         self._fit_members(X, Y, plan)
@@ -162,7 +163,7 @@ class LogitPool(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
         pooling = self._fixed_pooling()
         if pooling is None:
             strength = check_number(self.pseudo_examples, name="pseudo_examples", above=0)
-            weights = _check_weights(sample_weight, Y)
+            weights = check_sample_weight(sample_weight, Y)
             with one_thread():
                 pooling = learn_pooling(logits, Y, pseudo_examples=strength, sample_weight=weights)
         self._keep(pooling)
@@ -268,16 +269,6 @@ class LogitPool(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
         tags.input_tags.sparse = all(member.input_tags.sparse for member in members)
         tags.input_tags.allow_nan = all(member.input_tags.allow_nan for member in members)
         return tags
-
-
-def _check_weights(sample_weight: Any, X: MatrixLike) -> FloatArray | None:
-    """Return finite weights, at least 0 and not all 0, one per row, or raise ValueError."""
-    if sample_weight is None:
-        return None
-    weights: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64)
-    if (weights < 0).any() or not weights.any():
-        raise ValueError(f"sample_weight must be at least 0 and not all 0, got {sample_weight!r}.")
-    return weights
 
 
 def _as_rows(X: MatrixLike) -> MatrixLike:

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.unknown import split_unknown
 from labelsure._core.validation import (
     as_numbers,
     check_label_matrix,
@@ -17,6 +18,25 @@ from labelsure._core.validation import (
     take_by_name,
 )
 from labelsure.predictions import LabelsetPredictions
+
+
+def check_known_predictions(
+    Y_true: LabelMatrixLike, Y_pred: LabelMatrixLike
+) -> tuple[LabelMatrix, LabelMatrix, BoolArray]:
+    """Return the same as :func:`check_predictions` where true labels may be unknown, NaN, and which are known.
+
+    Examples
+    --------
+    >>> true, predicted, known = check_known_predictions([[1, float("nan")]], [[1, 1]])
+    >>> true.tolist(), known.tolist()
+    ([[1, 0]], [[True, False]])
+    """
+    filled, missing = split_unknown(Y_true)
+    true, predicted = check_predictions(filled, Y_pred)
+    known = np.ones(true.shape, dtype=bool) if missing is None else ~np.asarray(missing, dtype=bool)
+    if not known.any():
+        raise ValueError("Y_true must hold at least one known label, got only NaN.")
+    return true, predicted, known
 
 
 def check_predictions(Y_true: LabelMatrixLike, Y_pred: LabelMatrixLike) -> tuple[LabelMatrix, LabelMatrix]:
@@ -150,6 +170,12 @@ def check_p_values(p_values: ArrayLike, *, allow_zero: bool) -> FloatArray:
 
 
 def _check_truth(Y_true: LabelMatrixLike) -> LabelMatrix:
+    if split_unknown(Y_true)[1] is not None:
+        raise ValueError(
+            "Y_true must hold only 0 and 1, got nan: whether a whole labelset is right, or how its labels should rank,"
+            " is not known where some of them are not. hamming_loss, f1_macro and f1_micro leave unknown labels out;"
+            " for the others leave out the rows with NaN."
+        )
     true = check_label_matrix(Y_true, name="Y_true")
     if len(true) == 0:
         raise ValueError(f"Y_true must have at least one row to evaluate, got shape {true.shape}.")

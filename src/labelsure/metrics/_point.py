@@ -3,7 +3,7 @@
 import numpy as np
 
 from labelsure._core.types import IntArray, LabelMatrixLike
-from labelsure.metrics._inputs import check_predictions
+from labelsure.metrics._inputs import check_known_predictions, check_predictions
 
 
 def hamming_loss(Y_true: LabelMatrixLike, Y_pred: LabelMatrixLike) -> float:
@@ -16,7 +16,7 @@ def hamming_loss(Y_true: LabelMatrixLike, Y_pred: LabelMatrixLike) -> float:
     Parameters
     ----------
     Y_true, Y_pred : array-like, sparse matrix or DataFrame of shape (n, q)
-        Zeros and ones: true and predicted labels.
+        Zeros and ones: true and predicted labels. NaN in Y_true is an unknown label, which is left out.
 
     Returns
     -------
@@ -35,8 +35,8 @@ def hamming_loss(Y_true: LabelMatrixLike, Y_pred: LabelMatrixLike) -> float:
     >>> hamming_loss([[1, 0, 1], [0, 1, 0]], [[1, 0, 0], [0, 1, 0]])
     0.16666666666666666
     """
-    true, predicted = check_predictions(Y_true, Y_pred)
-    return float(np.mean(true != predicted))
+    true, predicted, known = check_known_predictions(Y_true, Y_pred)
+    return float(np.mean((true != predicted)[known]))
 
 
 def subset_accuracy(Y_true: LabelMatrixLike, Y_pred: LabelMatrixLike) -> float:
@@ -80,7 +80,7 @@ def f1_macro(Y_true: LabelMatrixLike, Y_pred: LabelMatrixLike) -> float:
     Parameters
     ----------
     Y_true, Y_pred : array-like, sparse matrix or DataFrame of shape (n, q)
-        Zeros and ones: true and predicted labels.
+        Zeros and ones: true and predicted labels. NaN in Y_true is an unknown label, which is left out.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def f1_micro(Y_true: LabelMatrixLike, Y_pred: LabelMatrixLike) -> float:
     Parameters
     ----------
     Y_true, Y_pred : array-like, sparse matrix or DataFrame of shape (n, q)
-        Zeros and ones: true and predicted labels.
+        Zeros and ones: true and predicted labels. NaN in Y_true is an unknown label, which is left out.
 
     Returns
     -------
@@ -145,6 +145,7 @@ def f1_micro(Y_true: LabelMatrixLike, Y_pred: LabelMatrixLike) -> float:
 
 def _count(Y_true: LabelMatrixLike, Y_pred: LabelMatrixLike) -> tuple[IntArray, IntArray]:
     """Return each label's TP and the ones in both its columns, which are 2 TP + FP + FN."""
-    true, predicted = check_predictions(Y_true, Y_pred)
+    true, predicted, known = check_known_predictions(Y_true, Y_pred)
+    predicted = predicted & known
     hits, own, given = (part.sum(axis=0, dtype=np.int64) for part in (true & predicted, true, predicted))
     return hits, own + given

@@ -144,6 +144,9 @@ class LabelWiseGuarantee:
     of_labelsets : Guarantee
         What is proven about p-values from all examples: their bound, unless ``conditional``, the conditions, and who
         proved it.
+    n_incomplete : int
+        How many of the examples have unknown labels. Then every label has a bound by its own known ones, and what
+        holds for all labels together is of the complete examples.
 
     References
     ----------
@@ -162,10 +165,11 @@ class LabelWiseGuarantee:
     n_folds: IntArray
     conditional: bool
     of_labelsets: Guarantee
+    n_incomplete: int = 0
 
     def bounds(self, level: float) -> FloatArray:
         """Return how often a true "off" or "on" of each label has a p-value of at most the level, at most; (q, 2)."""
-        if not self.conditional:
+        if not self.conditional and (self.n_incomplete == 0 or self.of_labelsets.name == "groups"):
             return np.full(self.n_examples.shape, min(self.of_labelsets.error_bound(level), 1.0))
         of_folds = 2 * level + 2 * (1 - level) * (self.n_folds - 1) / np.maximum(self.n_examples + self.n_folds, 1)
         bounds = np.where(self.n_folds == 1, level, np.minimum(of_folds, 1.0))
@@ -173,7 +177,7 @@ class LabelWiseGuarantee:
 
     def state_joint(self, significance: float, at_most_wrong: int) -> str:
         """Return what holds for regions from joint scores."""
-        bound = float(self.bounds(significance).max())
+        bound = min(self.of_labelsets.error_bound(significance), 1.0)
         if at_most_wrong == 0:
             each = "Each label by itself is wrong with at most that probability too."
         else:
@@ -188,12 +192,12 @@ class LabelWiseGuarantee:
         n_labels = len(self.n_examples)
         together = f"Of all {n_labels} labels together at most {on_average:.3g} are wrong on average"
         some = f", and some label with probability at most {on_average:.3g}" if on_average < 1 else ""
-        return f"{self._each_wrong(level)}, {self._why(level)} {together}{some}.{self._remark()}"
+        return f"{self._each_wrong(level)}, {self._why(level, per_label=True)} {together}{some}.{self._remark()}"
 
     def state_divided(self, level: float, at_most_wrong: int) -> str:
         """Return what holds where each label is decided at its share of the significance."""
         bound = min(self._expected(level) / (at_most_wrong + 1), 1.0)
-        why = self._why(level, "Lambrou, Papadopoulos 2016, from what holds for each label: ")
+        why = self._why(level, "Lambrou, Papadopoulos 2016, from what holds for each label: ", per_label=True)
         return f"{self._few_wrong(at_most_wrong, bound)}, {why} {self._each_wrong(level)}.{self._remark()}"
 
     def _expected(self, level: float) -> float:
@@ -216,8 +220,21 @@ class LabelWiseGuarantee:
         j, c = np.unravel_index(bounds.argmax(), bounds.shape)
         return f"{sentence} (at worst: {self.n_examples[j, c]} examples in {self.n_folds[j, c]} folds have that value)"
 
-    def _why(self, level: float, proved_by: str = "") -> str:
-        return f"for {self.of_labelsets.conditions_at(level)} ({proved_by}{self.of_labelsets.proved_by})."
+    def _why(self, level: float, proved_by: str = "", *, per_label: bool = False) -> str:
+        conditions = self.of_labelsets.conditions_at(level)
+        if per_label and self.n_incomplete and self.of_labelsets.name != "groups":
+            known = self.n_examples.sum(axis=1) if self.conditional else self.n_examples[:, 0]
+            least, most = int(known.min()), int(known.max())
+            n_known = f"{least}" if least == most else f"{least} to {most}"
+            folds = f" in {self.n_folds.max()} folds and any learner" if self.n_folds.max() > 1 else ""
+            conditions = f"exchangeable examples{folds}, {n_known} of which are known for each label"
+        return f"for {conditions} ({proved_by}{self.of_labelsets.proved_by})."
 
     def _remark(self) -> str:
-        return f" {self.of_labelsets.remark}" if self.of_labelsets.remark else ""
+        remarks = [self.of_labelsets.remark]
+        if self.n_incomplete:
+            given = "given its value, whether a label is known does not depend on the object"
+            free = "whether labels are known depends neither on the object nor on its labels"
+            where = given if self.conditional else free
+            remarks.append(f"{self.n_incomplete} examples have unknown labels: this holds where {where}.")
+        return "".join(f" {remark}" for remark in remarks if remark)

@@ -1,0 +1,315 @@
+"""Updates: new calibration examples, nothing fitted again, every answer that of calibrating anew."""
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+from counting import Counting, make_data, without_addresses
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from labelsure import (
+    ByCardinality,
+    CrossConformalClassifier,
+    InductiveConformalClassifier,
+    LabelWiseConformalClassifier,
+    calibrate_labels,
+    calibrate_outputs,
+)
+from labelsure.measures import ForestMeasure, LogLossMeasure, MahalanobisMeasure, PowerMeasure
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label", "ignore:.*cannot be reached")
+
+X, Y = make_data(140)
+TRAINED = X[:40], Y[:40]
+OLD, NEW, ASKED = slice(40, 70), slice(70, 120), slice(120, 140)
+BOTH = slice(40, 120)
+MODEL = Counting().fit(*TRAINED)
+
+
+def right(X):
+    return np.asarray(X)[:, 3] > 0.5
+
+
+def word(X):
+    return np.where(np.asarray(X)[:, 3] > 0.5, "a longer word", "short")
+
+
+def slope(X):
+    return np.asarray(X)[:, 3] * (np.asarray(X)[:, 0] > 0.2)  # 0 for some
+
+
+OPTIONS = [
+    {},
+    {"measure": PowerMeasure(2)},
+    {"measure": MahalanobisMeasure()},
+    {"measure": LogLossMeasure(), "mondrian": "cardinality"},
+    {"mondrian": ByCardinality(at_most=1)},
+    {"mondrian": 1, "measure": LogLossMeasure()},
+    {"mondrian": right},
+    {"mondrian": word, "smoothed": True},
+    {"weight": slope},
+    {"smoothed": True},
+    {"empty": "exclude"},
+    {"empty": "allow"},
+]
+
+
+def assert_same_answers(pred, other):
+    np.testing.assert_array_equal(pred.p_values(), other.p_values())
+    np.testing.assert_array_equal(pred.labelsets, other.labelsets)
+    np.testing.assert_array_equal(pred.confidence, other.confidence)
+    np.testing.assert_array_equal(pred.credibility, other.credibility)
+    np.testing.assert_array_equal(pred.label_p_values, other.label_p_values)
+    for level in (0.02, 0.1, 0.3):
+        region, expected = pred.region(level), other.region(level)
+        assert region.sizes.tolist() == expected.sizes.tolist()
+        assert region.statement == expected.statement
+
+
+def prefit(**options):
+    return InductiveConformalClassifier(MODEL, **({"prefit": True, "random_state": 7} | options))
+
+
+def calibrated(rows, **options):
+    known = {"training_labels": TRAINED[1], "training_outputs": MODEL.predict_proba(TRAINED[0])}
+    return prefit(**options).fit(X[rows], Y[rows], **known)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=without_addresses)
+def test_update_equals_calibrating_anew(options):
+    expected = calibrated(BOTH, **options).predict_labelsets(X[ASKED])
+    assert_same_answers(calibrated(OLD, **options).update(X[NEW], Y[NEW]).predict_labelsets(X[ASKED]), expected)
+    one_by_one = calibrated(NEW, **options)  # and the other way round
+    for i in range(40, 70):
+        one_by_one.update(X[[i]], Y[[i]])
+    assert_same_answers(one_by_one.predict_labelsets(X[ASKED]), expected)
+
+
+def test_update_counts_examples_without_labels_as_fit_does():
+    """A training part in which every example has a label finds the empty labelset strangest."""
+    labels = np.maximum(TRAINED[1], np.eye(3, dtype=int)[np.arange(40) % 3])
+    known = {"training_labels": labels, "training_outputs": MODEL.predict_proba(TRAINED[0])}
+    with_labels = np.flatnonzero(Y[40:70].any(axis=1)) + 40
+    without = np.flatnonzero(~Y[40:120].any(axis=1)) + 40
+    together = np.concatenate([with_labels, without])
+    model = prefit().fit(X[with_labels], Y[with_labels], **known)
+    assert model.calibrator_.empty == "strangest"
+    expected = prefit().fit(X[together], Y[together], **known)
+    assert expected.calibrator_.empty == "ordinary"
+    model.update(X[without], Y[without])
+    assert_same_answers(model.predict_labelsets(X[ASKED]), expected.predict_labelsets(X[ASKED]))
+
+
+@pytest.mark.parametrize("measure", [None, ForestMeasure(n_estimators=3), "auto"], ids=str)
+def test_update_of_a_fitted_predictor_fits_nothing_and_recalibrates_with_all(measure):
+    model = InductiveConformalClassifier(Counting(), measure=measure, random_state=1).fit(X[:70], Y[:70])
+    before = len(Counting.fits)
+    old = model.fold_indices_[0].tolist()
+    assert model.update(X[NEW], Y[NEW]) is model
+    assert len(Counting.fits) == before
+    assert model.fold_indices_[0].tolist() == old + list(range(70, 120))
+    again = model.recalibrate(X[:120], Y[:120])
+    assert_same_answers(model.predict_labelsets(X[ASKED]), again.predict_labelsets(X[ASKED]))
+    assert len(Counting.fits) == before
+
+
+def test_update_then_another_measure_trains_it_on_the_training_part_alone():
+    model = InductiveConformalClassifier(Counting(), measure=PowerMeasure(), random_state=1).fit(X[:70], Y[:70])
+    held_out = model.fold_indices_[0]
+    model.update(X[NEW], Y[NEW])
+    other = model.recalibrate(X[:120], Y[:120], measure=MahalanobisMeasure())
+    train = np.setdiff1d(np.arange(70), held_out)
+    outputs = [np.array(Counting.predict_proba(model.models_[0].estimator, part)) for part in (X[:120], X[ASKED])]
+    rows = other.fold_indices_[0]
+    by_hand = calibrate_outputs(
+        outputs[0][rows],
+        Y[:120][rows],
+        measure=MahalanobisMeasure(),
+        training_labels=Y[train],
+        training_outputs=outputs[0][train],
+    )
+    np.testing.assert_array_equal(
+        other.predict_labelsets(X[ASKED]).p_values(), by_hand.predict_labelsets(outputs[1]).p_values()
+    )
+
+
+def test_predictions_made_before_an_update_stay_as_they_were():
+    model = calibrated(OLD)
+    pred = model.predict_labelsets(X[ASKED])
+    model.update(X[NEW], Y[NEW])
+    np.testing.assert_array_equal(pred.p_values(), calibrated(OLD).predict_labelsets(X[ASKED]).p_values())
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 3)), min_size=2, max_size=12), st.data())
+@settings(max_examples=50)
+def test_outputs_in_any_order_and_any_parts_give_the_same(examples, data):
+    """Outputs full of ties; smoothed, so that draws are compared too."""
+    outputs = np.array([[a / 4, b / 4] for a, b, _ in examples])
+    labels = np.array([[code & 1, code >> 1] for *_, code in examples])
+    asked = np.array([[0.25, 0.5], [1.0, 0.0]])
+    expected = calibrate_outputs(outputs, labels, smoothed=True, random_state=3).predict_labelsets(asked)
+    order = data.draw(st.permutations(range(len(examples))))
+    cut = data.draw(st.integers(1, len(examples) - 1))
+    first, rest = np.array(order[:cut]), np.array(order[cut:])
+    predictor = calibrate_outputs(outputs[first], labels[first], smoothed=True, random_state=3)
+    pred = predictor.update(outputs[rest], labels[rest]).predict_labelsets(asked)
+    np.testing.assert_array_equal(pred.p_values(), expected.p_values())
+    assert pred.region(0.2).statement == expected.region(0.2).statement
+
+
+def test_sparse_outputs_update_as_they_calibrate():
+    outputs = np.where(X[:, :3] > 0.4, X[:, :3], 0.0)
+    part = [sparse.csr_array(outputs[rows]) for rows in (OLD, NEW, BOTH, ASKED)]
+    expected = calibrate_outputs(part[2], Y[BOTH], empty="allow").predict_labelsets(part[3])
+    pred = calibrate_outputs(part[0], Y[OLD], empty="allow").update(part[1], Y[NEW]).predict_labelsets(part[3])
+    assert pred.region(0.1).sizes.tolist() == expected.region(0.1).sizes.tolist()
+    np.testing.assert_array_equal(pred.credibility, expected.credibility)
+
+
+def test_outputs_with_weights_and_categories_update_by_their_objects():
+    outputs = X[:, :3]
+    for options in ({"weight": slope}, {"mondrian": right}):
+        expected = calibrate_outputs(outputs[BOTH], Y[BOTH], X=X[BOTH], **options)
+        predictor = calibrate_outputs(outputs[OLD], Y[OLD], X=X[OLD], **options)
+        predictor.update(outputs[NEW], Y[NEW], X[NEW])
+        assert_same_answers(
+            predictor.predict_labelsets(outputs[ASKED], X[ASKED]), expected.predict_labelsets(outputs[ASKED], X[ASKED])
+        )
+        with pytest.raises(ValueError, match="pass them as X"):
+            predictor.update(outputs[NEW], Y[NEW])
+
+
+@pytest.mark.parametrize("conditional", [False, True])
+@pytest.mark.parametrize("smoothed", [False, True])
+def test_label_wise_update_equals_calibrating_anew(conditional, smoothed):
+    options = {"conditional": conditional, "smoothed": smoothed, "random_state": 5}
+    model = LabelWiseConformalClassifier(MODEL, prefit=True, **options)
+    expected = copy.deepcopy(model).fit(X[BOTH], Y[BOTH]).predict_labels(X[ASKED])
+    outputs = MODEL.predict_proba(X)
+    ready = calibrate_labels(outputs[OLD], Y[OLD], **options).update(outputs[NEW], Y[NEW])
+    ready_expected = calibrate_labels(outputs[BOTH], Y[BOTH], **options)
+    pairs = [
+        (model.fit(X[NEW], Y[NEW]).update(X[OLD], Y[OLD]).predict_labels(X[ASKED]), expected),
+        (ready.predict_labels(outputs[ASKED]), ready_expected.predict_labels(outputs[ASKED])),
+    ]
+    for pred, other in pairs:
+        np.testing.assert_array_equal(pred.p_values, other.p_values)
+        for options in ({}, {} if conditional else {"at_most_wrong": 1}):
+            region, of_other = pred.region(0.1, **options), other.region(0.1, **options)
+            assert region.statement == of_other.statement
+            np.testing.assert_array_equal(region.possible, of_other.possible)
+
+
+BAD = [
+    ((X[:5], Y[:4]), "same number of rows"),
+    ((X[:5, :2], Y[:5]), "features"),
+    ((X[:5], Y[:5, :2]), "must have 3 columns"),
+    ((X[:5], Y[:5] * 2), "only 0 and 1"),
+    ((X[:0], Y[:0]), "at least one row"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), BAD)
+def test_failed_updates_leave_the_predictor_as_it_was(given, message):
+    model = calibrated(OLD, mondrian=right)
+    wise = LabelWiseConformalClassifier(Counting(), random_state=0).fit(X[:70], Y[:70])
+    before = model.calibrator_, model.n_examples_, wise.calibrated_
+    for one in (model, wise):
+        with pytest.raises(ValueError, match=message):
+            one.update(*given)
+    assert before == (model.calibrator_, model.n_examples_, wise.calibrated_)
+
+
+def test_labelsets_with_unknown_labels_do_not_update_a_labelset_predictor():
+    model = calibrated(OLD)
+    before = model.calibrator_
+    with pytest.raises(ValueError, match="only 0 and 1, got nan"):
+        model.update(X[:5], np.where(Y[:5] == 1, np.nan, 0))
+    assert model.calibrator_ is before
+
+
+def test_failed_category_functions_leave_the_predictor_as_it_was():
+    calls = []
+
+    def fragile(X):
+        calls.append(len(X))
+        return np.zeros(len(X) if len(calls) == 1 else 1)
+
+    model = calibrated(OLD, mondrian=fragile)
+    before = vars(model).copy()
+    with pytest.raises(ValueError, match="one category per object"):
+        model.update(X[NEW], Y[NEW])
+    assert vars(model) == before
+
+
+def test_failed_updates_of_outputs_leave_the_predictor_as_it_was():
+    predictor = calibrate_outputs(X[OLD, :3], Y[OLD])
+    before = predictor.calibrator
+    for outputs, labels, message in [
+        (X[NEW, :3] + 1, Y[NEW], "between 0 and 1"),
+        (X[NEW, :2], Y[NEW], "shape"),
+        (X[NEW, :3], Y[OLD], "same number of rows"),
+        (X[:0, :3], Y[:0], "at least one"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            predictor.update(outputs, labels)
+        assert predictor.calibrator is before
+
+
+def test_update_takes_columns_by_name():
+    names = ["sea", "sun", "sand"]
+    frame = pd.DataFrame(Y, columns=names)
+    model = prefit(measure=PowerMeasure()).fit(X[OLD], frame[OLD])
+    model.update(X[NEW], frame[NEW][["sand", "sea", "sun"]])
+    expected = prefit(measure=PowerMeasure()).fit(X[BOTH], frame[BOTH])
+    assert_same_answers(model.predict_labelsets(X[ASKED]), expected.predict_labelsets(X[ASKED]))
+
+
+def test_cross_conformal_predictors_say_why_they_cannot_be_updated():
+    folds = np.arange(30) % 3
+    fitted = [
+        CrossConformalClassifier(Counting(), cv=3, measure=PowerMeasure()).fit(X[OLD], Y[OLD]),
+        LabelWiseConformalClassifier(Counting(), cv=3).fit(X[OLD], Y[OLD]),
+    ]
+    for model in fitted:
+        with pytest.raises(ValueError, match=r"a new one belongs to no fold. Use Inductive"):
+            model.update(X[NEW], Y[NEW])
+    for predictor in (
+        calibrate_outputs(X[OLD, :3], Y[OLD], folds=folds),
+        calibrate_labels(X[OLD, :3], Y[OLD], folds=folds),
+    ):
+        with pytest.raises(ValueError, match="3 folds"):
+            predictor.update(X[NEW, :3], Y[NEW])
+
+
+def test_update_before_fit_says_so():
+    with pytest.raises(NotFittedError):
+        prefit().update(X[NEW], Y[NEW])
+
+
+@pytest.mark.validity
+def test_online_smoothed_errors_are_rare_and_do_not_come_in_runs():
+    """Predicted, then added: 300 examples of each of 40 streams, errors at 0.2 independent of each other.
+
+    False alarm: bounds at 4 standard deviations each, below 2e-4 in all.
+    """
+    rng, errors = np.random.default_rng(0), []
+    for stream in range(40):
+        outputs = rng.random((310, 2))
+        labels = (rng.random((310, 2)) < outputs).astype(int)
+        predictor = calibrate_outputs(outputs[:10], labels[:10], smoothed=True, random_state=stream)
+        missed = np.empty(300, dtype=bool)
+        for i in range(300):
+            now = slice(10 + i, 11 + i)
+            missed[i] = not predictor.predict_labelsets(outputs[now]).region(0.2).contains(labels[now])[0]
+            predictor.update(outputs[now], labels[now])
+        errors.append(missed)
+    errors = np.array(errors)
+    n = errors.size
+    assert abs(errors.mean() - 0.2) <= 4 * np.sqrt(0.16 / n)
+    both = (errors[:, 1:] & errors[:, :-1]).mean()
+    assert abs(both - 0.04) <= 4 * np.sqrt(3 * 0.04 * 0.96 / n)  # neighbouring pairs overlap
