@@ -76,6 +76,13 @@ def best_members(flips: Flips, one: ObjectSearch, n_best: int, *, forced: int, b
     """
     (n_folds,), (n_words,), room = flips.base.shape, flips.mode.shape, one.options.frontier
     best = Ranked(np.arange(n_best + 1), np.empty((n_best + 1, CODE + n_words), dtype=np.int64))
+    lookup = one.lookup
+    if lookup.rules.present:
+        place = lookup.rules.place.copy()
+        place[flips.label[forced : forced + 1]] = -1  # nothing where forced is -1
+        lookup = lookup._replace(rules=lookup.rules._replace(place=place))
+        if not lookup.rules.may_allow(flips.mode):
+            return Best(*read_sorted(best.keys[:0]), None, 0)
     frontier = Frontier(
         numbers=np.zeros(states.N_NUMBERS, dtype=np.int64),
         heap=np.arange(room),
@@ -97,7 +104,7 @@ def best_members(flips: Flips, one: ObjectSearch, n_best: int, *, forced: int, b
     while ended != states.FINISHED and numbers[states.WORK] < budget:
         stop_if_asked()
         call = min(one.options.ranked_call, budget - int(numbers[states.WORK]))
-        ended = best_first(flips, totals, forced, one.lookup, call, node, frontier, best)
+        ended = best_first(flips, totals, forced, lookup, call, node, frontier, best)
         if ended == states.NO_ROOM:
             if 2 * len(frontier.heap) > most:
                 break

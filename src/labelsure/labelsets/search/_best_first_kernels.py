@@ -22,6 +22,7 @@ from labelsure._core.labelset_bits import Words
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import LINK, Lookup, ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import Integer, final_score, total_of, weigh
+from labelsure.labelsets.arrays._rule_kernels import may_obey
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._labelset_kernels import (
     NUMERATOR,
@@ -101,12 +102,12 @@ def best_first(
     Position ``forced`` (-1: none) is not flipped: it is already as it has to be in ``flips``.
 
     Reference : labelset_reference.ranked
-    Requires : at the beginning numbers zero, heap and order ascending from 0, room for two entries, in the node the
+    Requires : rules that do not rule out all labelsets at once; at the beginning numbers zero, heap and order ascending from 0, room for two entries, in the node the
         mode's words and scores
     Cost : about three evaluations of K look-ups per entry taken
     """
     n_positions, n_folds = flips.cost.shape
-    numbers, rank = frontier.numbers, node.rank
+    numbers, rank, ruled = frontier.numbers, node.rank, lookup.rules.most.shape[0] > 0
     begin, flipped = np.int64(0), np.int64(0)
     n_parts = 0 if numbers[states.STARTED] else 2  # the root has no flip to leave alone
     numbers[states.STARTED] = 1
@@ -114,7 +115,7 @@ def best_first(
     while True:
         for part in range(n_parts):
             n_known = n_positions
-            wanted = is_candidate(node.words, lookup.allow_empty)
+            wanted = part != EXACTLY or is_candidate(node.words, lookup.allow_empty, lookup.rules)
             if part == LEAVES_ALONE:
                 flip(node.words, flips.label[flipped])
                 for k in range(n_folds):
@@ -123,6 +124,8 @@ def best_first(
                 begin += begin == forced
                 n_known = begin
                 wanted = begin < n_positions
+                if wanted and ruled and begin > 0:
+                    wanted = may_obey(flips.label[flipped], node.words, begin, lookup.rules)
             if not wanted:
                 continue
             for k in range(n_folds):
