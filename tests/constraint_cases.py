@@ -45,7 +45,7 @@ def random_constraint(rng, n_labels):
     return counted(int(rng.integers(len(group) + 1)), group)
 
 
-def obeys(constraint, labelset):
+def obeys(constraint, labelset):  # noqa: PLR0911
     """Tell what a constraint on labels by number means for one labelset, zeros and ones."""
     on = {j for j, value in enumerate(labelset) if value}
     match constraint:
@@ -88,9 +88,7 @@ class ConstrainedCase(Case):
 
     def ranked(self):
         """Return what is left of all candidates of each object."""
-        return [
-            Ranked(*(part[np.isin(one.codes, self.codes)] for part in one)) for one in super().ranked()
-        ]
+        return [Ranked(*(part[np.isin(one.codes, self.codes)] for part in one)) for one in super().ranked()]
 
 
 def constrain(case, rng):

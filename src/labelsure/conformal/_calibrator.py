@@ -24,6 +24,7 @@ from labelsure._core.randomness import (
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.conformal._choices import Choices
 from labelsure.conformal._choosing import choose_measure
+from labelsure.conformal._constraints import SPARSE_CONSTRAINTS, under_constraints
 from labelsure.conformal._guarantees import GUARANTEES, Merging, state_guarantee
 from labelsure.conformal._models import FoldModel, Split, run_jobs
 from labelsure.conformal._mondrian import category_engine, grouped_engine
@@ -281,7 +282,7 @@ class Calibrator:
             sizes = [tuple(int((own == category).sum()) for own in self._categories) for category in found]
         elif len(self.folds) == 1:
             name = "inductive" if self.choices.weight is None else "weighted"
-        return state_guarantee(
+        guarantee = state_guarantee(
             name,
             sizes,
             within_categories=self.choices.taxonomy is not None,
@@ -289,6 +290,7 @@ class Calibrator:
             smoothed=self.choices.smoothed,
             with_labels=self.choices.empty == "exclude",
         )
+        return guarantee if self.choices.constraints is None else under_constraints(guarantee)
 
     def meet(self, k: int, outputs: FloatArray, X: MatrixLike = None) -> Fold:
         """Return fold ``k`` for new objects with these outputs of its model."""
@@ -312,6 +314,7 @@ class Calibrator:
             self._refuse_sparse()
             measures = [fold.measure for fold in self.folds]
             return compact_engine(measures, self.calibrations, sparse, merging, **settings)
+        settings["constraints"] = self.choices.constraints
         folds = [self.meet(k, part, X) for k, part in enumerate(outputs) if not isinstance(part, SparseOutputs)]
         if taxonomy is None:
             weighing = merging.weighing(self.sizes)
@@ -332,6 +335,8 @@ class Calibrator:
         if self.choices.taxonomy is not None or self.choices.weight is not None:
             name = "mondrian" if self.choices.weight is None else "weight"
             raise ValueError(f"{name} needs dense outputs, got sparse matrices. Pass outputs.toarray().")
+        if self.choices.constraints is not None:
+            raise ValueError(SPARSE_CONSTRAINTS)
         if any(self.strangest) and self.empty == "ordinary":
             raise ValueError(
                 "Examples without labels calibrate a model that was trained on none, so it finds them stranger than"

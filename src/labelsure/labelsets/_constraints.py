@@ -218,11 +218,11 @@ class Hierarchy(Constraint):
         if not isinstance(self.parents, Mapping):
             raise ValueError(f"Hierarchy must map labels to their parents, got {self.parents!r}.")
         parent_of = {labels.one(child, self): labels.one(parent, self) for child, parent in self.parents.items()}
-        for child in parent_of:
-            above, steps = parent_of[child], 0
+        for child, parent in parent_of.items():
+            above, steps = parent, 0
             while above in parent_of and steps <= len(parent_of):
                 above, steps = parent_of[above], steps + 1
-            if steps > len(parent_of) or above == child:
+            if above in parent_of:
                 raise ValueError(
                     f"Hierarchy must have no circles, got one above {labels.names[child]!r}."
                     " Name for each label the one right above it."

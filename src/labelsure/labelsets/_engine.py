@@ -13,7 +13,14 @@ import numpy as np
 from labelsure._core.labelset_bits import decode, pack
 from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
-from labelsure.labelsets.arrays._results import BestLabelsets, EngineOptions, Members, RegionSize, check_listable, sum_sizes
+from labelsure.labelsets.arrays._results import (
+    BestLabelsets,
+    EngineOptions,
+    Members,
+    RegionSize,
+    check_listable,
+    sum_sizes,
+)
 from labelsure.labelsets.arrays._rules import LabelsetRules, n_candidates_of
 from labelsure.labelsets.arrays._weighing import Counts, Weighing
 

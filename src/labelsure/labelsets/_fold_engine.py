@@ -282,9 +282,7 @@ class StoredEngine(TableEngine):
     def take(self, objects: IntArray) -> "StoredEngine":
         """Return the engine for some of the objects."""
         parts = (self.at_least[objects], self.above[objects], self.scores[objects], self.weighing.take(objects))
-        return StoredEngine(
-            *parts, allow_empty=self.allow_empty, options=self.options, constraints=self.constraints
-        )
+        return StoredEngine(*parts, allow_empty=self.allow_empty, options=self.options, constraints=self.constraints)
 
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
         """Return the score of ``Y[r]`` for object ``objects[r]``."""

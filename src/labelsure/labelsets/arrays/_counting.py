@@ -66,10 +66,11 @@ def _settle(part: Part, fixed: dict[int, bool], known: dict[Part, int]) -> int:
 
 def _decide(part: Part, fixed: dict[int, bool]) -> tuple[Part, dict[int, bool], bool]:
     """Return what is left of inequalities given some labels, which labels that decides, and whether one is broken."""
-    left, forced = set(), {}
-    for plus, minus, most in part:
-        most -= sum(fixed.get(j, False) for j in plus) - sum(fixed.get(j, False) for j in minus)
-        plus, minus = plus.difference(fixed), minus.difference(fixed)
+    left: set[Inequality] = set()
+    forced: dict[int, bool] = {}
+    for one in part:
+        most = one.most - sum(fixed.get(j, False) for j in one.plus) + sum(fixed.get(j, False) for j in one.minus)
+        plus, minus = one.plus.difference(fixed), one.minus.difference(fixed)
         if -len(minus) > most:
             return part, {}, True
         if len(plus) <= most:

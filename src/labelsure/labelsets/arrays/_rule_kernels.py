@@ -38,7 +38,7 @@ def obeys(words: Words, begin: Integer, rules: Rules) -> bool:
     Requires : words (W,)
     Cost : O(terms of all)
     """
-    for c in range(rules.most.shape[0]):
+    for c in range(rules.most.shape[0]):  # noqa: SIM110
         if exceeds(c, words, begin, rules):
             return False
     return True

@@ -79,8 +79,8 @@ class Rules(NamedTuple):
     def _fit(self, terms: IntArray) -> BoolArray:
         if not self.present:
             return np.ones(len(terms), dtype=bool)
-        fits: BoolArray = (np.add.reduceat(terms, self.begin[:-1], axis=1) <= self.most).all(axis=1)
-        return fits
+        sums: IntArray = np.add.reduceat(terms, self.begin[:-1], axis=1)
+        return np.asarray((sums <= self.most).all(axis=1))
 
 
 def _signs(one: Inequality) -> list[tuple[int, int]]:

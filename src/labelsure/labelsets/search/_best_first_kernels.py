@@ -102,8 +102,8 @@ def best_first(
     Position ``forced`` (-1: none) is not flipped: it is already as it has to be in ``flips``.
 
     Reference : labelset_reference.ranked
-    Requires : rules that do not rule out all labelsets at once; at the beginning numbers zero, heap and order ascending from 0, room for two entries, in the node the
-        mode's words and scores
+    Requires : rules that do not rule out all labelsets at once; at the beginning numbers zero, heap and order
+        ascending from 0, room for two entries, in the node the mode's words and scores
     Cost : about three evaluations of K look-ups per entry taken
     """
     n_positions, n_folds = flips.cost.shape

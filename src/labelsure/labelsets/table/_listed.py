@@ -72,7 +72,7 @@ class ListAnswers(Answers):
         """Return the share of the sum of all p-values that falls on labelsets with each label, (n, q)."""
         numerators = self._numerators(empty).astype(np.float64)
         with_label: FloatArray = numerators[:, numerators.shape[1] - len(self.candidates) :] @ self.candidates
-        return with_label / numerators.sum(axis=1)[:, None]
+        return np.asarray(with_label / numerators.sum(axis=1)[:, None])
 
     def _numerators(self, empty: IntArray | None) -> IntArray:
         blocks = self.map_blocks(lambda objects: self._score(objects)[0], "p-values")
