@@ -21,6 +21,7 @@ from labelsure.labelsets.search._labels import label_numerators_of
 from labelsure.labelsets.search._labelset_kernels import NUMERATOR
 from labelsure.labelsets.search._pair_search import list_pair_members
 from labelsure.labelsets.search._problems import ObjectSearch, pose_problems
+from labelsure.labelsets.search._ruled_search import list_ruled_members
 from labelsure.labelsets.search._states import Buffer, DepthFirst
 
 
@@ -171,12 +172,10 @@ class SearchAnswers(Answers):
             rest=np.ascontiguousarray(flips.rest[ends]),
             nearest=np.ascontiguousarray(flips.nearest[ends]),
         )
-        lookup = one.lookup
-        if self.constraints is not None:
-            lookup = lookup._replace(rules=lookup.rules.placed(flips.label))
-            if not lookup.rules.may_allow(flips.mode):
-                yield 0, True
-                return
+        if one.lookup.rules.present:
+            call = self.options.depth_first_call
+            yield from list_ruled_members(flips, one.lookup, smallest, found, call, budget)
+            return
         position, flipped = np.zeros((2, len(flips.label) + 2), dtype=np.int64)
         scores = np.zeros((len(flips.label) + 2, len(flips.base)), dtype=np.int64)
         scores[0] = flips.base
@@ -189,6 +188,6 @@ class SearchAnswers(Answers):
             stop_if_asked()
             before = int(state.numbers[states.FOUND])
             allowance = call if budget is None else min(call, budget - spent)
-            ended = search(flips, lookup, plain, smallest, allowance, state, found)
+            ended = search(flips, one.lookup, plain, smallest, allowance, state, found)
             spent += allowance
             yield int(state.numbers[states.FOUND]) - before, ended == states.FINISHED

@@ -5,6 +5,7 @@ import numpy as np
 from labelsure._core.labelset_bits import Words, pack, word_keys
 from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
+from labelsure.labelsets.arrays._rule_kernels import Course
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._best_first_kernels import Node, Totals, best_first
 from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, TOTAL
@@ -98,8 +99,9 @@ def best_members(flips: Flips, one: ObjectSearch, n_best: int, *, forced: int, b
     totals = Totals(by_total, one.additive, cost, cheapest)
     scores, more, penalty = np.zeros((3, n_folds), dtype=np.int64)
     scores[:] = flips.base
-    words, lowest = np.array([flips.mode, flips.mode])
-    node = Node(words, scores, more, penalty, np.zeros(2, dtype=np.int64), lowest)
+    words, lowest, before = np.array([flips.mode] * 3)
+    course = Course(flips.mode, flips.cost, np.empty_like(lookup.rules.place))
+    node = Node(words, scores, more, penalty, np.zeros(2, dtype=np.int64), lowest, before, scores.copy(), course)
     ended = states.BUDGET_SPENT
     while ended != states.FINISHED and numbers[states.WORK] < budget:
         stop_if_asked()

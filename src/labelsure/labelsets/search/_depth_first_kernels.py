@@ -19,7 +19,6 @@ from labelsure._core.compilation import kernel, kernel_part, lean_kernel
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import Lookup, ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import Integer, count_additive, weigh
-from labelsure.labelsets.arrays._rule_kernels import may_obey
 from labelsure.labelsets.arrays._weighing import ObjectWeighing
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._labelset_kernels import flip, is_candidate, penalise
@@ -63,13 +62,12 @@ def search(
     Members are written into ``found`` until that is full; with no room at all they are only counted.
 
     Reference : labelset_reference.ranked
-    Requires : positions that cannot be flipped left out, and rules that do not rule out all labelsets at once;
-        everything in the state zero at the beginning but scores[0] = base and words = mode
+    Requires : positions that cannot be flipped left out; everything in the state zero at the beginning but
+        scores[0] = base and words = mode
     Cost : about three evaluations of K look-ups per member; O(p K) memory
     """
     n_flips, n_folds = flips.cost.shape
     label, words, numbers, penalised = flips.label, state.words, state.numbers, lookup.penalties.present
-    ruled = lookup.rules.most.shape[0] > 0
     n_written = 0
     last = numbers[states.WORK] + budget
     level, t = numbers[states.LEVEL], np.int64(0)
@@ -86,18 +84,9 @@ def search(
             if numbers[states.WORK] >= last:
                 numbers[states.LEVEL] = level
                 return states.BUDGET_SPENT
-            state.position[level] = t + 1
-            if ruled:
-                if not may_obey(label[t], words, t + 1, lookup.rules):  # nothing is left that leaves it alone
-                    state.position[level] = n_flips
-                flip(words, label[t])
-                fits = may_obey(label[t], words, t + 1, lookup.rules)
-                flip(words, label[t])
-                if not fits:
-                    numbers[states.WORK] += 1
-                    continue
             for k in range(n_folds):
                 state.scores[level + 1, k] = state.scores[level, k] + flips.cost[t, k]
+            state.position[level] = t + 1
             if penalised:  # the bound needs the flip already
                 flip(words, label[t])
         value = ask(asked, level, t, flips, lookup, plain, state)

@@ -49,7 +49,7 @@ def is_candidate(words: Words, allow_empty: bool, rules: Rules) -> bool:
     some_on = allow_empty
     for w in range(words.shape[0]):
         some_on |= words[w] != 0
-    return some_on and (rules.most.shape[0] == 0 or obeys(words, DECIDED, rules))
+    return some_on and (rules.most.shape[0] == 0 or obeys(words, words, np.int64(DECIDED), rules))
 
 
 @kernel_part

@@ -125,7 +125,7 @@ def list_obeys(entries: IntArray, begin: Integer, n: Integer, words: Words, rule
         rules.place[j] = -1
     for i in range(begin, begin + n):
         rules.place[entries[states.LABEL, i]] = 0
-    return bool(obeys(words, np.int64(0), rules))
+    return bool(obeys(words, words, np.int64(0), rules))
 
 
 @kernel_part
