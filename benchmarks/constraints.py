@@ -35,7 +35,8 @@ Array = np.ndarray[Any, Any]
 def measure() -> list[Figure | Table]:
     """Return how many times longer listing takes."""
     rules, engine = hierarchy_task(N_LABELS)
-    figures, rows = [], []
+    figures: list[Figure] = []
+    rows: list[list[str | float]] = []
     for level in LEVELS:
         work = {
             "pruned": partial(members_of, with_rules(engine, rules), level),

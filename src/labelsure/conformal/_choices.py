@@ -131,7 +131,10 @@ def check_choices(
     if asked.empty == "exclude":
         _check_some_labels(labels)
     known: dict[str, Any] = {"label_names": label_names, "empty": asked.empty, "measure": measure}
-    rules = check_constraints(asked.constraints, asked.on_violation, *labels, **known)
+    check_choice(asked.on_violation, ("refuse", "drop"), name="on_violation")
+    rules = None
+    if asked.constraints is not None:
+        rules = check_constraints(asked.constraints, asked.on_violation, *labels, **known)
     return replace(asked, smoothed=smoothed, taxonomy=taxonomy, constraints=rules), measure
 
 

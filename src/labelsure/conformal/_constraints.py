@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from labelsure._core.types import LabelMatrix
-from labelsure._core.validation import check_choice, made_up_names
+from labelsure._core.validation import made_up_names
 from labelsure.labelsets import (
     Constraint,
     EngineOptions,
@@ -38,11 +38,11 @@ def check_constraints(
     empty: str,
     measure: Measure | AutoMeasure,
 ) -> LabelsetRules | None:
-    """Return constraints as engines take them, None for none, or raise ValueError before anything is fitted.
+    """Return constraints as engines take them, None for an empty list, or raise ValueError before anything is fitted.
 
     Parameters
     ----------
-    constraints : Constraint, sequence of Constraint or None
+    constraints : Constraint or sequence of Constraint
         As the user passed them.
     on_violation : {"refuse", "drop"}
         What to do where examples break a constraint: raise ValueError, or warn and leave the constraint out.
@@ -55,9 +55,6 @@ def check_constraints(
     measure : Measure or AutoMeasure
         What scores labelsets.
     """
-    check_choice(on_violation, ("refuse", "drop"), name="on_violation")
-    if constraints is None:
-        return None
     everyone = np.concatenate(labels)
     names = label_names or made_up_names(everyone.shape[1])
     given = list_constraints(constraints)

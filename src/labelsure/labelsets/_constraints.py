@@ -211,7 +211,7 @@ class Hierarchy(Constraint):
     [[0, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]]
     """
 
-    parents: Mapping[Label, Label]
+    parents: Mapping[Any, Label]
 
     def inequalities(self, labels: LabelNumbers) -> list[Inequality]:
         """Return one implication per label with a parent."""

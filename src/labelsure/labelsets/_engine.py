@@ -21,7 +21,7 @@ from labelsure.labelsets.arrays._results import (
     check_listable,
     sum_sizes,
 )
-from labelsure.labelsets.arrays._rules import LabelsetRules, n_candidates_of
+from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.arrays._weighing import Counts, Weighing
 
 
@@ -157,7 +157,9 @@ class LabelsetEngine(ABC):
     @property
     def n_candidates(self) -> int:
         """The number of labelsets in question: 2^q, 2^q - 1, or those that constraints allow."""
-        return n_candidates_of(self.n_labels, self.constraints, allow_empty=self.allow_empty)
+        if self.constraints is not None:
+            return self.constraints.n_candidates(allow_empty=self.allow_empty)
+        return int(2**self.n_labels) - self.first_code
 
     def candidates(self) -> LabelMatrix:
         """Return all labelsets in question, in the order of their codes."""

@@ -123,6 +123,12 @@ class FoldEngine(TableEngine):
         self.weighing_at, self.denominators = weighing_at, self.weighing.denominators
         self.allow_empty = allow_empty and (constraints is None or constraints.allows_empty)
         self.options, self.n_jobs = options or EngineOptions(), n_jobs
+        # candidates are looked at one by one; of a maximum under constraints they always are
+        self._looks_at_all = self.n_labels <= self.options.table_labels
+        if constraints is not None and (self.arrays.is_maximum or constraints.listed is not None):
+            self._looks_at_all = True
+            if constraints.listed is None:
+                check_listable(self.n_labels, self.options)
 
     def take(self, objects: IntArray) -> "FoldEngine":
         """Return the engine for some of the objects."""
@@ -151,11 +157,11 @@ class FoldEngine(TableEngine):
 
     def p_value_table(self, *, empty: IntArray | None = None) -> FloatArray:
         """Return the p-values of all candidates, (n_objects, n_candidates), columns in the order of their codes."""
-        return (self._listed or self.table).p_values(self.denominators, empty)
+        return self._one_by_one.p_values(self.denominators, empty)
 
     def label_masses(self, *, empty: IntArray | None = None) -> FloatArray:
         """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
-        return (self._listed or self.table).label_masses(empty)
+        return self._one_by_one.label_masses(empty)
 
     def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
         """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
@@ -170,22 +176,16 @@ class FoldEngine(TableEngine):
     @property
     def answers(self) -> Answers:
         """The way that costs least: listed candidates one by one, a table for few labels, a search for more."""
-        return (self._listed or self.table) if self._looks_at_all else self._search
-
-    @property
-    def _looks_at_all(self) -> bool:
-        """Whether candidates are looked at one by one; of a maximum under constraints they always are."""
-        if self.constraints is not None and self._listed is None and self.arrays.is_maximum:
-            check_listable(self.n_labels, self.options)
-            return True
-        return self._listed is not None or self.n_labels <= self.options.table_labels
+        if not self._looks_at_all:
+            return self._search
+        return self.table if self.constraints is None else self._one_by_one
 
     @cached_property
-    def _listed(self) -> ListAnswers | None:
-        """Answers from a list of candidates, where constraints have one."""
-        if self.constraints is None or self.constraints.listed is None:
-            return None
-        listed = self.constraints.listed
+    def _one_by_one(self) -> ListAnswers | TableAnswers:
+        """Answers from the list of candidates, where constraints have one, or from a table."""
+        listed = None if self.constraints is None else self.constraints.listed
+        if listed is None:
+            return self.table
         candidates = listed[listed.any(axis=1) | self.allow_empty]
         return ListAnswers(self.arrays, self.weighing, candidates, self.options, self.n_jobs)
 

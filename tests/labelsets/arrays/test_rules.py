@@ -9,7 +9,7 @@ from labelsure._core.labelset_bits import decode, pack, unpack
 from labelsure.labelsets.arrays import _counting
 from labelsure.labelsets.arrays._counting import Inequality, TooEntangledError, count_solutions
 from labelsure.labelsets.arrays._rule_kernels import BROKEN, FORCED, Course, obeys, settle
-from labelsure.labelsets.arrays._rules import LabelsetRules, Rules, n_candidates_of
+from labelsure.labelsets.arrays._rules import LabelsetRules, Rules
 
 
 @st.composite
@@ -47,7 +47,7 @@ def test_rules_allow_what_obeys_all_inequalities(problem):
     assert rules.n_allowed == len(expected) == count_solutions(given_ones, n_labels)
     assert rules.allows_empty == ([0] * n_labels in expected)
     with_labels = [labelset for labelset in expected if any(labelset)]
-    assert n_candidates_of(n_labels, rules, allow_empty=False) == len(with_labels)
+    assert rules.n_candidates(allow_empty=False) == len(with_labels)
 
 
 @settings(max_examples=300)

@@ -55,11 +55,6 @@ class Rules(NamedTuple):
             place=np.full(n_labels, -1),
         )
 
-    @property
-    def present(self) -> bool:
-        """Whether there are any."""
-        return len(self.most) > 0
-
     def allow(self, Y: LabelMatrix) -> BoolArray:
         """Tell for each labelset whether it obeys all inequalities."""
         return self._fit(Y[:, self.label] * self.sign)
@@ -77,7 +72,7 @@ class Rules(NamedTuple):
         return self._replace(place=place)
 
     def _fit(self, terms: IntArray) -> BoolArray:
-        if not self.present:
+        if not len(self.most):
             return np.ones(len(terms), dtype=bool)
         sums: IntArray = np.add.reduceat(terms, self.begin[:-1], axis=1)
         return np.asarray((sums <= self.most).all(axis=1))
@@ -138,6 +133,10 @@ class LabelsetRules:
             return len(self.listed)
         return count_solutions(self.inequalities, self.n_labels)
 
+    def n_candidates(self, *, allow_empty: bool) -> int:
+        """Return the same, the empty labelset counted only where it is a candidate."""
+        return self.n_allowed - (self.allows_empty and not allow_empty)
+
     def labelsets(self) -> LabelMatrix:
         """Return all labelsets that are allowed, in the order of their codes."""
         return decode(np.flatnonzero(self.by_code), self.n_labels) if self.listed is None else self.listed
@@ -153,10 +152,3 @@ class LabelsetRules:
 
             mark_allowed(self.rules, allowed)
         return allowed
-
-
-def n_candidates_of(n_labels: int, constraints: LabelsetRules | None, *, allow_empty: bool) -> int:
-    """Return the number of labelsets in question; the empty one is among them only where it is allowed twice over."""
-    if constraints is None:
-        return int(2**n_labels) - (not allow_empty)
-    return constraints.n_allowed - (constraints.allows_empty and not allow_empty)

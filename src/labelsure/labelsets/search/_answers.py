@@ -11,7 +11,7 @@ from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup, OverrideList
 from labelsure.labelsets.arrays._results import Answers, EngineOptions, Found, Members, RegionSize
-from labelsure.labelsets.arrays._rules import NO_RULES, LabelsetRules, n_candidates_of
+from labelsure.labelsets.arrays._rules import NO_RULES, LabelsetRules
 from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._best_first import top_of
@@ -89,7 +89,9 @@ class SearchAnswers(Answers):
     def region_sizes(self, smallest: IntArray, *, rough: bool = False) -> list[RegionSize]:
         """Return the sizes of all regions, estimated where counting takes more than the budget."""
         budget = self.options.rough_budget if rough else self.options.count_budget
-        n_candidates = n_candidates_of(self.n_labels, self.constraints, allow_empty=self.allow_empty)
+        n_candidates = 2**self.arrays.n_labels - (not self.allow_empty)
+        if self.constraints is not None:
+            n_candidates = self.constraints.n_candidates(allow_empty=self.allow_empty)
 
         def answer(objects: IntArray) -> list[RegionSize]:
             sizes = dict.fromkeys(objects.tolist(), RegionSize.counted(n_candidates))
@@ -172,7 +174,7 @@ class SearchAnswers(Answers):
             rest=np.ascontiguousarray(flips.rest[ends]),
             nearest=np.ascontiguousarray(flips.nearest[ends]),
         )
-        if one.lookup.rules.present:
+        if self.constraints is not None:
             call = self.options.depth_first_call
             yield from list_ruled_members(flips, one.lookup, smallest, found, call, budget)
             return

@@ -78,7 +78,7 @@ def best_members(flips: Flips, one: ObjectSearch, n_best: int, *, forced: int, b
     (n_folds,), (n_words,), room = flips.base.shape, flips.mode.shape, one.options.frontier
     best = Ranked(np.arange(n_best + 1), np.empty((n_best + 1, CODE + n_words), dtype=np.int64))
     lookup = one.lookup
-    if lookup.rules.present:
+    if len(lookup.rules.most):
         place = lookup.rules.place.copy()
         place[flips.label[forced : forced + 1]] = -1  # nothing where forced is -1
         lookup = lookup._replace(rules=lookup.rules._replace(place=place))

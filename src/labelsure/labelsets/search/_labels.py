@@ -20,7 +20,7 @@ def label_numerators_of(one: ObjectSearch) -> IntArray:
     n_labels = problems.label.shape[1]
     by_flip = np.zeros((n_labels, 2), dtype=np.int64)
     lookup = one.lookup
-    additive = not (one.has_pairs or lookup.penalties.present or overrides.n_stranger or lookup.rules.present)
+    additive = not (one.has_pairs or lookup.penalties.present or overrides.n_stranger or len(lookup.rules.most))
     if additive:
         flips = one.flips
         scores = np.empty((flips.n_hard + 1, len(flips.base)), dtype=np.int64)
