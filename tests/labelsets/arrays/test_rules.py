@@ -1,38 +1,14 @@
-"""Inequalities in numpy, in kernels and counted by cases equal looking at every labelset."""
+"""Inequalities in numpy and counted by cases equal looking at every labelset."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from labelsure._core.labelset_bits import decode, pack, unpack
+from labelsure._core.labelset_bits import decode
 from labelsure.labelsets.arrays import _counting
 from labelsure.labelsets.arrays._counting import Inequality, TooEntangledError, count_solutions
-from labelsure.labelsets.arrays._rule_kernels import BROKEN, FORCED, Course, obeys, settle
-from labelsure.labelsets.arrays._rules import LabelsetRules, Rules
-
-
-@st.composite
-def inequalities(draw, n_labels):
-    labels = draw(st.lists(st.integers(0, n_labels - 1), min_size=1, unique=True))
-    n_plus = draw(st.integers(0, len(labels)))
-    return Inequality(frozenset(labels[:n_plus]), frozenset(labels[n_plus:]), draw(st.integers(-3, 3)))
-
-
-@st.composite
-def problems(draw):
-    n_labels = draw(st.integers(1, 7))
-    return n_labels, draw(st.lists(inequalities(n_labels), max_size=6))
-
-
-def holds(one, labelset):
-    """The definition of an inequality."""
-    return sum(labelset[j] for j in one.plus) - sum(labelset[j] for j in one.minus) <= one.most
-
-
-def solutions(n_labels, given_ones):
-    everyone = decode(np.arange(2**n_labels), n_labels).tolist()
-    return [labelset for labelset in everyone if all(holds(one, labelset) for one in given_ones)]
+from labelsure.labelsets.arrays._rules import LabelsetRules
+from rule_strategies import problems, solutions
 
 
 @settings(max_examples=300)
@@ -48,35 +24,6 @@ def test_rules_allow_what_obeys_all_inequalities(problem):
     assert rules.allows_empty == ([0] * n_labels in expected)
     with_labels = [labelset for labelset in expected if any(labelset)]
     assert rules.n_candidates(allow_empty=False) == len(with_labels)
-
-
-@settings(max_examples=300)
-@given(problems(), st.data())
-def test_settling_a_label_keeps_all_that_obeys_the_rules(problem, data):
-    """Whatever is forced is common to all labelsets that obey the rules, and where nothing is left there are none."""
-    n_labels, given_ones = problem
-    label = np.array(data.draw(st.permutations(range(n_labels))))
-    t = data.draw(st.integers(0, n_labels - 1))
-    mode = np.array(data.draw(st.lists(st.integers(0, 1), min_size=n_labels, max_size=n_labels)), dtype=np.int8)
-    decided = mode.copy()
-    for position in range(t + 1):
-        decided[label[position]] ^= data.draw(st.integers(0, 1))
-    rules = Rules.of(given_ones, n_labels).placed(label)
-    cost = np.arange(1, n_labels + 1)[:, None] * np.array([1, 100])
-    words, scores = pack(decided[None])[0], np.zeros(2, dtype=np.int64)
-    course = Course(pack(mode[None])[0], cost, np.empty(n_labels, dtype=np.int64))
-    first = label[: t + 1]
-    below = [one for one in solutions(n_labels, given_ones) if all(one[j] == decided[j] for j in first)]
-    if below:
-        assert obeys(words, course.mode, t + 1, rules)
-    outcome = settle(label[t], t + 1, words, scores, course, rules)
-    settled = unpack(words[None], n_labels)[0]
-    flipped = np.flatnonzero(settled != decided)
-    assert set(flipped.tolist()).isdisjoint(first.tolist())
-    assert not below or outcome != BROKEN
-    assert (outcome == FORCED) == bool(len(flipped)) or outcome == BROKEN
-    assert all(one[j] == settled[j] for one in below for j in flipped)
-    assert scores.tolist() == cost[rules.place[flipped]].sum(axis=0).tolist()
 
 
 def test_listed_labelsets_obey_the_inequalities_too():
