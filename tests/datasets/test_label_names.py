@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelsure.datasets import DatasetError
+from labelsure.datasets import DatasetError, read_hierarchy
 from labelsure.datasets._mulan import read_label_names
 
 
@@ -110,3 +110,17 @@ def test_any_bytes_as_xml_give_names_or_a_dataset_error(read_xml, content):
         assert "toy.xml, line " in str(error)
     else:
         assert names
+
+
+def test_hierarchy_is_read_from_nested_labels(tmp_path):
+    path = tmp_path / "tree.xml"
+    nested = '<label name="b"><note><label name="c"/></note><label name="d"></label></label>'
+    path.write_text(f'<m:labels xmlns:m="u"><m:label name="a">{nested}</m:label><m:label name="e"/></m:labels>')
+    assert read_hierarchy(path) == {"b": "a", "c": "b", "d": "b"}
+    path.write_text('<labels><label name="a"/><label name="b"/></labels>')
+    assert read_hierarchy(str(path)) == {}
+    path.write_text('<labels><label name="a"><label name="a"/></label></labels>')
+    with pytest.raises(DatasetError, match="named a second time"):
+        read_hierarchy(path)
+    with pytest.raises(DatasetError, match="nowhere"):
+        read_hierarchy(tmp_path / "nowhere.xml")

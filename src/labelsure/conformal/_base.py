@@ -23,7 +23,7 @@ from labelsure.estimators import MultiLabelMixin
 from labelsure.measures import AutoMeasure, Measure, MeasureChoices, Need
 from labelsure.predictions import LabelsetPredictions
 
-CHOICES = ("guarantee", "smoothed", "empty", "mondrian", "weight")
+CHOICES = ("guarantee", "smoothed", "empty", "mondrian", "weight", "constraints", "on_violation")
 """Parameters that say how calibration examples are counted; not every classifier has all of them."""
 
 
@@ -218,7 +218,8 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         X, y : array-likes of n rows
             The examples that ``fit`` was given, and ``update`` after it, in the same order.
         **parameters
-            What to change: ``measure``, ``guarantee``, ``mondrian``, ``weight``, ``smoothed``, ``empty``, ``n_jobs``.
+            What to change: ``measure``, ``guarantee``, ``mondrian``, ``weight``, ``smoothed``, ``empty``,
+            ``constraints``, ``on_violation``, ``n_jobs``.
 
         Examples
         --------

@@ -19,6 +19,7 @@ from labelsure._core.randomness import MERGING, SMOOTHING, draw_uniforms, set_mi
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.conformal._choices import Choices
 from labelsure.conformal._choosing import choose_for_folds, seed_of
+from labelsure.conformal._constraints import SPARSE_CONSTRAINTS, under_constraints
 from labelsure.conformal._examples import FoldExamples
 from labelsure.conformal._groups import state_groups
 from labelsure.conformal._guarantees import GUARANTEES, Merging, state_guarantee
@@ -265,7 +266,7 @@ class Calibrator:
                 self.groups, plain=all(choice is None for choice in unlike) and not self.n_incomplete
             )
             if of_groups is not None:
-                return add_incomplete(of_groups, self.n_incomplete)
+                return self._add_conditions(of_groups)
         sizes, name = [self.sizes], self.choices.guarantee
         if self.choices.taxonomy is not None:
             found = np.unique(np.concatenate(self._categories))
@@ -280,6 +281,11 @@ class Calibrator:
             smoothed=self.choices.smoothed,
             with_labels=self.choices.empty == "exclude",
         )
+        return self._add_conditions(proven)
+
+    def _add_conditions(self, proven: Guarantee) -> Guarantee:
+        """Add what constraints and unknown labels ask of examples."""
+        proven = proven if self.choices.constraints is None else under_constraints(proven)
         return add_incomplete(proven, self.n_incomplete)
 
     def meet(self, k: int, outputs: FloatArray, X: MatrixLike = None) -> Fold:
@@ -304,6 +310,7 @@ class Calibrator:
             self._refuse_sparse()
             measures = [fold.measure for fold in self.folds]
             return compact_engine(measures, self.calibrations, sparse, merging, **settings)
+        settings["constraints"] = self.choices.constraints
         folds = [self.meet(k, part, X) for k, part in enumerate(outputs) if not isinstance(part, SparseOutputs)]
         if taxonomy is None:
             weighing = merging.weighing(self.sizes)
@@ -324,6 +331,8 @@ class Calibrator:
         if self.choices.taxonomy is not None or self.choices.weight is not None:
             name = "mondrian" if self.choices.weight is None else "weight"
             raise ValueError(f"{name} needs dense outputs, got sparse matrices. Pass outputs.toarray().")
+        if self.choices.constraints is not None:
+            raise ValueError(SPARSE_CONSTRAINTS)
         if any(self.strangest) and self.empty == "ordinary":
             raise ValueError(
                 "Examples without labels calibrate a model that was trained on none, so it finds them stranger than"

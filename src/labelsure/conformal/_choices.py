@@ -9,6 +9,7 @@ import numpy as np
 
 from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_choice, n_rows
+from labelsure.conformal._constraints import check_constraints
 from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._taxonomy import ByLabel, Categories, Taxonomy, check_objects, check_taxonomy
 from labelsure.measures import AutoMeasure, Measure, MeasureSum, Need, default_measure
@@ -37,6 +38,10 @@ class Choices:
         Within which categories examples are counted.
     weight : callable or None
         From objects to what they count.
+    constraints : LabelsetRules or None
+        What labelsets obey.
+    on_violation : str
+        What to do with constraints that examples break: "refuse" or "drop".
     """
 
     guarantee: str = "cross"
@@ -44,6 +49,8 @@ class Choices:
     empty: str = "auto"
     taxonomy: Taxonomy | None = None
     weight: Callable[[MatrixLike], Any] | None = None
+    constraints: Any = None
+    on_violation: str = "refuse"
 
     def look_at(
         self, X: MatrixLike, Y: LabelMatrix, calibration: Any = slice(None)
@@ -89,7 +96,7 @@ def check_choices(
     Parameters
     ----------
     asked : Choices
-        As the user passed them, ``mondrian`` in the place of the taxonomy.
+        As the user passed them, ``mondrian`` in the place of the taxonomy, constraints as they were given.
     measure : object
         As the user passed it; None is the default.
     *labels : arrays of shape (n, q)
@@ -127,7 +134,18 @@ def check_choices(
         _check_no_root(measure, n_labels)
     if asked.empty == "exclude":
         _check_some_labels(labels)
-    return replace(asked, smoothed=smoothed, taxonomy=taxonomy), measure
+    check_choice(asked.on_violation, ("refuse", "drop"), name="on_violation")
+    rules = None
+    if asked.constraints is not None:
+        rules = check_constraints(
+            asked.constraints,
+            asked.on_violation,
+            *labels,
+            label_names=label_names,
+            empty=asked.empty,
+            measure=measure,
+        )
+    return replace(asked, smoothed=smoothed, taxonomy=taxonomy, constraints=rules), measure
 
 
 def _check_no_root(measure: Measure | AutoMeasure, n_labels: int) -> None:

@@ -11,6 +11,7 @@ from labelsure._core.types import LabelMatrixLike, MatrixLike
 from labelsure.conformal._base import CalibratedClassifier
 from labelsure.conformal._guarantees import GUARANTEES
 from labelsure.conformal._splits import Split, make_splits
+from labelsure.labelsets import Constraint
 from labelsure.measures import AutoMeasure, Measure
 
 
@@ -52,6 +53,12 @@ class CrossConformalClassifier(CalibratedClassifier):
         Not with guarantees that need folds of equal size.
     smoothed : bool, default=False
         Smoothed p-values: ties are counted with a random weight, one draw per object. For "cross" only.
+    constraints : Constraint, sequence of Constraint or None, default=None
+        What every labelset obeys, such as ``Implies("spaniel", "dog")`` or ``Exactly(1, ["day", "night"])`` of
+        :mod:`labelsure.labelsets`. Other labelsets, the empty one among them, are no candidates: their p-value is 0.
+    on_violation : {"refuse", "drop"}, default="refuse"
+        What to do with a constraint that an example given to ``fit`` breaks: raise ValueError, or warn and leave it
+        out.
     random_state : int, RandomState or None, default=None
         For the folds, for every ``random_state`` inside the estimator that is None, and for the draws of randomised
         guarantees and smoothing. A draw belongs to the object: it depends on what ``fit`` drew and on the object's
@@ -132,6 +139,8 @@ class CrossConformalClassifier(CalibratedClassifier):
     guarantee: str = "cross"
     mondrian: Any = None
     smoothed: bool = False
+    constraints: Constraint | Sequence[Constraint] | None = None
+    on_violation: str = "refuse"
     random_state: Any = None
     n_jobs: int | None = None
 

@@ -20,10 +20,11 @@ from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, Matrix
 from labelsure._core.validation import check_count, n_rows, row_index_of
 from labelsure.conformal._base import LabelsetClassifier
 from labelsure.conformal._calibrator import STRANGEST, score_examples
+from labelsure.conformal._constraints import under_constraints
 from labelsure.conformal._guarantees import state_guarantee
 from labelsure.conformal._models import fit_model
 from labelsure.estimators import outputs_of
-from labelsure.labelsets import StoredEngine, Weighing, decode
+from labelsure.labelsets import Constraint, StoredEngine, Weighing, decode
 from labelsure.measures import Measure, Need
 from labelsure.predictions import LabelsetPredictions
 
@@ -59,8 +60,8 @@ class FullConformalClassifier(LabelsetClassifier):
     empty : {"auto", "allow", "exclude"}, default="auto"
         What the empty labelset is, see :class:`CrossConformalClassifier`; "auto": stranger than every other labelset
         where only one of the n + 1 examples has no label.
-    smoothed, random_state
-        As in :class:`CrossConformalClassifier`.
+    smoothed, constraints, on_violation, random_state
+        As in :class:`CrossConformalClassifier`; nothing is trained for labelsets that are not allowed.
     n_jobs : int or None, default=None
         Fits at a time.
 
@@ -97,6 +98,8 @@ class FullConformalClassifier(LabelsetClassifier):
     max_fits: int | None = 10_000
     empty: str = "auto"
     smoothed: bool = False
+    constraints: Constraint | Sequence[Constraint] | None = None
+    on_violation: str = "refuse"
     random_state: Any = None
     n_jobs: int | None = None
 
@@ -132,7 +135,10 @@ class FullConformalClassifier(LabelsetClassifier):
     def n_fits(self, n_objects: int) -> int:
         """Return how many times the classifier would be trained to predict this many objects."""
         check_is_fitted(self)
-        return n_objects * int(2**self.n_labels_ - (self.choices_.empty == "exclude"))
+        rules, excluded = self.choices_.constraints, self.choices_.empty == "exclude"
+        if rules is None:
+            return n_objects * int(2**self.n_labels_ - excluded)
+        return n_objects * int(rules.n_allowed - (excluded and rules.allows_empty))
 
     def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
         """Train once per object and assumed labelset, and return the p-values.
@@ -149,7 +155,8 @@ class FullConformalClassifier(LabelsetClassifier):
         at_least = np.zeros((n_objects, 2**self.n_labels_), dtype=np.int32)
         above, scores = np.zeros_like(at_least), np.zeros(at_least.shape, dtype=np.int64)
         excluded = self.choices_.empty == "exclude"
-        codes = range(excluded, 2**self.n_labels_)
+        rules = self.choices_.constraints
+        codes = [code for code in range(excluded, 2**self.n_labels_) if rules is None or rules.by_code[code]]
         objects = [_safe_indexing(everyone, [n_examples + i]) for i in range(n_objects)]
         orders = [draw_order(self.draw_seed_, x, n_examples + 1) for x in objects]  # belong to the objects
         jobs = (delayed(self._assume)(everyone, i, code, orders[i]) for i in range(n_objects) for code in codes)
@@ -161,10 +168,11 @@ class FullConformalClassifier(LabelsetClassifier):
         if smoothed:
             keys = np.concatenate([object_keys(x) for x in objects])
             weighing = Weighing.smoothed(n_examples, draw_uniforms(self.draw_seed_, SMOOTHING, keys))
+        guarantee = state_guarantee("full", [[n_examples]], smoothed=smoothed, with_labels=excluded)
         return LabelsetPredictions(
-            StoredEngine(at_least, above, scores, weighing, allow_empty=not excluded),
+            StoredEngine(at_least, above, scores, weighing, allow_empty=not excluded, constraints=rules),
             label_names=self.label_names_ or (),
-            guarantee=state_guarantee("full", [[n_examples]], smoothed=smoothed, with_labels=excluded),
+            guarantee=guarantee if rules is None else under_constraints(guarantee),
             index=index,
         )
 

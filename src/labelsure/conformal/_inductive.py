@@ -11,6 +11,7 @@ from labelsure._core.types import LabelMatrixLike, MatrixLike
 from labelsure.conformal._base import CalibratedClassifier
 from labelsure.conformal._ready_outputs import check_training_part, known_of
 from labelsure.conformal._splits import Split, hold_out
+from labelsure.labelsets import Constraint
 from labelsure.measures import AutoMeasure, Measure, Need
 
 
@@ -43,7 +44,7 @@ class InductiveConformalClassifier(CalibratedClassifier):
         For new objects from another distribution than the training objects, with the same labels given the object
         (covariate shift): a function from X to the ratio of the two densities, up to a factor. Not with ``mondrian``
         or ``smoothed``, whose exact numbers do not go with weights.
-    empty, smoothed, random_state, n_jobs
+    empty, smoothed, constraints, on_violation, random_state, n_jobs
         As in :class:`CrossConformalClassifier`.
 
     Attributes
@@ -90,6 +91,8 @@ class InductiveConformalClassifier(CalibratedClassifier):
     weight: Callable[[MatrixLike], Any] | None = None
     empty: str = "auto"
     smoothed: bool = False
+    constraints: Constraint | Sequence[Constraint] | None = None
+    on_violation: str = "refuse"
     random_state: Any = None
     n_jobs: int | None = None
 

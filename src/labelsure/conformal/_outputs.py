@@ -12,6 +12,7 @@ from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, 
 from labelsure._core.validation import check_label_matrix, check_same_length, read_labels, row_index_of
 from labelsure.conformal._calibrator import Calibrator, calibrate
 from labelsure.conformal._choices import Choices, check_choices
+from labelsure.conformal._constraints import SPARSE_CONSTRAINTS
 from labelsure.conformal._examples import FoldExamples
 from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._ready_outputs import (
@@ -24,6 +25,7 @@ from labelsure.conformal._ready_outputs import (
     rows_of_folds,
 )
 from labelsure.conformal._updating import check_one_fold, extend_calibrator
+from labelsure.labelsets import Constraint
 from labelsure.measures import AutoMeasure, Measure, MeasureChoices, Need
 from labelsure.predictions import LabelsetPredictions
 
@@ -144,6 +146,8 @@ def calibrate_outputs(
     empty: str = "auto",
     label_names: Sequence[str] | None = None,
     smoothed: bool = False,
+    constraints: Constraint | Sequence[Constraint] | None = None,
+    on_violation: str = "refuse",
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> OutputsPredictor:
@@ -182,6 +186,8 @@ def calibrate_outputs(
         Names of the labels; those of ``Y`` if it is a DataFrame.
     guarantee : str, default="cross"
         With folds, how they are merged; see :class:`CrossConformalClassifier`.
+    constraints, on_violation
+        What labelsets obey, see :class:`CrossConformalClassifier`; not for sparse outputs.
     mondrian, weight, smoothed, random_state, n_jobs
         As in :class:`CrossConformalClassifier` and :class:`InductiveConformalClassifier`. Draws belong to the objects'
         features where new ones come with X, else to their outputs.
@@ -207,10 +213,12 @@ def calibrate_outputs(
     check_same_length(checked, labels, names=("outputs", "Y"))
     if len(labels) == 0:
         raise ValueError("outputs and Y must hold at least one calibration example, got none.")
+    if constraints is not None and isinstance(checked, SparseOutputs):
+        raise ValueError(SPARSE_CONSTRAINTS)
     rows, fold_numbers = rows_of_folds(folds, len(labels))
     training, known = _training_parts(training_labels, training_outputs, labels, None if folds is None else rows, names)
     choices, measure = check_choices(
-        Choices(guarantee, smoothed, empty, mondrian, weight),
+        Choices(guarantee, smoothed, empty, mondrian, weight, constraints, on_violation),
         measure,
         *known,
         label_names=names,

@@ -3,6 +3,15 @@
 from labelsure.datasets._dataset import Dataset
 from labelsure.datasets._errors import DatasetError
 from labelsure.datasets._load import READERS, available_datasets, load_dataset, read_file
-from labelsure.datasets._mulan import read_mulan
+from labelsure.datasets._mulan import read_hierarchy, read_mulan
 
-__all__ = ["READERS", "Dataset", "DatasetError", "available_datasets", "load_dataset", "read_file", "read_mulan"]
+__all__ = [
+    "READERS",
+    "Dataset",
+    "DatasetError",
+    "available_datasets",
+    "load_dataset",
+    "read_file",
+    "read_hierarchy",
+    "read_mulan",
+]

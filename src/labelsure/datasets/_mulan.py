@@ -117,7 +117,7 @@ def read_label_names(labels: str | PathLike[str] | Iterable[str]) -> dict[str, s
     {'Beach': 'the list of labels', 'Sunset': 'the list of labels'}
     """
     if isinstance(labels, (str, PathLike)):
-        return _read_xml(Path(fspath(labels)))
+        return _read_xml(Path(fspath(labels)))[0]
     names = list(labels)
     for name in names:
         if not isinstance(name, str):
@@ -129,9 +129,44 @@ def read_label_names(labels: str | PathLike[str] | Iterable[str]) -> dict[str, s
     return dict.fromkeys(names, "the list of labels")
 
 
-def _read_xml(path: Path) -> dict[str, str]:
+def read_hierarchy(labels: str | PathLike[str]) -> dict[str, str]:
+    """Return the parent of each label that has one, from nested ``<label>`` elements of Mulan's XML.
+
+    Parameters
+    ----------
+    labels : path
+        An XML file, as in :func:`read_mulan`.
+
+    Returns
+    -------
+    dict from str to str
+        Names of labels; nothing where no label is nested. ``labelsure.labelsets.Hierarchy`` takes it.
+
+    Raises
+    ------
+    DatasetError
+        As in :func:`read_mulan`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> text = '<labels><label name="animal"><label name="dog"/></label><label name="plant"/></labels>'
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "pictures.xml")
+    ...     n_written = path.write_text(text)
+    ...     read_hierarchy(path)
+    {'dog': 'animal'}
+    """
+    return _read_xml(Path(fspath(labels)))[1]
+
+
+def _read_xml(path: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Return where each label is named, and the label around it, where there is one."""
     content = read_bytes(path)
     names: dict[str, str] = {}
+    parents: dict[str, str] = {}
+    around: list[str] = []
     # With a separator expat resolves namespaces: an element is called "namespace label", or "label" if it has none.
     parser = expat.ParserCreate(namespace_separator=" ")
 
@@ -144,8 +179,15 @@ def _read_xml(path: Path) -> dict[str, str]:
         if name in names:
             raise LineError(f"label {shown(name)} is named a second time. Remove one of the two.")
         names[name] = f"{path}, line {parser.CurrentLineNumber}"
+        if around:
+            parents[name] = around[-1]
+        around.append(name)
 
-    parser.StartElementHandler = start
+    def end(tag: str) -> None:
+        if tag.rpartition(" ")[2].lower() == "label":
+            around.pop()
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
     try:
         parser.Parse(content, True)
     except LineError as error:
@@ -159,7 +201,7 @@ def _read_xml(path: Path) -> dict[str, str]:
         raise DatasetError(
             f'{path}, line 1: no <label name="..."> element in this file. Is it the XML file of a Mulan data set?'
         )
-    return names
+    return names, parents
 
 
 def _label_columns(path: Path, header: Header, names: dict[str, str]) -> list[int]:

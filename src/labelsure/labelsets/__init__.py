@@ -7,6 +7,7 @@ In layers, each knowing only those below it::
     search/                            answers without listing; the maximum norm; estimates
     table/                             answers from all 2^q labelsets; TableBackend is the seam for other devices
     _engine                            LabelsetEngine: what every engine answers; StrangestEmpty
+    _constraints                       what a user knows about labelsets, compiled to LabelsetRules
     arrays/                            folds as arrays, Weighing, EngineOptions, Answers, RegionSize, BestLabelsets
 
 The slow, readable truth that kernels are compared with is ``tests/labelset_reference.py``.
@@ -15,7 +16,8 @@ How to use it:
 
 - ``make_engine(folds, empty=..., weighing=..., weighing_at=..., options=..., n_jobs=...)`` returns the engine of a list
   of ``Fold(calibration, energy)``. ``empty`` is "ordinary", "strangest" or "excluded". An engine made otherwise gets a
-  strangest empty labelset by ``StrangestEmpty(engine)``.
+  strangest empty labelset by ``StrangestEmpty(engine)``. ``constraints=compile_constraints([...], labels)`` leaves
+  only labelsets that obey them: tables mask the others, searches prune them.
 - ``Weighing.plain(n_calibration, n_objects)``, ``Weighing.smoothed(n_calibration, draws)`` and
   ``Weighing.ruled(weights, start, denominators, multipliers=..., first=...)`` are the ways in which counts become
   numerators; without one counts are added up. ``weighing_at(significance)`` returns the weighing for regions at a
@@ -31,28 +33,54 @@ from labelsure._core.labelset_bits import decode
 from labelsure._core.randomness import DRAW_UNIT
 from labelsure.labelsets._compact import CompactEngine, CompactObject
 from labelsure.labelsets._composite import CategoryEngine, GroupedEngine
+from labelsure.labelsets._constraints import (
+    Allowed,
+    AtLeast,
+    AtMost,
+    Constraint,
+    Exactly,
+    Exclude,
+    Hierarchy,
+    Implies,
+    broken_by,
+    compile_constraints,
+    list_constraints,
+)
 from labelsure.labelsets._engine import LabelsetEngine, StrangestEmpty
 from labelsure.labelsets._fold_engine import Empty, FoldEngine, StoredEngine, make_engine
 from labelsure.labelsets.arrays._fold_arrays import Fold
 from labelsure.labelsets.arrays._results import BestLabelsets, EngineOptions, RegionSize
+from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.arrays._weighing import Weighing
 
 __all__ = [
     "DRAW_UNIT",
+    "Allowed",
+    "AtLeast",
+    "AtMost",
     "BestLabelsets",
     "CategoryEngine",
     "CompactEngine",
     "CompactObject",
+    "Constraint",
     "Empty",
     "EngineOptions",
+    "Exactly",
+    "Exclude",
     "Fold",
     "FoldEngine",
     "GroupedEngine",
+    "Hierarchy",
+    "Implies",
     "LabelsetEngine",
+    "LabelsetRules",
     "RegionSize",
     "StoredEngine",
     "StrangestEmpty",
     "Weighing",
+    "broken_by",
+    "compile_constraints",
     "decode",
+    "list_constraints",
     "make_engine",
 ]

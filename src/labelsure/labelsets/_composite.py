@@ -32,11 +32,13 @@ class CategoryEngine(TableEngine):
         first = self.parts[0]
         self.n_objects, self.n_labels, self.denominators = first.n_objects, first.n_labels, first.denominators
         self.allow_empty, self.options, self.weighing = first.allow_empty, first.options, first.weighing
+        self.constraints = first.constraints
 
     @property
     def table(self) -> TableAnswers:
         """The table in which every labelset has the numerator of its own category."""
-        backend = RowTable(self.n_objects, self.n_labels, self.first_code, self.total_scores, self._numerators)
+        common = (self.n_objects, self.n_labels, self.first_code, self.total_scores)
+        backend = RowTable(*common, self._numerators, constraints=self.constraints)
         return TableAnswers(backend, self.options, self.parts[0].n_jobs)
 
     def take(self, objects: IntArray) -> "CategoryEngine":
@@ -114,6 +116,7 @@ class GroupedEngine(LabelsetEngine):
             self.group_of[own] = group
             self.place_in_group[own] = np.arange(len(own))
         self.allow_empty, self.options = engines[0].allow_empty, engines[0].options
+        self.constraints = engines[0].constraints
         self.denominators = self._gather([engine.denominators for engine in engines])
 
     @property

@@ -10,10 +10,18 @@ from fractions import Fraction
 
 import numpy as np
 
-from labelsure._core.labelset_bits import pack
+from labelsure._core.labelset_bits import decode, pack
 from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
-from labelsure.labelsets.arrays._results import BestLabelsets, EngineOptions, Members, RegionSize, sum_sizes
+from labelsure.labelsets.arrays._results import (
+    BestLabelsets,
+    EngineOptions,
+    Members,
+    RegionSize,
+    check_listable,
+    sum_sizes,
+)
+from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.arrays._weighing import Counts, Weighing
 
 
@@ -32,6 +40,8 @@ class LabelsetEngine(ABC):
         Limits of time and memory.
     weighing : Weighing
         How counts become numerators; engines made of engines need not have one.
+    constraints : LabelsetRules or None
+        What candidates obey; all other labelsets have the p-value 0.
     """
 
     n_objects: int
@@ -40,6 +50,7 @@ class LabelsetEngine(ABC):
     allow_empty: bool
     options: EngineOptions
     weighing: Weighing
+    constraints: LabelsetRules | None = None
 
     @property
     def lowest(self) -> IntArray:
@@ -145,8 +156,19 @@ class LabelsetEngine(ABC):
 
     @property
     def n_candidates(self) -> int:
-        """The number of labelsets in question, 2^q or 2^q - 1."""
+        """The number of labelsets in question: 2^q, 2^q - 1, or those that constraints allow."""
+        if self.constraints is not None:
+            return self.constraints.n_candidates(allow_empty=self.allow_empty)
         return int(2**self.n_labels) - self.first_code
+
+    def candidates(self) -> LabelMatrix:
+        """Return all labelsets in question, in the order of their codes."""
+        if self.constraints is None:
+            return decode(np.arange(self.first_code, 2**self.n_labels), self.n_labels)
+        if self.constraints.listed is None:
+            check_listable(self.n_labels, self.options)
+        allowed = self.constraints.labelsets()
+        return allowed[allowed.any(axis=1) | self.allow_empty]
 
     def smallest_member(self, significance: Fraction) -> IntArray:
         """Return the smallest numerator of a p-value above ``significance`` for each object."""
@@ -168,7 +190,7 @@ class StrangestEmpty(LabelsetEngine):
     Parameters
     ----------
     engine : LabelsetEngine
-        In which the empty labelset is no candidate.
+        In which the empty labelset is no candidate, though constraints allow it.
 
     Examples
     --------
@@ -183,6 +205,7 @@ class StrangestEmpty(LabelsetEngine):
 
     def __init__(self, engine: LabelsetEngine) -> None:
         self.engine, self.allow_empty, self.options = engine, True, engine.options
+        self.constraints = engine.constraints
         self.n_objects, self.n_labels, self.denominators = engine.n_objects, engine.n_labels, engine.denominators
 
     @property

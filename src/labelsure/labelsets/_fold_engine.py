@@ -13,9 +13,17 @@ from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
 from labelsure.labelsets._engine import LabelsetEngine, StrangestEmpty
 from labelsure.labelsets.arrays._fold_arrays import Fold, FoldArrays
-from labelsure.labelsets.arrays._results import Answers, BestLabelsets, EngineOptions, Members, RegionSize
+from labelsure.labelsets.arrays._results import (
+    Answers,
+    BestLabelsets,
+    EngineOptions,
+    Members,
+    RegionSize,
+    check_listable,
+)
+from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.arrays._weighing import Counts, Weighing
-from labelsure.labelsets.table import NumbaTable, RowTable, TableAnswers, TableBackend
+from labelsure.labelsets.table import ListAnswers, NumbaTable, RowTable, TableAnswers, TableBackend
 
 Empty = Literal["ordinary", "strangest", "excluded"]
 """What the empty labelset is: a candidate like any other, one stranger than all others, or none."""
@@ -84,6 +92,8 @@ class FoldEngine(TableEngine):
         Limits of time and memory.
     n_jobs : int or None
         Threads to work with, as in joblib.
+    constraints : LabelsetRules or None
+        What candidates obey.
 
     Examples
     --------
@@ -104,13 +114,21 @@ class FoldEngine(TableEngine):
         weighing_at: WeighingAt | None = None,
         options: EngineOptions | None = None,
         n_jobs: int | None = None,
+        constraints: LabelsetRules | None = None,
     ) -> None:
-        self.arrays = FoldArrays(folds)
+        self.arrays, self.constraints = FoldArrays(folds), constraints
         self.folds, self.n_objects, self.n_labels = self.arrays.folds, self.arrays.n_objects, self.arrays.n_labels
         n_calibration = sum(map(len, self.arrays.calibrations))
         self.weighing = Weighing.plain(n_calibration, self.n_objects) if weighing is None else weighing
         self.weighing_at, self.denominators = weighing_at, self.weighing.denominators
-        self.allow_empty, self.options, self.n_jobs = allow_empty, options or EngineOptions(), n_jobs
+        self.allow_empty = allow_empty and (constraints is None or constraints.allows_empty)
+        self.options, self.n_jobs = options or EngineOptions(), n_jobs
+        # candidates are looked at one by one; of a maximum under constraints they always are
+        self._looks_at_all = self.n_labels <= self.options.table_labels
+        if constraints is not None and (self.arrays.is_maximum or constraints.listed is not None):
+            self._looks_at_all = True
+            if constraints.listed is None:
+                check_listable(self.n_labels, self.options)
 
     def take(self, objects: IntArray) -> "FoldEngine":
         """Return the engine for some of the objects."""
@@ -125,20 +143,30 @@ class FoldEngine(TableEngine):
         return self._with(self.folds, self.weighing_at(significance)), np.ones(self.n_objects, dtype=np.int64)
 
     def _with(self, folds: Sequence[Fold], weighing: Weighing, weighing_at: WeighingAt | None = None) -> "FoldEngine":
-        kept: dict[str, Any] = {"allow_empty": self.allow_empty, "options": self.options, "n_jobs": self.n_jobs}
+        names = ("allow_empty", "options", "n_jobs", "constraints")
+        kept: dict[str, Any] = {name: getattr(self, name) for name in names}
         return FoldEngine(folds, weighing=weighing, weighing_at=weighing_at, **kept)
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
         """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
         objects = np.arange(self.n_objects) if objects is None else objects
         numerators = self.weighing.of_scores(self.arrays.calibrations, self.arrays.scores(Y, objects), objects)
+        if self.constraints is not None:
+            numerators = np.where(self.constraints.allow(Y), numerators, 0)
         return numerators if self.allow_empty else np.where(np.any(Y, axis=1), numerators, 0)
+
+    def p_value_table(self, *, empty: IntArray | None = None) -> FloatArray:
+        """Return the p-values of all candidates, (n_objects, n_candidates), columns in the order of their codes."""
+        return self._one_by_one.p_values(self.denominators, empty)
+
+    def label_masses(self, *, empty: IntArray | None = None) -> FloatArray:
+        """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
+        return self._one_by_one.label_masses(empty)
 
     def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
         """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
         least = np.broadcast_to(smallest, self.n_objects)
-        few = self.n_labels <= self.options.table_labels
-        if few or rough or self.n_labels > self.options.max_table_labels:
+        if self._looks_at_all or rough or self.n_labels > self.options.max_table_labels:
             return self.answers.region_sizes(least, rough=rough)
         sizes = self._search.count_members(least)
         large = np.flatnonzero([size is None for size in sizes])
@@ -147,27 +175,38 @@ class FoldEngine(TableEngine):
 
     @property
     def answers(self) -> Answers:
-        """The way that costs less for this number of labels: a table for few, setting up a search for more."""
-        return self.table if self.n_labels <= self.options.table_labels else self._search
+        """The way that costs least: listed candidates one by one, a table for few labels, a search for more."""
+        if not self._looks_at_all:
+            return self._search
+        return self.table if self.constraints is None else self._one_by_one
+
+    @cached_property
+    def _one_by_one(self) -> ListAnswers | TableAnswers:
+        """Answers from the list of candidates, where constraints have one, or from a table."""
+        listed = None if self.constraints is None else self.constraints.listed
+        if listed is None:
+            return self.table
+        candidates = listed[listed.any(axis=1) | self.allow_empty]
+        return ListAnswers(self.arrays, self.weighing, candidates, self.options, self.n_jobs)
 
     @cached_property
     def table(self) -> TableAnswers:
         """Answers from tables; another back end would be chosen here."""
         arrays = self.arrays
         common = (self.n_objects, self.n_labels, 0 if self.allow_empty else 1, arrays.total_scores)
-        backend: TableBackend = NumbaTable(*common, arrays, self.weighing)
+        backend: TableBackend = NumbaTable(*common, arrays, self.weighing, constraints=self.constraints)
         if arrays.is_maximum:
             from labelsure.labelsets.search import max_rows
 
-            backend = RowTable(*common, partial(max_rows, arrays, self.weighing))
+            backend = RowTable(*common, partial(max_rows, arrays, self.weighing), constraints=self.constraints)
         return TableAnswers(backend, self.options, self.n_jobs)
 
     @cached_property
     def _search(self) -> Answers:
         from labelsure.labelsets.search import MaxAnswers, SearchAnswers
 
-        make = MaxAnswers if self.arrays.is_maximum else SearchAnswers
-        return make(self.arrays, self.weighing, self.allow_empty, self.options, self.n_jobs)
+        common = (self.arrays, self.weighing, self.allow_empty, self.options, self.n_jobs)
+        return MaxAnswers(*common) if self.arrays.is_maximum else SearchAnswers(*common, self.constraints)
 
 
 def make_engine(folds: Sequence[Fold], *, empty: Empty, **settings: Any) -> LabelsetEngine:
@@ -180,14 +219,16 @@ def make_engine(folds: Sequence[Fold], *, empty: Empty, **settings: Any) -> Labe
     empty : "ordinary", "strangest" or "excluded"
         What the empty labelset is: a candidate like any other, one stranger than all others, or none.
     **settings
-        ``weighing``, ``weighing_at``, ``options`` and ``n_jobs``, as in FoldEngine.
+        ``weighing``, ``weighing_at``, ``options``, ``n_jobs`` and ``constraints``, as in FoldEngine. An empty labelset
+        that these do not allow is excluded.
 
     Examples
     --------
     See StrangestEmpty.
     """
     engine = FoldEngine(folds, allow_empty=empty == "ordinary", **settings)
-    return StrangestEmpty(engine) if empty == "strangest" else engine
+    allowed = engine.constraints is None or engine.constraints.allows_empty
+    return StrangestEmpty(engine) if empty == "strangest" and allowed else engine
 
 
 def weighing_of_some(at: WeighingAt, objects: IntArray, significance: Fraction) -> Weighing:
@@ -210,6 +251,8 @@ class StoredEngine(TableEngine):
         Whether the empty labelset is a candidate.
     options : EngineOptions or None
         Limits of memory.
+    constraints : LabelsetRules or None
+        What candidates obey.
     """
 
     def __init__(
@@ -221,25 +264,25 @@ class StoredEngine(TableEngine):
         *,
         allow_empty: bool,
         options: EngineOptions | None = None,
+        constraints: LabelsetRules | None = None,
     ) -> None:
+        self.constraints = constraints
         self.at_least, self.above, self.scores, self.weighing = at_least, above, scores, weighing
         self.n_objects, self.n_labels = len(at_least), at_least.shape[1].bit_length() - 1
-        self.denominators, self.allow_empty, self.options = (
-            weighing.denominators,
-            allow_empty,
-            options or EngineOptions(),
-        )
+        self.denominators, self.options = weighing.denominators, options or EngineOptions()
+        self.allow_empty = allow_empty and (constraints is None or constraints.allows_empty)
 
     @property
     def table(self) -> TableAnswers:
         """Answers from the tables."""
-        backend = RowTable(self.n_objects, self.n_labels, self.first_code, self.total_scores, self._numerators)
+        common = (self.n_objects, self.n_labels, self.first_code, self.total_scores)
+        backend = RowTable(*common, self._numerators, constraints=self.constraints)
         return TableAnswers(backend, self.options, n_jobs=1)
 
     def take(self, objects: IntArray) -> "StoredEngine":
         """Return the engine for some of the objects."""
         parts = (self.at_least[objects], self.above[objects], self.scores[objects], self.weighing.take(objects))
-        return StoredEngine(*parts, allow_empty=self.allow_empty, options=self.options)
+        return StoredEngine(*parts, allow_empty=self.allow_empty, options=self.options, constraints=self.constraints)
 
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
         """Return the score of ``Y[r]`` for object ``objects[r]``."""
@@ -251,7 +294,10 @@ class StoredEngine(TableEngine):
         objects = np.arange(self.n_objects) if objects is None else objects
         codes = encode(Y)
         own = self.weighing.numerators(self.at_least[objects, codes][None], self.above[objects, codes][None], objects)
-        return np.where(codes >= self.first_code, own.astype(np.int64), 0)
+        candidates = codes >= self.first_code
+        if self.constraints is not None:
+            candidates &= self.constraints.allow(Y)
+        return np.where(candidates, own.astype(np.int64), 0)
 
     def _numerators(self, objects: IntArray) -> Counts:
         """Return the numerators of every code, one row per object."""

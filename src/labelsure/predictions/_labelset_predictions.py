@@ -15,7 +15,7 @@ from labelsure._core.validation import (
     check_significance,
     made_up_names,
 )
-from labelsure.labelsets import LabelsetEngine, decode
+from labelsure.labelsets import LabelsetEngine
 from labelsure.predictions._batch import Batch, RankedLabelsets
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee
 from labelsure.predictions._region import LabelsetRegion
@@ -160,7 +160,7 @@ class LabelsetPredictions:
         """
         engine = self._engine
         self._check_memory(engine.n_candidates * engine.n_labels * 8, max_memory, "The table of candidates")
-        return decode(np.arange(engine.first_code, engine.first_code + engine.n_candidates), engine.n_labels)
+        return engine.candidates()
 
     def region(self, significance: float, *, force_nonempty: bool = False) -> LabelsetRegion:
         """Return the regions of labelsets that cannot be ruled out at a level, see :class:`LabelsetRegion`.

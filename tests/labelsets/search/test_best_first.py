@@ -14,6 +14,7 @@ from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Penalty, SquareRoot
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine, decode
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure.labelsets.arrays._rule_kernels import Course
 from labelsure.labelsets.search._best_first_kernels import Node, least_total
 from labelsure.labelsets.search._problems import pose_problems
 from search_cases import random_case
@@ -31,7 +32,8 @@ def test_least_total_is_below_every_total_with_the_flip(folds, data):
     labelsets = decode(np.arange(2**n_labels), n_labels)
     totals = sum(fold.energy.scores(labelsets, objects=np.zeros(2**n_labels, dtype=np.int64)) for fold in linked)
     flips, tables = problems.flips(0), FoldArrays(linked).tables
-    node = Node(flips.mode, flips.base, flips.nearest[0], penalty, penalty, flips.mode)
+    course = Course(flips.mode, flips.cost, flips.label)
+    node = Node(flips.mode, flips.base, flips.nearest[0], penalty, penalty, flips.mode, flips.mode, flips.base, course)
     for t, j in enumerate(problems.label[0]):
         bound = least_total(t, node, flips, tables)
         flipped = labelsets[:, j] == (problems.sign[0, t] > 0)

@@ -10,7 +10,9 @@ from fold_strategies import penalties as penalties_of
 from labelsure._core.energy_parts import Penalty
 from labelsure._core.labelset_bits import pack, unpack
 from labelsure.labelsets import decode
+from labelsure.labelsets.arrays._counting import Inequality
 from labelsure.labelsets.arrays._fold_arrays import Penalties
+from labelsure.labelsets.arrays._rules import NO_RULES, Rules
 from labelsure.labelsets.search import _labelset_kernels
 from labelsure.labelsets.search._labelset_kernels import offer, precedes, sift, write_key
 from labelsure.labelsets.search._pair_search import read_keys, read_sorted
@@ -29,7 +31,11 @@ def test_flips_and_candidates_equal_sets_of_labels(labels, j, allow_empty):
     labelset = np.zeros((1, 130), dtype=np.int8)
     labelset[0, sorted(labels)] = 1
     words = pack(labelset)[0]
-    assert _labelset_kernels.is_candidate(words, allow_empty) == (bool(labels) or allow_empty)
+    assert _labelset_kernels.is_candidate(words, allow_empty, NO_RULES) == (bool(labels) or allow_empty)
+    even = frozenset(range(0, 130, 2))
+    rules = Rules.of([Inequality(even, frozenset(), 3), Inequality(frozenset([1]), frozenset([129]), 0)], 130)
+    allowed = len(labels & even) <= 3 and (1 not in labels or 129 in labels)
+    assert _labelset_kernels.is_candidate(words, True, rules) == allowed
     flipped, off = words.copy(), words.copy()
     _labelset_kernels.flip(flipped, j)
     _labelset_kernels.switch_off(off, j)

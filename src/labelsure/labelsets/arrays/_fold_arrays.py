@@ -17,6 +17,7 @@ from labelsure._core.energy_parts import Penalty
 from labelsure._core.labelset_bits import Words, pack
 from labelsure._core.types import IntArray, LabelMatrix
 from labelsure.labelsets.arrays._pairs import FoldPairs
+from labelsure.labelsets.arrays._rules import NO_RULES, LabelsetRules, Rules
 from labelsure.labelsets.arrays._weighing import ObjectWeighing, Weighing
 
 Int32Array = np.ndarray[tuple[int, ...], np.dtype[np.int32]]
@@ -147,12 +148,15 @@ class Lookup(NamedTuple):
     weighing : ObjectWeighing
     allow_empty : bool
         Whether the empty labelset is a candidate.
+    rules : Rules
+        What candidates have to obey, with the object's own places.
     """
 
     tables: ScoreTables
     penalties: Penalties
     weighing: ObjectWeighing
     allow_empty: bool
+    rules: Rules = NO_RULES
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,13 +280,17 @@ class FoldArrays:
         lists = [fold.energy.discounts.labelsets for fold in self.folds if fold.energy.discounts is not None]
         return np.unique(np.concatenate(lists), axis=0) if lists else None
 
-    def overrides_of(self, i: int, weighing: Weighing, *, allow_empty: bool) -> OverrideList:
+    def overrides_of(
+        self, i: int, weighing: Weighing, *, allow_empty: bool, constraints: LabelsetRules | None = None
+    ) -> OverrideList:
         """Return those of object ``i`` that are candidates, with all that is asked about them."""
         if not self.has_overrides:
             nothing = np.empty(0, dtype=np.int64)
             return OverrideList(np.empty((0, self.n_labels), dtype=np.int8), nothing, nothing, nothing, 0)
         labelsets = self.overridden(np.array([i]))[1]
         labelsets = labelsets[labelsets.any(axis=1) | allow_empty]
+        if constraints is not None:
+            labelsets = labelsets[constraints.allow(labelsets)]
         objects = np.full(len(labelsets), i)
         own = self.scores(labelsets, objects)
         general = np.stack([energy.scores(labelsets, objects=objects) for energy in self.general])

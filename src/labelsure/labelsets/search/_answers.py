@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup, OverrideList
 from labelsure.labelsets.arrays._results import Answers, EngineOptions, Found, Members, RegionSize
+from labelsure.labelsets.arrays._rules import NO_RULES, LabelsetRules
 from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._best_first import top_of
@@ -19,6 +21,7 @@ from labelsure.labelsets.search._labels import label_numerators_of
 from labelsure.labelsets.search._labelset_kernels import NUMERATOR
 from labelsure.labelsets.search._pair_search import list_pair_members
 from labelsure.labelsets.search._problems import ObjectSearch, pose_problems
+from labelsure.labelsets.search._ruled_search import list_ruled_members
 from labelsure.labelsets.search._states import Buffer, DepthFirst
 
 
@@ -38,6 +41,8 @@ class SearchAnswers(Answers):
         What a search may spend.
     n_jobs : int or None
         Threads to work with.
+    constraints : LabelsetRules or None
+        Inequalities that candidates obey.
     """
 
     arrays: FoldArrays
@@ -45,6 +50,7 @@ class SearchAnswers(Answers):
     allow_empty: bool
     options: EngineOptions
     n_jobs: int | None
+    constraints: LabelsetRules | None = None
     _kept: dict[int, OverrideList] = field(default_factory=dict)
     _kept_bytes: int = 0
 
@@ -84,6 +90,8 @@ class SearchAnswers(Answers):
         """Return the sizes of all regions, estimated where counting takes more than the budget."""
         budget = self.options.rough_budget if rough else self.options.count_budget
         n_candidates = 2**self.arrays.n_labels - (not self.allow_empty)
+        if self.constraints is not None:
+            n_candidates = self.constraints.n_candidates(allow_empty=self.allow_empty)
 
         def answer(objects: IntArray) -> list[RegionSize]:
             sizes = dict.fromkeys(objects.tolist(), RegionSize.counted(n_candidates))
@@ -128,14 +136,16 @@ class SearchAnswers(Answers):
 
     def pose(self, objects: IntArray) -> Iterator[ObjectSearch]:
         """Yield the problems of some objects, one after the other."""
-        arrays, problems = self.arrays, pose_problems(self.arrays, objects)
+        arrays, problems, constraints = self.arrays, pose_problems(self.arrays, objects), self.constraints
+        allowed: dict[str, Any] = {"allow_empty": self.allow_empty, "constraints": constraints}
         for row, i in enumerate(objects.tolist()):
-            overrides = self._kept.get(i) or arrays.overrides_of(i, self.weighing, allow_empty=self.allow_empty)
+            overrides = self._kept.get(i) or arrays.overrides_of(i, self.weighing, **allowed)
             n_bytes = len(overrides.labelsets) * (arrays.n_labels + 24)
             if i not in self._kept and self._kept_bytes + n_bytes <= self.options.override_bytes:
                 self._kept[i] = overrides
                 self._kept_bytes += n_bytes
-            lookup = Lookup(arrays.tables, arrays.penalties, self.weighing.of(i), self.allow_empty)
+            rules = NO_RULES if constraints is None else constraints.rules.placed(problems.label[row])
+            lookup = Lookup(arrays.tables, arrays.penalties, self.weighing.of(i), self.allow_empty, rules)
             settings = (arrays.has_pairs, not arrays.has_link, self.options)
             yield ObjectSearch(i, problems, row, problems.flips(row), lookup, overrides, *settings)
 
@@ -164,6 +174,10 @@ class SearchAnswers(Answers):
             rest=np.ascontiguousarray(flips.rest[ends]),
             nearest=np.ascontiguousarray(flips.nearest[ends]),
         )
+        if self.constraints is not None:
+            call = self.options.depth_first_call
+            yield from list_ruled_members(flips, one.lookup, smallest, found, call, budget)
+            return
         position, flipped = np.zeros((2, len(flips.label) + 2), dtype=np.int64)
         scores = np.zeros((len(flips.label) + 2, len(flips.base)), dtype=np.int64)
         scores[0] = flips.base

@@ -5,6 +5,7 @@ import numpy as np
 from labelsure._core.labelset_bits import Words, pack, word_keys
 from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
+from labelsure.labelsets.arrays._rule_kernels import Course
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._best_first_kernels import Node, Totals, best_first
 from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, TOTAL
@@ -76,6 +77,13 @@ def best_members(flips: Flips, one: ObjectSearch, n_best: int, *, forced: int, b
     """
     (n_folds,), (n_words,), room = flips.base.shape, flips.mode.shape, one.options.frontier
     best = Ranked(np.arange(n_best + 1), np.empty((n_best + 1, CODE + n_words), dtype=np.int64))
+    lookup = one.lookup
+    if len(lookup.rules.most):
+        place = lookup.rules.place.copy()
+        place[flips.label[forced : forced + 1]] = -1  # nothing where forced is -1
+        lookup = lookup._replace(rules=lookup.rules._replace(place=place))
+        if not lookup.rules.may_allow(flips.mode):
+            return Best(*read_sorted(best.keys[:0]), None, 0)
     frontier = Frontier(
         numbers=np.zeros(states.N_NUMBERS, dtype=np.int64),
         heap=np.arange(room),
@@ -91,13 +99,14 @@ def best_members(flips: Flips, one: ObjectSearch, n_best: int, *, forced: int, b
     totals = Totals(by_total, one.additive, cost, cheapest)
     scores, more, penalty = np.zeros((3, n_folds), dtype=np.int64)
     scores[:] = flips.base
-    words, lowest = np.array([flips.mode, flips.mode])
-    node = Node(words, scores, more, penalty, np.zeros(2, dtype=np.int64), lowest)
+    words, lowest, before = np.array([flips.mode] * 3)
+    course = Course(flips.mode, flips.cost, np.empty_like(lookup.rules.place))
+    node = Node(words, scores, more, penalty, np.zeros(2, dtype=np.int64), lowest, before, scores.copy(), course)
     ended = states.BUDGET_SPENT
     while ended != states.FINISHED and numbers[states.WORK] < budget:
         stop_if_asked()
         call = min(one.options.ranked_call, budget - int(numbers[states.WORK]))
-        ended = best_first(flips, totals, forced, one.lookup, call, node, frontier, best)
+        ended = best_first(flips, totals, forced, lookup, call, node, frontier, best)
         if ended == states.NO_ROOM:
             if 2 * len(frontier.heap) > most:
                 break

@@ -9,6 +9,9 @@ position alone::
        F + {t}    F + {t}, one more    F, one more
        itself      from t + 1 on       from t + 1 on
 
+Under rules each takes with it what has to be flipped then; if that is something in the last case, F with it is a
+labelset of its own.
+
 Entries are ordered by the best that they may hold: highest numerator, then lowest total score, then lowest code. The
 search ends when no entry may hold anything better than the k-th labelset found.
 """
@@ -22,6 +25,7 @@ from labelsure._core.labelset_bits import Words
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import LINK, Lookup, ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import Integer, final_score, total_of, weigh
+from labelsure.labelsets.arrays._rule_kernels import BROKEN, FORCED, QUIET, Course, is_on, settle
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._labelset_kernels import (
     NUMERATOR,
@@ -38,7 +42,7 @@ from labelsure.labelsets.search._labelset_kernels import (
 from labelsure.labelsets.search._states import Flips, Frontier, Ranked
 
 # What an entry is taken apart into
-EXACTLY, FLIPS_MORE, LEAVES_ALONE = range(3)
+EXACTLY, FLIPS_MORE, EXACTLY_FORCED, LEAVES_ALONE = range(4)
 
 
 class Totals(NamedTuple):
@@ -75,6 +79,10 @@ class Node(NamedTuple):
         The highest numerator of its labelsets, and a lower bound of their total scores.
     lowest : (W,)
         Room for the lowest of their codes, and for notes.
+    before, scores_before : (W,), (K,)
+        Its flips and scores without the one at hand.
+    course : Course
+        What settles what is forced.
     """
 
     words: Words
@@ -83,6 +91,9 @@ class Node(NamedTuple):
     penalty: IntArray
     rank: IntArray
     lowest: Words
+    before: Words
+    scores_before: IntArray
+    course: Course
 
 
 @lean_kernel
@@ -101,39 +112,49 @@ def best_first(
     Position ``forced`` (-1: none) is not flipped: it is already as it has to be in ``flips``.
 
     Reference : labelset_reference.ranked
-    Requires : at the beginning numbers zero, heap and order ascending from 0, room for two entries, in the node the
-        mode's words and scores
+    Requires : rules that do not rule out all labelsets at once; at the beginning numbers zero, heap and order
+        ascending from 0, room for two entries, in the node the mode's words and scores
     Cost : about three evaluations of K look-ups per entry taken
     """
     n_positions, n_folds = flips.cost.shape
-    numbers, rank = frontier.numbers, node.rank
+    numbers, rank, ruled = frontier.numbers, node.rank, lookup.rules.most.shape[0] > 0
+    outcome = np.int64(QUIET)
     begin, flipped = np.int64(0), np.int64(0)
     n_parts = 0 if numbers[states.STARTED] else 2  # the root has no flip to leave alone
     numbers[states.STARTED] = 1
     last = numbers[states.WORK] + budget
+    if ruled and n_parts == 2 and forced >= 0:
+        outcome = settle(flips.label[forced], begin, node.words, node.scores, node.course, lookup.rules)
     while True:
         for part in range(n_parts):
             n_known = n_positions
-            wanted = is_candidate(node.words, lookup.allow_empty)
-            if part == LEAVES_ALONE:
-                flip(node.words, flips.label[flipped])
-                for k in range(n_folds):
-                    node.scores[k] -= flips.cost[flipped, k]
-            if part != EXACTLY:
-                begin += begin == forced
+            itself = part == EXACTLY or part == EXACTLY_FORCED  # noqa: PLR1714, numba compiles this faster
+            if part == EXACTLY_FORCED:  # and what comes after it
+                leave_alone(node)
+                if ruled:
+                    outcome = settle(
+                        flips.label[flipped], flipped + 1, node.words, node.scores, node.course, lookup.rules
+                    )
+                begin = flipped + 1
+            if itself:
+                wanted = outcome != BROKEN and (part == EXACTLY or outcome == FORCED)
+                wanted = wanted and is_candidate(node.words, lookup.allow_empty, lookup.rules)
+            else:
+                while begin < n_positions and (begin == forced or (ruled and is_flipped(begin, node.words, flips))):
+                    begin += 1
                 n_known = begin
-                wanted = begin < n_positions
+                wanted = outcome != BROKEN and begin < n_positions
             if not wanted:
                 continue
             for k in range(n_folds):
-                node.more[k] = 0 if part == EXACTLY else flips.nearest[begin, k]
+                node.more[k] = 0 if itself else flips.nearest[begin, k]
             if lookup.penalties.present:
                 penalise(node.words, flips.label, n_known, lookup.penalties, node.penalty, node.lowest)
             rank[NUMERATOR] = weigh(node.scores, node.more, node.penalty, lookup.weighing, lookup.tables)
             numbers[states.WORK] += 1
             if totals.matter:
                 rank[TOTAL] = total_of(node.scores, node.more, node.penalty, lookup.tables)
-            if part == EXACTLY:
+            if itself:
                 n_found = offer(rank[NUMERATOR], rank[TOTAL], node.words, totals.matter, numbers[states.FOUND], best)
                 numbers[states.FOUND] = n_found
             else:
@@ -144,8 +165,35 @@ def best_first(
         if ended >= 0:
             return ended
         flipped = pop(node, flips, frontier)
+        if ruled:
+            outcome = settle(flips.label[flipped], flipped + 1, node.words, node.scores, node.course, lookup.rules)
         begin = flipped + 1
-        n_parts = 3
+        n_parts = 4
+
+
+@kernel_part
+def is_flipped(t: Integer, words: Words, flips: Flips) -> bool:
+    """Tell whether position t is other than in the mode.
+
+    Reference : the definition
+    Requires : words (W,)
+    Cost : one operation
+    """
+    return bool(is_on(words, flips.label[t]) != is_on(flips.mode, flips.label[t]))
+
+
+@kernel_part
+def leave_alone(node: Node) -> None:
+    """Take back the flip at hand, and what it forced.
+
+    Reference : the definition
+    Requires : what pop has kept
+    Cost : O(W + K)
+    """
+    for w in range(node.words.shape[0]):
+        node.words[w] = node.before[w]
+    for k in range(node.scores.shape[0]):
+        node.scores[k] = node.scores_before[k]
 
 
 @kernel_part
@@ -184,9 +232,11 @@ def pop(node: Node, flips: Flips, frontier: Frontier) -> Integer:
     sift(heap, n_waiting - 1, np.int64(0), best_on_top, frontier.keys)
     for w in range(n_words):
         node.words[w] = np.uint64(entries[row, w])
+        node.before[w] = node.words[w]
     flipped = entries[row, n_words + n_folds]
     for k in range(n_folds):
-        node.scores[k] = entries[row, n_words + k] + flips.cost[flipped, k]
+        node.scores_before[k] = entries[row, n_words + k]
+        node.scores[k] = node.scores_before[k] + flips.cost[flipped, k]
     flip(node.words, flips.label[flipped])
     return flipped
 

@@ -110,7 +110,7 @@ def search(
                 continue
         # Here ``value`` is the present labelset's own: nothing below is better where no position is hard
         asked = states.BELOW
-        if value >= smallest and is_candidate(words, lookup.allow_empty):
+        if value >= smallest and is_candidate(words, lookup.allow_empty, lookup.rules):
             numbers[states.FOUND] += 1
             if found.numerators.shape[0] > 0:
                 for w in range(words.shape[0]):

@@ -215,7 +215,7 @@ def estimate_size(
         for drawn in union.draw(n_draws, rng):
             objects = np.full(len(drawn), one.i)
             members = weighing.of_scores(arrays.calibrations, arrays.scores(drawn, objects), objects) >= smallest
-            members &= drawn.any(axis=1) | one.lookup.allow_empty
+            members &= (drawn.any(axis=1) | one.lookup.allow_empty) & one.lookup.rules.allow(drawn)
             if listed:
                 members &= np.array([labelset.tobytes() not in listed for labelset in drawn])
             weights.append(members / np.sum([knapsack.holds(drawn) for knapsack in union.knapsacks], axis=0))

@@ -44,7 +44,7 @@ def weigh_flips(flips: BoolArray, problem: PairProblem, lookup: Lookup, stranger
         for w in range(words.shape[0]):
             found.words[row, w] = words[w]
         found.numerators[row] = stranger
-        if is_candidate(words, lookup.allow_empty):
+        if is_candidate(words, lookup.allow_empty, lookup.rules):
             if lookup.penalties.present:
                 penalise(words, labels[:0], np.int64(0), lookup.penalties, penalty, known)
             found.numerators[row] = weigh(scores, nothing, penalty, lookup.weighing, lookup.tables)

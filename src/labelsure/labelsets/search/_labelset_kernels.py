@@ -11,6 +11,8 @@ from labelsure._core.labelset_bits import Words
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import Penalties
 from labelsure.labelsets.arrays._lookup_kernels import Integer
+from labelsure.labelsets.arrays._rule_kernels import DECIDED, obeys
+from labelsure.labelsets.arrays._rules import Rules
 from labelsure.labelsets.search._states import Ranked
 
 
@@ -37,17 +39,17 @@ def switch_off(words: Words, j: Integer) -> None:
 
 
 @kernel_part
-def is_candidate(words: Words, allow_empty: bool) -> bool:
-    """Tell whether a labelset is a candidate: whether some label is on, or none need be.
+def is_candidate(words: Words, allow_empty: bool, rules: Rules) -> bool:
+    """Tell whether a labelset is a candidate: some label is on, or none need be, and it obeys all rules.
 
-    Reference : words.any() or allow_empty
+    Reference : (words.any() or allow_empty) and Rules.allow
     Requires : words (W,)
-    Cost : O(W)
+    Cost : O(W + terms of the rules)
     """
     some_on = allow_empty
     for w in range(words.shape[0]):
         some_on |= words[w] != 0
-    return some_on
+    return some_on and (rules.most.shape[0] == 0 or obeys(words, words, np.int64(DECIDED), rules))
 
 
 @kernel_part

@@ -9,6 +9,8 @@ from labelsure._core.labelset_bits import Words
 from labelsure._core.types import FloatArray, IntArray
 from labelsure.labelsets.arrays._fold_arrays import Lookup, Penalties, ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import Integer, total_of, weigh
+from labelsure.labelsets.arrays._rule_kernels import obeys
+from labelsure.labelsets.arrays._rules import Rules
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._bound_kernels import FlipList, bound_flips
 from labelsure.labelsets.search._labelset_kernels import (
@@ -61,7 +63,7 @@ class Desk(NamedTuple):
 
 
 @kernel_part
-def open_list(costs: PairCosts, penalties: Penalties, goal: Goal, stack: PairStack, desk: Desk) -> Integer:
+def open_list(costs: PairCosts, lookup: Lookup, goal: Goal, stack: PairStack, desk: Desk) -> Integer:
     """Put the labels that may be flipped next on the desk, with bounds, cheap first; return how many, -1: no room.
 
     That is at first everything, then what comes after the last flip in the list above.
@@ -71,7 +73,7 @@ def open_list(costs: PairCosts, penalties: Penalties, goal: Goal, stack: PairSta
     Cost : O(n K), see bound_flips
     """
     numbers, levels, entries, flips = stack.numbers, stack.levels, stack.entries, desk.flips
-    level = numbers[states.LEVEL]
+    level, penalties = numbers[states.LEVEL], lookup.penalties
     n_folds = stack.scores.shape[1]
     source, begin, n = np.int64(0), np.int64(0), levels[0, states.LENGTH]
     if level > 0:
@@ -87,6 +89,8 @@ def open_list(costs: PairCosts, penalties: Penalties, goal: Goal, stack: PairSta
         reach, limit = entries[states.REACH, source - 1], goal.limit
         if reach < limit[NUMERATOR] or (reach == limit[NUMERATOR] and limit[states.FULL] != 0 and not goal.by_total):
             n = np.int64(0)
+    if lookup.rules.most.shape[0] > 0 and n > 0 and not list_obeys(entries, source, n, stack.words, lookup.rules):
+        n = np.int64(0)
     flipped = levels[level, states.FLIPPED]
     paired = level > 0 and costs.pairs.shape[1] > 0
     for i in range(n):
@@ -107,6 +111,21 @@ def open_list(costs: PairCosts, penalties: Penalties, goal: Goal, stack: PairSta
             numbers[states.WORK] += penalties.anchors.size // ANCHORS_PER_EVALUATION
     sort_places(n, desk.totals, desk.order)
     return n
+
+
+@kernel_part
+def list_obeys(entries: IntArray, begin: Integer, n: Integer, words: Words, rules: Rules) -> bool:
+    """Tell whether no rule is broken by every labelset that differs from ``words`` in labels of a list only.
+
+    Reference : Rules.may_allow
+    Requires : n entries from ``begin`` on; changes rules.place
+    Cost : O(q + terms of the rules)
+    """
+    for j in range(rules.place.shape[0]):
+        rules.place[j] = -1
+    for i in range(begin, begin + n):
+        rules.place[entries[states.LABEL, i]] = 0
+    return bool(obeys(words, words, np.int64(0), rules))
 
 
 @kernel_part
@@ -154,7 +173,7 @@ def keep_children(
         value = weigh(scores, desk.more, desk.asked_penalty, weighing, tables)  # one place: it is compiled for each
         stack.numbers[states.WORK] += 1
         if asked == states.ITSELF:
-            if goal.ranked and value >= limit[NUMERATOR] and is_candidate(words, lookup.allow_empty):
+            if goal.ranked and value >= limit[NUMERATOR] and is_candidate(words, lookup.allow_empty, lookup.rules):
                 total = np.int64(0)
                 if goal.by_total:
                     total = total_of(scores, desk.more, desk.asked_penalty, tables)

@@ -54,7 +54,7 @@ def search_pairs(
         level = numbers[states.LEVEL]
         if arrived:
             arrived = False
-            if value >= limit[NUMERATOR] and is_candidate(stack.words, lookup.allow_empty):
+            if value >= limit[NUMERATOR] and is_candidate(stack.words, lookup.allow_empty, lookup.rules):
                 total = np.int64(0)
                 if goal.ranked and goal.by_total:
                     total = total_of(stack.scores[level], desk.more, desk.asked_penalty, tables)
@@ -65,7 +65,7 @@ def search_pairs(
         if numbers[states.WORK] >= last_work:
             return states.BUDGET_SPENT
         if numbers[states.LISTED] == 0:
-            n = open_list(costs, lookup.penalties, goal, stack, desk)
+            n = open_list(costs, lookup, goal, stack, desk)
             if n < 0:
                 return states.NO_ROOM
             keep_children(n, sure, lookup, goal, stack, desk, best)

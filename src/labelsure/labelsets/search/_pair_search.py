@@ -74,7 +74,8 @@ class PairSearch:
 
     def __init__(self, problem: PairProblem, lookup: Lookup, n_room: int) -> None:
         n_folds, n_labels = problem.changes.shape
-        self.problem, self.lookup = problem, lookup
+        # lists have places of their own
+        self.problem, self.lookup = problem, lookup._replace(rules=lookup.rules.placed(problem.labels[:0]))
         width = 3 * n_labels + 1
         self.stack = PairStack(
             numbers=np.zeros(states.N_NUMBERS, dtype=np.int64),

@@ -6,7 +6,7 @@ numerators are made by compiled code and reduced by numpy.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 
@@ -17,6 +17,7 @@ from labelsure._core.p_values import count_at_least
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
 from labelsure.labelsets.arrays._results import Answers, EngineOptions, Found, Members, RegionSize, check_listable
+from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.arrays._weighing import Counts, Weighing
 
 
@@ -35,12 +36,30 @@ class TableBackend(ABC):
         The lowest code of a candidate: 0, or 1 where the empty labelset is none.
     total_scores : callable
         Returns the total score over the folds of ``Y[r]`` for object ``objects[r]``.
+    constraints : LabelsetRules or None
+        What candidates obey.
     """
 
     n_objects: int
     n_labels: int
     first_code: int
     total_scores: Callable[[LabelMatrix, IntArray], IntArray]
+    constraints: LabelsetRules | None = field(default=None, kw_only=True)
+
+    @cached_property
+    def codes(self) -> IntArray | slice:
+        """The codes of all candidates, in order."""
+        if self.constraints is None:
+            return slice(self.first_code, None)
+        codes = np.flatnonzero(self.constraints.by_code)
+        return codes[codes >= self.first_code]
+
+    def leave_candidates(self, rows: Counts) -> Counts:
+        """Write 0 for all codes that are no candidates."""
+        rows[:, : self.first_code] = 0
+        if self.constraints is not None:
+            rows[:, ~self.constraints.by_code] = 0
+        return rows
 
     @abstractmethod
     def numerators(self, objects: IntArray) -> Counts:
@@ -59,9 +78,12 @@ class TableBackend(ABC):
 
     def best(self, objects: IntArray, n_best: int) -> list[tuple[IntArray, Counts]]:
         """Return each object's codes with the ``n_best`` highest numerators and all that tie with the last of them."""
-        n_best = min(n_best, 2**self.n_labels - self.first_code)
+        every_code = np.arange(2**self.n_labels)[self.codes]
+        n_best = min(n_best, len(every_code))
+        if n_best == 0:
+            return [(every_code, every_code)] * len(objects)
         found = []
-        for row in self.numerators(objects)[:, self.first_code :]:
+        for row in self.numerators(objects)[:, self.codes]:
             if n_best <= 2:  # a few passes over the row; partitioning it takes ten times as long
                 threshold = row.max()
                 if n_best == 2 and np.count_nonzero(row == threshold) < 2:
@@ -69,7 +91,7 @@ class TableBackend(ABC):
             else:
                 threshold = np.partition(row, len(row) - n_best)[-n_best]
             places = np.flatnonzero(row >= threshold)
-            found.append((places + self.first_code, row[places]))
+            found.append((every_code[places], row[places]))
         return found
 
     def label_maxima(self, objects: IntArray) -> IntArray:
@@ -102,9 +124,7 @@ class RowTable(TableBackend):
 
     def numerators(self, objects: IntArray) -> Counts:
         """Return the numerators of every code, one row per object."""
-        rows = self.make_rows(objects)
-        rows[:, : self.first_code] = 0
-        return rows
+        return self.leave_candidates(self.make_rows(objects))
 
 
 @dataclass(eq=False)
@@ -117,9 +137,7 @@ class NumbaTable(TableBackend):
     def numerators(self, objects: IntArray) -> Counts:
         """Return the numerators of every code, one row per object."""
         counts = [self.count(objects, strict=bool(strict)) for strict in range(1 + self.weighing.looks_above)]
-        rows = self.weighing.numerators(counts[0], counts[-1], objects)
-        rows[:, : self.first_code] = 0
-        return rows
+        return self.leave_candidates(self.weighing.numerators(counts[0], counts[-1], objects))
 
     def count(self, objects: IntArray, *, strict: bool) -> Counts:
         """Return how many calibration scores are >= (> if strict) the score of every code, (K, n, 2^q).
@@ -222,15 +240,17 @@ class TableAnswers(Answers):
             Numerators of an empty labelset that is a candidate though the back end has none.
         """
         check_listable(self.n_labels, self.options)
-        first = self.backend.first_code if empty is None else 0
-        table = np.empty((self.n_objects, 2**self.n_labels - first))
+        codes = self.backend.codes
+        if empty is not None:
+            codes = slice(0, None) if isinstance(codes, slice) else np.append(0, codes)
+        table = np.empty((self.n_objects, len(np.arange(2**self.n_labels)[codes])))
 
         def fill(objects: IntArray) -> None:
             rows = self.backend.numerators(objects)
             if empty is not None:
                 rows[:, 0] = empty[objects]
             out = table[objects[0] : objects[-1] + 1]
-            np.divide(rows[:, first:], denominators[objects][:, None], out=out)
+            np.divide(rows[:, codes], denominators[objects][:, None], out=out)
             if rows.max() > denominators[objects].min():  # some rules count beyond 1
                 np.minimum(out, 1.0, out=out)
 

@@ -1,0 +1,128 @@
+"""Constraints at the door of a predictor: do the examples obey them, and what is proven under them?"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from labelsure._core.types import LabelMatrix
+from labelsure._core.validation import made_up_names
+from labelsure.labelsets import (
+    Constraint,
+    EngineOptions,
+    LabelsetRules,
+    broken_by,
+    compile_constraints,
+    list_constraints,
+)
+from labelsure.measures import AutoMeasure, Measure
+from labelsure.predictions import Guarantee
+
+SHOWN_ROWS = 5
+OBEYED = "labelsets that obey the constraints and "
+SPARSE_CONSTRAINTS = (
+    "constraints need dense outputs, got sparse matrices: labels that an object's row leaves out have no place in the"
+    " search for its labelsets. Pass outputs.toarray()."
+)
+MISSED = "A true labelset that breaks a constraint is in no region."
+
+
+def check_constraints(
+    constraints: Any,
+    on_violation: str,
+    *labels: LabelMatrix,
+    label_names: Sequence[str] | None,
+    empty: str,
+    measure: Measure | AutoMeasure,
+) -> LabelsetRules | None:
+    """Return constraints as engines take them, None for an empty list, or raise ValueError before anything is fitted.
+
+    Parameters
+    ----------
+    constraints : Constraint or sequence of Constraint
+        As the user passed them.
+    on_violation : {"refuse", "drop"}
+        What to do where examples break a constraint: raise ValueError, or warn and leave the constraint out.
+    *labels : arrays of shape (n, q)
+        All labelsets that are known.
+    label_names : sequence of str or None
+        What the labels are called.
+    empty : str
+        What the empty labelset is.
+    measure : Measure or AutoMeasure
+        What scores labelsets.
+    """
+    everyone = np.concatenate(labels)
+    names = label_names or made_up_names(everyone.shape[1])
+    given = list_constraints(constraints)
+    if not given:
+        return None
+    rules = compile_constraints(given, names)
+    if rules.n_allowed == 1 and rules.allows_empty and empty == "exclude":
+        raise ValueError(
+            'constraints allow the empty labelset only, and empty="exclude" leaves that out: every region would be'
+            ' empty. Use empty="auto", or leave a constraint out.'
+        )
+    kept = _obeyed(given, everyone, names, on_violation)
+    if not kept:
+        return None
+    rules = rules if len(kept) == len(given) else compile_constraints(kept, names)
+    _check_measure(measure, rules)
+    return rules
+
+
+def _obeyed(constraints: list[Constraint], Y: LabelMatrix, names: Sequence[str], on_violation: str) -> list[Constraint]:
+    """Return the constraints that all examples obey, and report the others."""
+    broken = {i: rows for i, one in enumerate(constraints) if len(rows := broken_by(one, Y, names))}
+    if not broken:
+        return constraints
+    reports = []
+    for i, rows in broken.items():
+        shown = ", ".join(map(str, rows[:SHOWN_ROWS].tolist())) + (", ..." if len(rows) > SHOWN_ROWS else "")
+        reports.append(f"{len(rows)} of {len(Y)} examples (rows {shown}) break {constraints[i]!r}")
+    report = "; ".join(reports)
+    if on_violation == "refuse":
+        raise ValueError(
+            f"constraints must hold for all examples, but {report}."
+            ' Correct the labels or the constraint, or pass on_violation="drop" to go on without it.'
+        )
+    warnings.warn(f"{report}. Going on without what they break.", UserWarning, stacklevel=6)
+    return [one for i, one in enumerate(constraints) if i not in broken]
+
+
+def _check_measure(measure: Measure | AutoMeasure, rules: LabelsetRules) -> None:
+    """Raise ValueError where a maximum would have to be searched under constraints, which only a table can do."""
+    most = EngineOptions().max_table_labels
+    if rules.n_labels <= most or rules.listed is not None:
+        return
+    candidates = measure.list_candidates(rules.n_labels) if isinstance(measure, AutoMeasure) else [measure]
+    if any(one.form == "maximum" for one in candidates):
+        raise ValueError(
+            f"constraints go with a maximum over labels for up to {most} labels, where all labelsets are listed, got"
+            f" {rules.n_labels} labels and {measure!r}. Choose another measure, or list the labelsets with Allowed."
+        )
+
+
+def under_constraints(guarantee: Guarantee) -> Guarantee:
+    """Return what is proven where only labelsets that obey constraints are candidates.
+
+    A true labelset that obeys them is missed if and only if it would be missed without them, so the probability of
+    missing one is at most what it was.
+
+    Examples
+    --------
+    >>> from labelsure.predictions import as_promised
+    >>> plain = Guarantee("inductive", as_promised, "exchangeable examples", "Vovk et al. 2005")
+    >>> print(under_constraints(plain).sentence(0.1))
+    A region at significance 0.1 misses the true labelset with probability at most 0.1, for labelsets that obey the
+    constraints and exchangeable examples (Vovk et al. 2005). A true labelset that breaks a constraint is in no region.
+    """
+    remark = " ".join(filter(None, [guarantee.remark, MISSED]))
+    return replace(guarantee, conditions=partial(_conditions, guarantee), remark=remark)
+
+
+def _conditions(guarantee: Guarantee, significance: float) -> str:
+    return OBEYED + guarantee.conditions_at(significance)

@@ -1,0 +1,154 @@
+"""Constraints on labelsets as whole-number inequalities, and as what kernels and tables make of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from labelsure._core.labelset_bits import Words, decode, encode, labelset_keys, pack, unpack
+from labelsure._core.types import BoolArray, IntArray, LabelMatrix
+from labelsure.labelsets.arrays._counting import Inequality, count_solutions
+
+NOTHING: IntArray = np.empty(0, dtype=np.int64)
+
+
+class Rules(NamedTuple):
+    """C inequalities with E terms in all, as kernels take them.
+
+    Attributes
+    ----------
+    begin : (C + 1,)
+        Where the terms of each begin.
+    label, sign : (E,)
+        The labels, and 1 or -1.
+    most : (C,)
+        What the sum of the signs of labels that are on may be at most.
+    touch_begin, touching : (q + 1,), (E,)
+        For each label the inequalities that it is in, ``touching[touch_begin[j] : touch_begin[j + 1]]``.
+    place : (q,)
+        One object's: the position at which each label is flipped; below 0 for labels that are not.
+    """
+
+    begin: IntArray
+    label: IntArray
+    sign: IntArray
+    most: IntArray
+    touch_begin: IntArray
+    touching: IntArray
+    place: IntArray
+
+    @classmethod
+    def of(cls, inequalities: Sequence[Inequality], n_labels: int) -> "Rules":
+        """Return the arrays of some inequalities; none of them without labels."""
+        terms = [(c, j, sign) for c, one in enumerate(inequalities) for j, sign in _signs(one)]
+        of, label, sign = np.array(terms, dtype=np.int64).reshape(-1, 3).T.copy()
+        by_label = np.argsort(label, kind="stable")
+        return cls(
+            begin=np.searchsorted(of, np.arange(len(inequalities) + 1)),
+            label=label,
+            sign=sign,
+            most=np.array([one.most for one in inequalities], dtype=np.int64),
+            touch_begin=np.searchsorted(label[by_label], np.arange(n_labels + 1)),
+            touching=of[by_label],
+            place=np.full(n_labels, -1),
+        )
+
+    def allow(self, Y: LabelMatrix) -> BoolArray:
+        """Tell for each labelset whether it obeys all inequalities."""
+        return self._fit(Y[:, self.label] * self.sign)
+
+    def may_allow(self, words: Words) -> bool:
+        """Tell whether no inequality rules out all labelsets that differ from ``words`` in labels with places only."""
+        on = unpack(words[None], len(self.place))[:, self.label]
+        open_ones = self.place[self.label] >= 0
+        return bool(self._fit(np.where(open_ones, np.minimum(self.sign, 0), on * self.sign))[0])
+
+    def placed(self, label: IntArray) -> "Rules":
+        """Return the rules of one object whose labels are flipped in this order; others are not flipped."""
+        place = np.full_like(self.place, -1)
+        place[label] = np.arange(len(label))
+        return self._replace(place=place)
+
+    def _fit(self, terms: IntArray) -> BoolArray:
+        if not len(self.most):
+            return np.ones(len(terms), dtype=bool)
+        sums: IntArray = np.add.reduceat(terms, self.begin[:-1], axis=1)
+        return np.asarray((sums <= self.most).all(axis=1))
+
+
+def _signs(one: Inequality) -> list[tuple[int, int]]:
+    return sorted([*((j, 1) for j in one.plus), *((j, -1) for j in one.minus)])
+
+
+NO_RULES = Rules(np.zeros(1, dtype=np.int64), NOTHING, NOTHING, NOTHING, np.zeros(1, dtype=np.int64), NOTHING, NOTHING)
+
+
+@dataclass(eq=False)
+class LabelsetRules:
+    """All constraints on the labelsets of q labels, ready for engines.
+
+    Attributes
+    ----------
+    n_labels : int
+        How many there are.
+    inequalities : tuple of Inequality
+        What every labelset obeys.
+    listed : int8 array of shape (L, q) or None
+        The only labelsets there are, once each, where they are listed; kept in the order of their codes.
+
+    Examples
+    --------
+    >>> rules = LabelsetRules(3, (Inequality(frozenset([0, 1]), frozenset(), 1),))
+    >>> rules.n_allowed, rules.allow(np.array([[1, 1, 0], [1, 0, 1]])).tolist()
+    (6, [False, True])
+    """
+
+    n_labels: int
+    inequalities: tuple[Inequality, ...]
+    listed: LabelMatrix | None = None
+
+    def __post_init__(self) -> None:
+        self.rules = Rules.of(self.inequalities, self.n_labels)
+        if self.listed is not None:
+            allowed = self.listed[self.rules.allow(self.listed)]
+            self.listed = allowed[np.lexsort(tuple(pack(allowed).T))]
+
+    def allow(self, Y: LabelMatrix) -> BoolArray:
+        """Tell for each labelset whether it is allowed."""
+        if self.listed is None:
+            return self.rules.allow(Y)
+        return np.isin(labelset_keys(Y), labelset_keys(self.listed))
+
+    @cached_property
+    def allows_empty(self) -> bool:
+        """Whether the empty labelset is allowed."""
+        return bool(self.allow(np.zeros((1, self.n_labels), dtype=np.int8))[0])
+
+    @cached_property
+    def n_allowed(self) -> int:
+        """How many labelsets are allowed."""
+        if self.listed is not None:
+            return len(self.listed)
+        return count_solutions(self.inequalities, self.n_labels)
+
+    def n_candidates(self, *, allow_empty: bool) -> int:
+        """Return the same, the empty labelset counted only where it is a candidate."""
+        return self.n_allowed - (self.allows_empty and not allow_empty)
+
+    def labelsets(self) -> LabelMatrix:
+        """Return all labelsets that are allowed, in the order of their codes."""
+        return decode(np.flatnonzero(self.by_code), self.n_labels) if self.listed is None else self.listed
+
+    @cached_property
+    def by_code(self) -> BoolArray:
+        """Whether the labelset with each code is allowed, (2^q,)."""
+        allowed = np.zeros(2**self.n_labels, dtype=bool)
+        if self.listed is not None:
+            allowed[encode(self.listed)] = True
+        else:
+            from labelsure.labelsets.arrays._rule_kernels import mark_allowed
+
+            mark_allowed(self.rules, allowed)
+        return allowed

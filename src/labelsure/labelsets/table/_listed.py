@@ -1,0 +1,105 @@
+"""Answers where all candidates are listed: each is scored, whatever the number of labels and the kind of energy."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from labelsure._core.labelset_bits import pack
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure.labelsets.arrays._results import Answers, EngineOptions, Found, Members, RegionSize
+from labelsure.labelsets.arrays._weighing import Weighing
+
+
+@dataclass(eq=False)
+class ListAnswers(Answers):
+    """Answers about L listed labelsets.
+
+    Attributes
+    ----------
+    arrays : FoldArrays
+        The folds.
+    weighing : Weighing
+        How their counts become numerators.
+    candidates : int8 array of shape (L, q)
+        The labelsets, once each, in the order of their codes.
+    options : EngineOptions
+        How large blocks are.
+    n_jobs : int or None
+        Threads to work with.
+    """
+
+    arrays: FoldArrays
+    weighing: Weighing
+    candidates: LabelMatrix
+    options: EngineOptions
+    n_jobs: int | None
+
+    def __post_init__(self) -> None:
+        self.n_objects, self.n_labels = self.arrays.n_objects, self.arrays.n_labels
+        numbers = max(len(self.candidates), 1) * (self.arrays.n_folds + self.n_labels)
+        self.n_block = max(1, self.options.block_bytes // (8 * numbers))
+
+    def best(self, objects: IntArray, n_best: int) -> list[Found]:
+        """Return the ``n_best`` most plausible labelsets of each object."""
+        found: list[Found] = []
+        for numerators, totals in zip(*self._score(objects), strict=True):
+            order = np.lexsort((*pack(self.candidates).T, totals, -numerators))[:n_best]
+            found.append((numerators[order], self.candidates[order], None))
+        return found
+
+    def label_maxima(self, objects: IntArray) -> IntArray:
+        """Return the highest numerators of each object with each label off and on, (n, q, 2)."""
+        numerators, _ = self._score(objects)
+        maxima = np.zeros((len(objects), self.n_labels, 2), dtype=np.int64)
+        for j, value in np.ndindex(self.n_labels, 2):
+            maxima[:, j, value] = numerators[:, self.candidates[:, j] == value].max(axis=1, initial=0)
+        return maxima
+
+    def p_values(self, denominators: IntArray, empty: IntArray | None = None) -> FloatArray:
+        """Return the p-values of all candidates, (n, L), after one of the empty labelset where its numerator is given.
+
+        Parameters
+        ----------
+        denominators : int64 array of shape (n,)
+        empty : int64 array of shape (n,) or None
+            Numerators of an empty labelset that is not in the list.
+        """
+        return np.minimum(self._numerators(empty) / denominators[:, None], 1.0)
+
+    def label_masses(self, empty: IntArray | None = None) -> FloatArray:
+        """Return the share of the sum of all p-values that falls on labelsets with each label, (n, q)."""
+        numerators = self._numerators(empty).astype(np.float64)
+        with_label: FloatArray = numerators[:, numerators.shape[1] - len(self.candidates) :] @ self.candidates
+        return np.asarray(with_label / numerators.sum(axis=1)[:, None])
+
+    def _numerators(self, empty: IntArray | None) -> IntArray:
+        blocks = self.map_blocks(lambda objects: self._score(objects)[0], "p-values")
+        rows = np.concatenate([np.empty((0, len(self.candidates)), dtype=np.int64), *blocks])
+        return rows if empty is None else np.column_stack([empty, rows])
+
+    def count_members(self, smallest: IntArray) -> list[int]:
+        """Return the sizes of all regions."""
+        blocks = self.map_blocks(
+            lambda objects: (self._score(objects)[0] >= smallest[objects][:, None]).sum(axis=1), "region sizes"
+        )
+        return [size for block in blocks for size in block.tolist()]
+
+    def region_sizes(self, smallest: IntArray, *, rough: bool = False) -> list[RegionSize]:  # noqa: ARG002
+        """Return the sizes of all regions."""
+        return [RegionSize.counted(size) for size in self.count_members(smallest)]
+
+    def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
+        """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``, the most plausible first."""
+        ((numerators, labelsets, _),) = self.best(np.array([i]), len(self.candidates))
+        members = numerators >= smallest
+        yield labelsets[members], numerators[members]
+
+    def _score(self, objects: IntArray) -> tuple[IntArray, IntArray]:
+        """Return numerators and total scores, (n, L) each."""
+        Y, owners = np.tile(self.candidates, (len(objects), 1)), np.repeat(objects, len(self.candidates))
+        scores = self.arrays.scores(Y, owners)
+        numerators = self.weighing.of_scores(self.arrays.calibrations, scores, owners)
+        shape = len(objects), len(self.candidates)
+        return numerators.reshape(shape), scores.sum(axis=0).reshape(shape)
