@@ -342,3 +342,10 @@ def test_help_lists_the_words(run):
     shown = re.sub(r"-\n\s*", "-", run("compare", "--help").stdout)  # words may be cut at a hyphen
     for word in (*FIRST, *ADDED, *GUARANTEES, "gradient-boosting", "unseen", "--objects", "--json", "power:2+pairs"):
         assert word in shown
+
+
+def test_baseline_of_frequent_labelsets_is_in_the_table_unless_measures_are_named(tiny, capsys):
+    words = ["tiny", "--learners", "ml-knn", "--folds", "3", "--resplits", "1", "--confidence", "80"]
+    found = compare(tiny, *words)
+    assert {row.measure for row, _ in found} == {"posterior", "log-loss", "power", "power+pairs", "frequency"}
+    assert "frequency" in capsys.readouterr().out

@@ -22,7 +22,7 @@ from labelsure import (
     MLkNNClassifier,
     PowerMeasure,
 )
-from labelsure.measures import ForestMeasure
+from labelsure.measures import ForestMeasure, LogLossMeasure
 
 KINDS = [CrossConformalClassifier, InductiveConformalClassifier, FullConformalClassifier]
 BASE = MLkNNClassifier(3)
@@ -289,7 +289,7 @@ def test_training_labels_go_with_prefit_and_with_measures_that_need_them(data):
     with refuses("training_labels must hold only 0 and 1, got 2"):
         penalised.fit(X[10:], Y[10:], training_labels=Y[:10] + 1)
     penalised.fit(X[10:], Y[10:], training_labels=Y[:10])
-    forest = InductiveConformalClassifier(fitted, measure=ForestMeasure(n_estimators=1), prefit=True)
+    forest = InductiveConformalClassifier(fitted, measure=ForestMeasure(LogLossMeasure(), n_estimators=1), prefit=True)
     with refuses("ForestMeasure", "needs the objects themselves"):  # that the model was trained on: nobody knows them
         forest.fit(X[10:], Y[10:], training_labels=Y[:10])
 

@@ -81,6 +81,8 @@ RUBBISH = {
     "random_state": "rubbish",
     "n_jobs": 2,
     "max_fits": 10**9,
+    "constraints": 3,
+    "on_violation": "rubbish",
 }
 FITTED = {
     "cross": CrossConformalClassifier(Counting(), cv=4, smoothed=True, random_state=0),

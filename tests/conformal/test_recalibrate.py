@@ -30,7 +30,7 @@ MEASURES = [
     LogLossMeasure() + UnseenPenalty(2.0),
     MahalanobisMeasure() + HammingPenalty(),  # learns from outputs for the training part
     LabelWiseCombination(),
-    ForestMeasure(n_estimators=3),  # draws at random, and looks at objects
+    ForestMeasure(LogLossMeasure(), n_estimators=3),  # draws at random, and looks at objects
     None,
 ]
 
