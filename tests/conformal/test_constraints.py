@@ -59,7 +59,7 @@ def obedient(labelsets):
         InductiveConformalClassifier(BASE, random_state=0, weight=lambda X: 1 + (X[:, 0] > 0)),
         FullConformalClassifier(BASE, max_fits=None),
     ],
-    ids=repr,
+    ids=range(11),
 )
 @pytest.mark.filterwarnings("ignore:.*examples have no label")
 @pytest.mark.parametrize("constraint", [TREE, [Exactly(1, [0, 4])], "listed"], ids=["tree", "one of two", "listed"])
