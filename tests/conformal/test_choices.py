@@ -64,7 +64,6 @@ MONDRIAN = [
     ({"mondrian": 0, "measure": MahalanobisMeasure()}, "mondrian by one label .*without a square root.*Mahalanobis"),
     ({"mondrian": 0, "measure": MahalanobisMeasure() + HammingPenalty()}, "without a square root"),
     ({"mondrian": 0, "measure": AutoMeasure([PowerMeasure(), MahalanobisMeasure()])}, "without a square root"),
-    ({"mondrian": 0, "measure": "auto"}, "without a square root"),
 ]
 CROSS = [
     *[({"guarantee": name, "smoothed": True}, "smoothed=True goes with guarantee='cross' only") for name in GUARANTEES

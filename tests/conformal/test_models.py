@@ -60,9 +60,8 @@ def test_out_of_fold_outputs_are_of_models_that_had_not_seen_the_example():
     assert fold.out_of_fold_outputs.shape == (30, 3)
 
 
-def test_out_of_fold_outputs_need_two_examples():
-    with pytest.raises(ValueError, match="Out-of-fold outputs need at least 2 training examples, got 1"):
-        out_of_fold_outputs(Counting(), X[:1], Y[:1], seed=0)
+def test_out_of_fold_outputs_of_a_single_example_know_nothing():
+    assert out_of_fold_outputs(Counting(), X[:1], Y[:1], seed=0).tolist() == [[0.5] * Y.shape[1]]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

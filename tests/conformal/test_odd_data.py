@@ -213,14 +213,14 @@ def test_form_of_labels_does_not_matter(kind, form):
 def test_cv_may_be_a_splitter_or_an_iterable():
     X, Y = whole_numbers()
     splitter = KFold(4, shuffle=True, random_state=3)
-    expected = CrossConformalClassifier(MLkNNClassifier(3), cv=splitter).fit(X, Y)
+    expected = CrossConformalClassifier(MLkNNClassifier(3), cv=splitter, random_state=0).fit(X, Y)
     assert [fold.tolist() for fold in expected.fold_indices_] == [test.tolist() for _, test in splitter.split(X)]
     numbers = np.empty(24, dtype=int)
     for k, fold in enumerate(expected.fold_indices_):
         numbers[fold] = k
     as_lists = [(train.tolist(), test.tolist()) for train, test in splitter.split(X)]
     for cv in (PredefinedSplit(numbers), splitter.split(X), as_lists, iter(as_lists)):
-        model = CrossConformalClassifier(MLkNNClassifier(3), cv=cv).fit(X, Y)
+        model = CrossConformalClassifier(MLkNNClassifier(3), cv=cv, random_state=0).fit(X, Y)
         np.testing.assert_array_equal(model.predict_labelsets(X).p_values(), expected.predict_labelsets(X).p_values())
 
 

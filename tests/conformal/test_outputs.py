@@ -29,7 +29,7 @@ BASES = {
     "neighbours": KNeighborsClassifier(3),
     "logistic": OneVsRestClassifier(LogisticRegression()),
 }
-MEASURES = [None, PowerMeasure(2, pair_penalty=0.5)]
+MEASURES = [default_measure(Need.TRAINING_LABELS), PowerMeasure(2, pair_penalty=0.5)]
 
 
 @pytest.fixture

@@ -33,6 +33,7 @@ def tilted(X):
 
 def fit_cross(**options):
     """Return a fitted classifier, a predictor fed with its models' outputs, and those for new objects."""
+    options.setdefault("measure", LogLossMeasure() + UnseenPenalty())
     model = CrossConformalClassifier(Counting(), cv=4, random_state=0, **options).fit(X[:60], Y[:60])
     outputs, folds = np.empty((60, 3)), np.empty(60, dtype=int)
     for k, (rows, inner) in enumerate(zip(model.fold_indices_, model.models_, strict=True)):
@@ -43,6 +44,7 @@ def fit_cross(**options):
 
 
 def fit_inductive(**options):
+    options.setdefault("measure", LogLossMeasure() + UnseenPenalty())
     model = InductiveConformalClassifier(Counting(), random_state=0, **options).fit(X[:60], Y[:60])
     (inner,), (rows,) = model.models_, model.fold_indices_
     train = np.setdiff1d(np.arange(60), rows)

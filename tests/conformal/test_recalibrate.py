@@ -31,7 +31,6 @@ MEASURES = [
     MahalanobisMeasure() + HammingPenalty(),  # learns from outputs for the training part
     LabelWiseCombination(),
     ForestMeasure(LogLossMeasure(), n_estimators=3),  # draws at random, and looks at objects
-    None,
 ]
 
 
@@ -114,7 +113,9 @@ def test_weights_can_be_added_and_left_out():
 def test_choices_can_be_taken_back():
     """From a measure chosen by auto, smoothing and categories to the plain predictor."""
     start = {"measure": AutoMeasure([PowerMeasure(), PowerMeasure(1)], n_folds=2, n_objects=5), "smoothed": True}
-    assert_as_fresh(cross, start | {"mondrian": right}, {"measure": None, "smoothed": False, "mondrian": None})
+    assert_as_fresh(
+        cross, start | {"mondrian": right}, {"measure": PowerMeasure(), "smoothed": False, "mondrian": None}
+    )
 
 
 def test_training_parts_of_the_users_own_are_kept():

@@ -21,6 +21,7 @@ from labelsure import (
 )
 from labelsure.conformal import GUARANTEES
 from labelsure.conformal._guarantees import bound_by_size, bound_by_tournament
+from labelsure.measures import PowerMeasure
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label", "ignore:.*cannot be reached")
 
@@ -95,7 +96,7 @@ def test_bound_by_tournament_is_sharp_for_leave_one_out():
 def test_cross_sentence_names_the_smaller_bound_and_whom_it_is_for(data, n_folds, learners):
     """Which of the two bounds is smaller, and so what the learner must be like, depends on the level."""
     X, Y = data
-    model = cross(cv=n_folds).fit(X, Y)
+    model = cross(cv=n_folds, measure=PowerMeasure()).fit(X, Y)
     sizes = model.calibrator_.sizes
     for level, learner in zip((0.02, 0.1, 0.2), learners, strict=True):
         sentence = model.predict_labelsets(X[:2]).region(level).statement
@@ -120,7 +121,7 @@ def test_unequal_folds_promise_only_what_is_proven_of_them(data):
     sizes = [len(fold) for fold in folds]
     assert len(set(sizes)) > 5
     expected = min(bound_by_size(0.1, sizes), (0.2 * 61 - 1) / 31)
-    assert promised(statement(cross(cv=splits), data)) == pytest.approx(expected, abs=1e-3)
+    assert promised(statement(cross(cv=splits, measure=PowerMeasure()), data)) == pytest.approx(expected, abs=1e-3)
 
 
 def test_own_training_parts_promise_the_bound_by_size_alone(data):
@@ -284,3 +285,10 @@ def test_randomised_rules_reach_every_level(data, model):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert "cannot be reached" not in pred.region(0.001).statement
+
+
+def test_folds_that_share_models_promise_the_bound_by_size_alone(data):
+    """The tournament treats folds alike; the models that the default measure learns from leave out whole groups."""
+    sentence = statement(cross(cv=30), data)
+    assert promised(sentence) == pytest.approx(bound_by_size(0.1, [2] * 30), abs=1e-3)
+    assert "in 30 folds and any learner" in sentence

@@ -30,6 +30,7 @@ from labelsure.conformal._ready_outputs import SparseOutputs, compact_engine, ke
 from labelsure.conformal._rules import weigh_densities
 from labelsure.conformal._splits import Split
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
+from labelsure.estimators import LogitPool
 from labelsure.labelsets import Empty, EngineOptions, Fold, LabelsetEngine, make_engine
 from labelsure.measures import AutoMeasure, Measure, MeasureChoice, MeasureChoices, Need
 from labelsure.predictions import Guarantee, LabelsetPredictions
@@ -106,7 +107,9 @@ def gather_examples(
             None if weights is None else weights[rows],
         )
         fold = FoldExamples(model.outputs, Y[rows], X_fold, Y[train], outputs, trained_on, *of_fold)
-        if learned and model.shared is not None:
+        # pools learn weights from their whole training part, so what they say differs between the folds of a group
+        pooled = isinstance(getattr(model.model, "estimator", None), LogitPool)
+        if learned and model.shared is not None and not pooled:
             groups = model.shared.groups
             fold = replace(fold, group=int(groups[rows[0]]), outside=groups[train] != groups[rows[0]])
         folds.append(fold)

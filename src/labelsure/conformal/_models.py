@@ -248,9 +248,9 @@ def out_of_fold_outputs(
     estimator: Any, X: MatrixLike, Y: LabelMatrix, *, seed: int, metadata: Metadata = NO_METADATA
 ) -> FloatArray:
     """Return outputs for every example from a model that was trained neither on it nor on others of its group."""
+    outputs = np.full(Y.shape, 0.5)  # a single example leaves none to learn from: nothing is known of it
     if len(Y) < 2:
-        raise ValueError(f"Out-of-fold outputs need at least 2 training examples, got {len(Y)}.")
-    outputs = np.empty(Y.shape)
+        return outputs
     for split in _inner_splits(X, Y, seed, metadata):
         own = metadata.take(X, split.train)
         model = fit_model(estimator, _safe_indexing(X, split.train), Y[split.train], seed=seed, metadata=own)
