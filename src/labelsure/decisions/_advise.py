@@ -86,7 +86,7 @@ def advise(
     >>> advice.first.code
     'model.predict_labelsets(X_new).region(0.05)'
     >>> print(advice.first.words)
-    half of the regions hold at most 1 labelset, and 6 % of the labels are undecided
+    half of the regions hold at most 1 labelset, and 8 % of the labels are undecided
     """
     asked = sorted(float(check_significance(level)) for level in levels)
     if not asked:

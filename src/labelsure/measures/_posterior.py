@@ -90,7 +90,7 @@ class PosteriorMeasure(Measure):
     >>> measure = PosteriorMeasure(prior_exponent=1, marginals_share=1, temperature=1, intercepts=0)
     >>> measure = measure.fit([[1, 0], [1, 0], [0, 1], [0, 1]])
     >>> measure.scores([[0.5, 0.5]] * 2, [[1, 0], [1, 1]]).round(2)  # one label each in training: both are strange
-    array([0.8 , 3.09])
+    array([0.8, 3. ])
     """
 
     prior_exponent: float | None = None
