@@ -136,7 +136,7 @@ def fit_models(
     ]
     require = None if fitted is None else "sharedmem"
     parts = {} if shared is None else shared.splits
-    for seed, split in zip(shared_seeds, parts.values(), strict=False):
+    for seed, split in zip(shared_seeds[: len(parts)], parts.values(), strict=True):
         jobs.append(delayed(_fit_and_ask)(estimator, X, Y, split, seed=seed, metadata=metadata))
     done = run_jobs(jobs, n_jobs=n_jobs, description="fitting folds", total=len(jobs), require=require)
     folds = done[: len(splits)]

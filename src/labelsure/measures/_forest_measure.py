@@ -85,11 +85,9 @@ class ForestMeasure(Measure):
     To a search, labelsets with a share in P are overrides from the base plus a constant, looked at one by one. They
     take ``max_listed * (q + 8)`` bytes per object and fold.
 
-    What a joint model adds to the posterior was measured on two resplits each of yeast, emotions and scene with a pool
-    of three learners. Leaves of 3 examples with a share of 0.1 to 0.15 make yeast's regions 6 to 8 % smaller at 90 %
-    confidence and 4 to 6 % at 80 %, and leave those of emotions and scene as they are. Learned pairs of labels make
-    yeast's 2 to 5 % smaller at 90 % but 5 to 14 % larger at 95 %, and do nothing for the others; a learned cost of the
-    number of labels changes less than 2 % anywhere. So the leaves are here, and pairs and numbers are not.
+    The defaults come from trials with prototypes on yeast, emotions and scene: small leaves with a small share made
+    yeast's regions smaller and left the others as they were. Learned pairs of labels helped at some levels and hurt at
+    others, and a learned cost of the number of labels hardly mattered: so the leaves are here, and those are not.
 
     References
     ----------
