@@ -25,15 +25,16 @@ def test_table_pool_takes_missing_values_and_mixed_scales(data):
     X[:, 5] = np.nan  # nothing is known of it
     pool = table_pool(random_state=0).set_params(**SMALL).fit(X[:90], Y[:90])
     logits = pool.member_outputs(X[90:])
-    for m in range(3):
+    for m in range(4):
         assert roc_auc_score(Y[90:], logits[:, :, m]) > 0.6
 
 
-def test_kernel_member_does_not_depend_on_units(data):
+@pytest.mark.parametrize("member", [2, 3], ids=["kernel", "neighbours"])
+def test_members_of_distances_do_not_depend_on_units(data, member):
     X, Y = data
     pool = table_pool(random_state=0).set_params(**SMALL)
-    kernels = [clone(pool).fit(X * unit, Y).member_outputs(X * unit)[:, :, 2] for unit in (1.0, 1e6)]
-    np.testing.assert_allclose(kernels[0], kernels[1], atol=1e-4)
+    outputs = [clone(pool).fit(X * unit, Y).member_outputs(X * unit)[:, :, member] for unit in (1.0, 1e6)]
+    np.testing.assert_allclose(outputs[0], outputs[1], atol=1e-4)
 
 
 def test_table_pool_hands_sample_weights_to_all_members_with_and_without_routing(data):
@@ -45,7 +46,8 @@ def test_table_pool_hands_sample_weights_to_all_members_with_and_without_routing
     with config_context(enable_metadata_routing=True):
         routed = clone(pool).fit(X, Y, sample_weight=w)
     np.testing.assert_array_equal(routed.predict_proba(X), weighted.predict_proba(X))
-    differences = abs(weighted.member_outputs(X) - plain.member_outputs(X)).max(axis=(0, 1))
+    near = X + 0.1  # an object of training has itself for a neighbour, whatever it weighs
+    differences = abs(weighted.member_outputs(near) - plain.member_outputs(near)).max(axis=(0, 1))
     assert (differences > 1e-3).all()
 
 

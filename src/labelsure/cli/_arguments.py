@@ -19,7 +19,7 @@ LEARNERS = {
     "extra-trees": "extremely randomised trees, 200 trees",
     "gradient-boosting": "gradient boosting on histograms per label",
     "svm": "support vector machine with a Gaussian kernel per label",
-    "pool": "the pool for tables: trees, boosting and a kernel machine",
+    "pool": "the pool for tables: trees, boosting, a kernel machine and neighbours",
 }
 """What can follow --learners, and what it is."""
 
