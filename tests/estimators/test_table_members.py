@@ -58,7 +58,8 @@ def test_neighbours_refuse_rows_of_another_width(data):
 def test_ridge_probabilities_are_above_a_half_where_its_decisions_are_positive(data, n_labels):
     X, Y = data
     ridge = RidgeProbabilities(0.1).fit(X, Y[:, :n_labels])
-    decisions = clone(RidgeClassifier(0.1)).fit(X, Y[:, :n_labels]).decision_function(X).reshape(90, n_labels)
+    own = Y[:, 0] if n_labels == 1 else Y
+    decisions = clone(RidgeClassifier(0.1)).fit(X, own).decision_function(X).reshape(90, n_labels)
     probabilities = ridge.predict_proba(X)
     assert probabilities.shape == (90, n_labels)
     np.testing.assert_array_equal(probabilities > 0.5, decisions > 0)
