@@ -97,7 +97,7 @@ def fit_base(estimator: Any, X: MatrixLike, Y: LabelMatrixLike, **fit_params: An
 def _fit(estimator: Any, X: MatrixLike, Y: LabelMatrix, fit_params: dict[str, Any]) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataConversionWarning)  # one label is a matrix with one column, on purpose
-        # int64: products of int8 matrices overflow inside classifiers that count with them
+        # int64: in int8 classifiers cannot count, nor one-vs-rest number its labels, beyond 127
         return clone(estimator).fit(X, Y.astype(np.int64), **fit_params)
 
 
