@@ -290,7 +290,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         examples = gather_examples(X, Y, splits, models, measure, *looked_at, complete)
         if training is not None:
             examples = [replace(fold, **training) for fold in examples]
-        folds = tuple(calibrate(measure, examples, seeds=seeds, n_jobs=self.n_jobs))
+        folds = tuple(calibrate(measure, examples, seeds=seeds, n_jobs=self.n_jobs, rules=choices.known_rules))
         alone = complementary and not any(fold.shared for fold in models)
         self.groups_ = metadata.groups
         given = {"groups": self._groups_of_folds(), "n_incomplete": self.n_incomplete_}

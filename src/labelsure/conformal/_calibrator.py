@@ -31,7 +31,7 @@ from labelsure.conformal._rules import weigh_densities
 from labelsure.conformal._splits import Split
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
 from labelsure.estimators import LogitPool
-from labelsure.labelsets import Empty, EngineOptions, Fold, LabelsetEngine, make_engine
+from labelsure.labelsets import Empty, EngineOptions, Fold, LabelsetEngine, LabelsetRules, make_engine
 from labelsure.measures import AutoMeasure, Measure, MeasureChoice, MeasureChoices, Need
 from labelsure.predictions import Guarantee, LabelsetPredictions
 
@@ -117,7 +117,12 @@ def gather_examples(
 
 
 def calibrate(
-    measure: Measure | AutoMeasure, folds: Sequence[FoldExamples], *, seeds: Sequence[int], n_jobs: int | None = None
+    measure: Measure | AutoMeasure,
+    folds: Sequence[FoldExamples],
+    *,
+    seeds: Sequence[int],
+    n_jobs: int | None = None,
+    rules: LabelsetRules | None = None,
 ) -> list[CalibratedFold]:
     """Fit a copy of the measure on each training part and score the calibration examples with it.
 
@@ -131,12 +136,14 @@ def calibrate(
         One per fold, for whatever is drawn in it.
     n_jobs : int or None
         As in joblib; results do not depend on it.
+    rules : LabelsetRules or None
+        What a measure may be chosen by, see ``Choices.known_rules``.
     """
     for fold in folds:
         fold.check(measure)
     choices: Sequence[MeasureChoice | None] = [None] * len(folds)
     if isinstance(measure, AutoMeasure):
-        choices = choose_for_folds(measure, folds, seeds, n_jobs)
+        choices = choose_for_folds(measure, folds, seeds, n_jobs, rules)
     parts = zip(folds, seeds, choices, strict=True)
     jobs = (delayed(_calibrate_fold)(measure, fold, seed, choice) for fold, seed, choice in parts)
     return run_jobs(jobs, n_jobs=n_jobs, description="calibrating folds", total=len(folds))
