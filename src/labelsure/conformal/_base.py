@@ -12,6 +12,7 @@ from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrix
 from labelsure._core.validation import check_label_matrix, check_same_length, n_rows, read_labels, row_index_of
 from labelsure.conformal._calibrator import Calibrator, calibrate, gather_examples
 from labelsure.conformal._choices import Choices, check_choices
+from labelsure.conformal._groups import sizes_of_groups
 from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._incomplete import GapsMixin, Known
 from labelsure.conformal._metadata import NO_METADATA, Metadata, RoutingMixin
@@ -293,12 +294,10 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         folds = tuple(calibrate(measure, examples, seeds=seeds, n_jobs=self.n_jobs, rules=choices.known_rules))
         alone = complementary and not any(fold.shared for fold in models)
         self.groups_ = metadata.groups
-        given = {"groups": self._groups_of_folds(), "n_incomplete": self.n_incomplete_}
+        sizes = None if self.groups_ is None else sizes_of_groups(self.groups_, rows)
+        given = {"groups": sizes, "n_incomplete": self.n_incomplete_}
         self.calibrator_ = Calibrator(folds, choices, draw_seed, alone, self.label_names_, self.n_jobs, **given)
         return self
-
-    def _groups_of_folds(self) -> tuple[IntArray, ...] | None:
-        return None if self.groups_ is None else tuple(self.groups_[rows] for rows in self.fold_indices_)
 
     @property
     def measure_choices_(self) -> MeasureChoices | None:
