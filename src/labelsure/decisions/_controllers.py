@@ -71,7 +71,8 @@ class RecallController(Controller):
     - "any": the target, with larger sets. One fold is enough.
     - "cv-crc": the target, cross-validation conformal risk control [1]_: one threshold for all folds, one fold is
       enough. For folds of equal size and learners that do not look at the order of examples; takes at least
-      1 / (1 - target) - 1 folds.
+      1 / (1 - target) - 1 folds. The idea is theirs; the proof that the constants rest on is a reconstruction of our
+      own, in the docs under "Folds: what is proven".
 
     Unknown labels, NaN in ``y``: the classifier inside learns from the examples without any, and all calibrate. Chance
     must decide which labels of an object are known, treating them all alike, whatever their values.
