@@ -1,6 +1,7 @@
 """What pools of classifiers share: members side by side, their logits added up with learned weights."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -37,13 +38,14 @@ class Plan(NamedTuple):
     seed: int
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LogitPool(MetaClassifier):
     """Base of classifiers that add up the logits of their members."""
 
-    cv: Any
-    pseudo_examples: float
-    n_jobs: int | None
-    random_state: Any
+    cv: Any = 5
+    pseudo_examples: float = 4.0
+    n_jobs: int | None = None
+    random_state: Any = None
     _learned_last = "weights_"
 
     @abstractmethod
