@@ -81,7 +81,7 @@ class PosteriorMeasure(Measure):
     Under constraints log Z(x) still sums over all labelsets, so that p-values do not depend on them. Any function of
     the object may stand in its place without a loss of validity. Summing over the labelsets allowed instead changed
     mean sizes of regions by half a percent at most, up or down, on trees of 7 and 10 labels, one of scene's six labels,
-    and lists of the labelsets of emotions and yeast: the prior knows what does not occur.
+    and lists of the labelsets of emotions and yeast, with two learners and four random splits each.
 
     References
     ----------
