@@ -74,7 +74,7 @@ class Dataset:
 
     def __post_init__(self) -> None:
         X = sparse.csr_matrix(self.X, dtype=np.float64) if sparse.issparse(self.X) else np.asarray(self.X, np.float64)
-        # scikit-learn numbers labels in the type of Y (unique_labels): beyond 127 of them int8 would mix them up
+        # scikit-learn's label_binarize casts labels' numbers to the type of Y: beyond 127, int8 mixes labels up
         Y = check_label_matrix(self.Y).astype(np.int64)
         check_same_length(X, Y)
         features, labels = tuple(self.feature_names), tuple(self.label_names)
