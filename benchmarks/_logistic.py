@@ -53,7 +53,7 @@ def logistic_outputs(name: str) -> Outputs:
     calibration = np.empty(data.Y_train.shape)
     for k, ((_, held_out), (own, _)) in enumerate(zip(splits, parts, strict=True)):
         fold_of[held_out], calibration[held_out] = k, own
-    return Outputs(fold_of, calibration, data.Y_train, np.stack([new for _, new in parts]))
+    return Outputs(fold_of, calibration, data.Y_train.astype(np.int8), np.stack([new for _, new in parts]))
 
 
 def _fit_and_say(X: Array, Y: Array, objects: list[Array], n_labels: int) -> list[Array]:

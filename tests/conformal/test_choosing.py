@@ -26,6 +26,7 @@ from labelsure import (
     calibrate_outputs,
 )
 from labelsure.conformal._choosing import choose_measure, make_trial
+from labelsure.labelsets import Exactly
 from labelsure.measures import (
     ForestMeasure,
     HammingPenalty,
@@ -190,6 +191,32 @@ def test_measured_examples_come_alike_from_all_parts(n_objects):
     assert trial.objects.sum() == n_objects
     for _, rows in trial.folds:
         assert abs(trial.objects[rows].sum() - n_objects * len(rows) / 103) <= 1
+
+
+def test_candidates_are_compared_by_what_constraints_allow(one_of_five):
+    """A penalty for labelsets never seen pays only as long as these are candidates."""
+    auto = AutoMeasure([LogLossMeasure(), LogLossMeasure() + UnseenPenalty(2.0)], random_state=0)
+    free, bound = (cross(auto, constraints=known).fit(*one_of_five) for known in (None, Exactly(1, range(5))))
+    assert {repr(choice.measure) for choice in free.measure_choices_} == {repr(auto.candidates[1])}
+    assert {repr(choice.measure) for choice in bound.measure_choices_} == {repr(auto.candidates[0])}
+    outputs = MLkNNClassifier(3).fit(*one_of_five).predict_proba(one_of_five[0])
+    known = {"training_labels": one_of_five[1], "training_outputs": outputs, "constraints": Exactly(1, range(5))}
+    ready = calibrate_outputs(outputs, one_of_five[1], measure=auto, **known)
+    assert (ready.calibrator.measure_choices[0].sizes <= 5).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*break Exactly")
+def test_constraints_that_calibration_examples_may_drop_choose_nothing(one_of_five):
+    """Else the measure would depend on whether a calibration example breaks them."""
+    X, Y = one_of_five
+    broken = Y.copy()
+    broken[149] = 1
+    auto = AutoMeasure([LogLossMeasure(), LogLossMeasure() + UnseenPenalty(2.0)], random_state=0)
+    asked = {"cv": [(np.arange(100), np.arange(100, 150))], "constraints": Exactly(1, range(5)), "on_violation": "drop"}
+    kept, dropped = (cross(auto, **asked).fit(X, labels) for labels in (Y, broken))
+    assert kept.calibrator_.choices.constraints is not None
+    assert dropped.calibrator_.choices.constraints is None
+    assert_same_choice(kept.measure_choices_[0], dropped.measure_choices_[0])
 
 
 def test_sixty_examples_are_measured_where_there_are_more():

@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold
 
 from labelsure.conformal import _choosing
 from labelsure.conformal._choosing import Trial
-from labelsure.labelsets import FoldEngine, RegionSize
+from labelsure.labelsets import FoldEngine, Implies, RegionSize, compile_constraints
 from labelsure.measures import (
     ForestMeasure,
     LogLossMeasure,
@@ -33,14 +33,17 @@ class Uneven(PowerMeasure):
         return self
 
 
-def make_trial(*, n=40, empty=True, X=None, seed=0):
+def make_trial(*, n=40, empty=True, X=None, seed=0, rules=None):
     rng = np.random.default_rng(seed)
     labels = (rng.random((n, 3)) < 0.5).astype(np.int8)
+    if rules is not None:
+        labels[:, 1] |= labels[:, 0]
     if not empty:
         labels[~labels.any(axis=1), 1] = 1
     outputs = rng.integers(0, 9, size=(n, 3)) / 8  # powers of eighths are whole numbers of every unit used here
     objects = rng.random(n) < 0.6
-    return Trial(labels, outputs, X, list(KFold(4, shuffle=True, random_state=1).split(labels)), objects, LEVELS, 7)
+    folds = list(KFold(4, shuffle=True, random_state=1).split(labels))
+    return Trial(labels, outputs, X, folds, objects, LEVELS, 7, rules)
 
 
 def slow_region_bits(candidate, trial):
@@ -57,7 +60,8 @@ def slow_region_bits(candidate, trial):
         for level in trial.levels:
             members = 0
             for labelset in product((0, 1), repeat=trial.labels.shape[1]):
-                if any(labelset) or not trial.labels.any(axis=1).all():
+                obeys = trial.rules is None or labelset[0] <= labelset[1]
+                if obeys and (any(labelset) or not trial.labels.any(axis=1).all()):
                     own = score_of(fitted[fitted[i, "fold"]], trial, i, labelset)
                     members += Fraction(int((scores >= own).sum()) + 1, len(scores) + 1) > level
             sizes.append(log2(max(members, 1)))
@@ -76,8 +80,9 @@ def score_of(measure, trial, i, labelset):
     ids=["power", "unseen", "uneven units", "pairs"],
 )
 @pytest.mark.parametrize("empty", [True, False])
-def test_region_bits_are_those_of_all_labelsets_looked_at(candidate, empty):
-    trial = make_trial(empty=empty)
+@pytest.mark.parametrize("rules", [None, compile_constraints([Implies(0, 1)], 3)], ids=["free", "constrained"])
+def test_region_bits_are_those_of_all_labelsets_looked_at(candidate, empty, rules):
+    trial = make_trial(empty=empty, rules=rules)
     bits = trial.region_bits(candidate)
     assert bits.shape == (trial.objects.sum(), 2)
     np.testing.assert_array_equal(bits, slow_region_bits(candidate, trial))

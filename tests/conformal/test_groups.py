@@ -118,6 +118,34 @@ def test_statements_of_other_groups_promise_nothing(options, groups):
     assert "no smaller bound is proven" in statement
 
 
+def test_groups_that_train_count_too_where_all_must_be_of_one_size():
+    """Ten groups of three calibrate, or thirty of one, but others have two or four: so may new ones."""
+    for size in (3, 1):
+        groups = np.concatenate([np.arange(30) // size, 30 + np.repeat(np.arange(20), [2, 4] * 10)])
+        model = CrossConformalClassifier(Counting(), cv=[(np.arange(30, 90), np.arange(30))], measure=PowerMeasure())
+        wise = LabelWiseConformalClassifier(Counting(), cv=[(np.arange(30, 90), np.arange(30))])
+        for pred in (
+            model.fit(X, Y, groups=groups).predict_labelsets(X[:2]),
+            wise.fit(X, Y, groups=groups).predict_labels(X[:2]),
+        ):
+            assert "at most 1, for exchangeable groups" in pred.region(0.1).statement
+
+
+def test_statement_of_groups_without_the_empty_labelset_asks_for_labels():
+    model = InductiveConformalClassifier(Counting(), random_state=0, calibration_size=10, empty="exclude")
+    statement = model.fit(X, Y, groups=GROUPS).calibrator_.guarantee.sentence(0.1)
+    assert "groups of 3 examples each, all with at least one label, 10 of which calibrate" in statement
+
+
+def test_draws_that_rule_out_labelsets_at_any_level_have_no_least_level():
+    """With guarantee="exact" a region may be small at any level; other rules cannot go below one example's share."""
+    model = CrossConformalClassifier(Counting(), cv=3, measure=PowerMeasure(), random_state=0).fit(X, Y, groups=GROUPS)
+    assert "cannot be reached" in model.predict_labelsets(X).region(0.001).statement
+    exact = model.recalibrate(X, Y, guarantee="exact").predict_labelsets(X).region(0.001)
+    assert "cannot be reached" not in exact.statement
+    assert model.recalibrate(X, Y, guarantee="exact").calibrator_.guarantee.vacuous_below is None
+
+
 def test_statements_of_folds_of_groups_promise_nothing():
     model = CrossConformalClassifier(Counting(), cv=3, measure=PowerMeasure(), random_state=0).fit(X, Y, groups=GROUPS)
     assert "no smaller bound" in model.predict_labelsets(X[:2]).region(0.1).statement

@@ -4,6 +4,8 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from labelsure.datasets import Dataset, DatasetError
 from labelsure.datasets._dataset import join_split
@@ -28,7 +30,17 @@ def test_parts_of_a_dataset_are_its_first_and_last_rows(form):
     assert [part.tolist() for part in dense] == [[[0, 1], [2, 3]], [[4, 5]]]
     assert (data.Y_train.tolist(), data.Y_test.tolist()) == ([[1, 0, 1], [0, 0, 0]], [[1, 1, 1]])
     assert (data.train.tolist(), data.test.tolist()) == ([0, 1], [2])
-    assert data.Y.dtype == np.int8
+    assert data.Y.dtype == np.int64
+
+
+def test_one_vs_rest_tells_more_than_127_labels_of_a_dataset_apart():
+    """Label j is on for objects j and j + 1; label_binarize numbers labels in the type of Y, and int8 ends at 127."""
+    n_labels = 140
+    Y = np.eye(n_labels, dtype=np.int8) | np.eye(n_labels, k=-1, dtype=np.int8)
+    names = tuple(f"l{j}" for j in range(n_labels))
+    data = make(X=np.eye(n_labels), Y=Y, feature_names=names, label_names=names, n_train=n_labels)
+    model = OneVsRestClassifier(DecisionTreeClassifier(random_state=0)).fit(data.X_train, data.Y_train)
+    np.testing.assert_array_equal(model.predict(data.X), Y)
 
 
 def test_dataset_is_frozen_and_survives_pickling():

@@ -47,7 +47,7 @@ def test_benchmark_set_has_the_size_its_readme_states(load, name):
     assert (data.X_train.shape, data.X_test.shape) == ((n_train, n_features), (n_test, n_features))
     assert (data.Y_train.shape, data.Y_test.shape) == ((n_train, n_labels), (n_test, n_labels))
     assert data.X.dtype == np.float64
-    assert data.Y.dtype == np.int8
+    assert data.Y.dtype == np.int64
     assert sparse.issparse(data.X) == (name not in DENSE)
     assert len(set(data.feature_names)) == n_features
 

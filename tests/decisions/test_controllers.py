@@ -1,6 +1,8 @@
 """Recall, precision and cover under control around classifiers: as scikit-learn users see them."""
 
+import inspect
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -51,6 +53,14 @@ def test_controllers_pass_the_checks_of_scikit_learn_but_for_those_declared(kind
     expected = expected_failed_checks(estimator)
     results = check_estimator(estimator, expected_failed_checks=expected, on_fail=None)
     assert_fails_only_where_declared(results, expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_controllers_take_only_the_estimator_by_position_and_document_all_they_take(kind):
+    taken = inspect.signature(kind).parameters
+    documented = re.findall(r"^    (\w[\w, ]*)(?: :|$)", kind.__doc__.split("---\n")[1].split("\n\n")[0], re.M)
+    assert sorted(taken) == sorted(kind().get_params()) == sorted(", ".join(documented).split(", "))
+    assert [name for name, one in taken.items() if one.kind is not one.KEYWORD_ONLY] == ["estimator"]
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,18 @@ def assert_proven(kind, merge, target, n_trials, seed, learner="neighbours"):
 
 
 @pytest.mark.parametrize("kind", [RecallController, CoverController])
+def test_least_number_of_folds_for_one_threshold_is_enough_where_nothing_is_missed(kind):
+    """With K + 1 = 1 / alpha the further fold takes up the whole level: the known examples must miss nothing."""
+    X, Y = draw_examples(np.random.default_rng(0), 40)
+    model = kind(Knowing(), target=0.8, cv=4, merge="cv-crc", random_state=0).fit(X, Y)
+    assert model.reached_
+    assert (model.predict(X) >= Y).all()
+    assert "labelsure's own proof" in model.statement_
+    with pytest.raises(ValueError, match=r"at least 4 folds for target=0\.8, got cv=3"):
+        kind(Knowing(), target=0.8, cv=3, merge="cv-crc").fit(X, Y)
+
+
+@pytest.mark.parametrize("kind", [RecallController, CoverController])
 def test_expected_loss_of_folds_is_at_most_what_is_proven(kind):
     """20 data sets; a correct rule fails with probability at most 1e-4 (normal approximation)."""
     means = {merge: assert_proven(kind, merge, 0.6, 20, seed=0) for merge in MERGES}

@@ -193,6 +193,14 @@ def test_own_calibration_examples_are_refused_where_they_are_known(model, option
         own_examples(model.fit(X[:300], Y[:300]), **options)
 
 
+def test_own_calibration_examples_that_belong_together_are_refused():
+    """Pages of one document are no exchangeable examples; groups of one example each are."""
+    model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0)
+    own_examples(model.fit(X[:300], Y[:300], groups=np.arange(300)))
+    with pytest.raises(ValueError, match="from_fit goes without groups"):
+        own_examples(model.fit(X[:300], Y[:300], groups=np.arange(300) // 3))
+
+
 def test_other_examples_than_those_of_fit_are_noticed():
     model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(X[:300], Y[:300])
     with pytest.raises(ValueError, match="from_fit takes the 300 examples that fit was given, got 150"):

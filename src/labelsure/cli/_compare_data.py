@@ -103,7 +103,7 @@ def load_pooled(
     return PooledData(
         data.name,
         _one_hot(data),
-        data.Y,
+        data.Y.astype(np.int8),
         n_train=n_train if max_train is None else min(n_train, max_train),
         n_test=n_test,
         n_sized=n_test if max_sized is None else min(n_test, max_sized),

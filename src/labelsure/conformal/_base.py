@@ -6,20 +6,20 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import clone
 
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_same_length, n_rows, read_labels, row_index_of
 from labelsure.conformal._calibrator import Calibrator, calibrate, gather_examples
 from labelsure.conformal._choices import Choices, check_choices
+from labelsure.conformal._groups import sizes_of_groups
 from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._incomplete import GapsMixin, Known
 from labelsure.conformal._metadata import NO_METADATA, Metadata, RoutingMixin
 from labelsure.conformal._models import check_estimator, fit_models, outputs_of_models, tags_of
 from labelsure.conformal._splits import Split
 from labelsure.conformal._updating import check_one_fold, extend_calibrator
-from labelsure.estimators import MultiLabelMixin
+from labelsure.estimators import MetaClassifier
 from labelsure.measures import AutoMeasure, Measure, MeasureChoices, Need
 from labelsure.predictions import LabelsetPredictions
 
@@ -27,17 +27,11 @@ CHOICES = ("guarantee", "smoothed", "empty", "mondrian", "weight", "constraints"
 """Parameters that say how calibration examples are counted; not every classifier has all of them."""
 
 
-class WrappingClassifier(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
-    """Base of all classifiers here: another classifier inside.
-
-    X is handed to the classifier inside as it is, so whatever that accepts (DataFrames for a ColumnTransformer,
-    sparse matrices, lists of texts, NaN) is accepted here, and refused where it refuses it.
-    """
+class WrappingClassifier(MetaClassifier):
+    """Base of all classifiers here: another classifier inside."""
 
     estimator: Any
     n_jobs: int | None
-    _learned_last: str
-    """What every fit learns last: one that failed half-way does not count."""
 
     def _check_fit(
         self, X: MatrixLike, y: LabelMatrixLike, label_names: Sequence[str] | None, *, prefit: bool = False
@@ -50,27 +44,6 @@ class WrappingClassifier(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
         self.n_labels_ = labels.shape[1]
         self.classes_ = [np.array([0, 1]) for _ in range(self.n_labels_)]
         return X, labels
-
-    def _check_objects(self, X: MatrixLike, *, reset: bool = False) -> MatrixLike:
-        """Return objects whose rows can be counted and chosen; to predict, with the features that fit has seen."""
-        if not reset:
-            check_is_fitted(self, self._learned_last)
-        if hasattr(X, "toarray") and hasattr(X, "tocsr"):
-            X = X.tocsr()
-        elif getattr(X, "ndim", 2) == 0 or not hasattr(X, "__len__") or isinstance(X, str | bytes):
-            raise ValueError(f"X must have one row per object, got {X!r}.")
-        if n_rows(X) == 0:
-            raise ValueError(f"X must have at least one row, got shape {getattr(X, 'shape', (0,))}.")
-        if not reset and hasattr(self, "n_features_in_") and getattr(X, "ndim", 2) == 1:
-            raise ValueError(
-                f"X must have {self.n_features_in_} columns, one per feature, got an array of shape {X.shape}."
-                " Reshape your data: X.reshape(1, -1) is a single object."
-            )
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        return X
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, self._learned_last)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -318,15 +291,13 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         examples = gather_examples(X, Y, splits, models, measure, *looked_at, complete)
         if training is not None:
             examples = [replace(fold, **training) for fold in examples]
-        folds = tuple(calibrate(measure, examples, seeds=seeds, n_jobs=self.n_jobs))
+        folds = tuple(calibrate(measure, examples, seeds=seeds, n_jobs=self.n_jobs, rules=choices.known_rules))
         alone = complementary and not any(fold.shared for fold in models)
         self.groups_ = metadata.groups
-        given = {"groups": self._groups_of_folds(), "n_incomplete": self.n_incomplete_}
+        sizes = None if self.groups_ is None else sizes_of_groups(self.groups_, rows)
+        given = {"groups": sizes, "n_incomplete": self.n_incomplete_}
         self.calibrator_ = Calibrator(folds, choices, draw_seed, alone, self.label_names_, self.n_jobs, **given)
         return self
-
-    def _groups_of_folds(self) -> tuple[IntArray, ...] | None:
-        return None if self.groups_ is None else tuple(self.groups_[rows] for rows in self.fold_indices_)
 
     @property
     def measure_choices_(self) -> MeasureChoices | None:

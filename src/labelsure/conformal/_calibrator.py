@@ -21,7 +21,7 @@ from labelsure.conformal._choices import Choices
 from labelsure.conformal._choosing import choose_for_folds, seed_of
 from labelsure.conformal._constraints import SPARSE_CONSTRAINTS, under_constraints
 from labelsure.conformal._examples import FoldExamples
-from labelsure.conformal._groups import state_groups
+from labelsure.conformal._groups import GroupSizes, state_groups
 from labelsure.conformal._guarantees import GUARANTEES, Merging, state_guarantee
 from labelsure.conformal._incomplete import add_incomplete
 from labelsure.conformal._models import FoldModel, run_jobs
@@ -31,7 +31,7 @@ from labelsure.conformal._rules import weigh_densities
 from labelsure.conformal._splits import Split
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
 from labelsure.estimators import LogitPool
-from labelsure.labelsets import Empty, EngineOptions, Fold, LabelsetEngine, make_engine
+from labelsure.labelsets import Empty, EngineOptions, Fold, LabelsetEngine, LabelsetRules, make_engine
 from labelsure.measures import AutoMeasure, Measure, MeasureChoice, MeasureChoices, Need
 from labelsure.predictions import Guarantee, LabelsetPredictions
 
@@ -117,7 +117,12 @@ def gather_examples(
 
 
 def calibrate(
-    measure: Measure | AutoMeasure, folds: Sequence[FoldExamples], *, seeds: Sequence[int], n_jobs: int | None = None
+    measure: Measure | AutoMeasure,
+    folds: Sequence[FoldExamples],
+    *,
+    seeds: Sequence[int],
+    n_jobs: int | None = None,
+    rules: LabelsetRules | None = None,
 ) -> list[CalibratedFold]:
     """Fit a copy of the measure on each training part and score the calibration examples with it.
 
@@ -131,12 +136,14 @@ def calibrate(
         One per fold, for whatever is drawn in it.
     n_jobs : int or None
         As in joblib; results do not depend on it.
+    rules : LabelsetRules or None
+        What a measure may be chosen by, see ``Choices.known_rules``.
     """
     for fold in folds:
         fold.check(measure)
     choices: Sequence[MeasureChoice | None] = [None] * len(folds)
     if isinstance(measure, AutoMeasure):
-        choices = choose_for_folds(measure, folds, seeds, n_jobs)
+        choices = choose_for_folds(measure, folds, seeds, n_jobs, rules)
     parts = zip(folds, seeds, choices, strict=True)
     jobs = (delayed(_calibrate_fold)(measure, fold, seed, choice) for fold, seed, choice in parts)
     return run_jobs(jobs, n_jobs=n_jobs, description="calibrating folds", total=len(folds))
@@ -186,8 +193,8 @@ class Calibrator:
         Threads, as in joblib.
     options : EngineOptions or None
         Limits of time and memory of the engine.
-    groups : tuple of int64 arrays or None
-        Of each fold, the groups of its calibration examples, where examples belong together.
+    groups : GroupSizes or None
+        How large groups are, where examples belong together.
     n_incomplete : int
         How many examples do not calibrate because some of their labels are unknown.
     strangest : tuple of bool
@@ -206,7 +213,7 @@ class Calibrator:
     label_names: tuple[str, ...] | None = None
     n_jobs: int | None = None
     options: EngineOptions | None = None
-    groups: tuple[IntArray, ...] | None = None
+    groups: GroupSizes | None = None
     n_incomplete: int = 0
     strangest: tuple[bool, ...] = field(init=False)
     scores: tuple[IntArray, ...] = field(init=False)
@@ -265,9 +272,8 @@ class Calibrator:
         """What is proven about regions."""
         if self.groups is not None:
             unlike = (self.choices.taxonomy, self.choices.weight, self.choices.smoothed or None)
-            of_groups = state_groups(
-                self.groups, plain=all(choice is None for choice in unlike) and not self.n_incomplete
-            )
+            plain = unlike == (None,) * 3 and not self.n_incomplete and self.choices.guarantee != "exact"
+            of_groups = state_groups(self.groups, plain=plain, with_labels=self.choices.empty == "exclude")
             if of_groups is not None:
                 return self._add_conditions(of_groups)
         sizes, name = [self.sizes], self.choices.guarantee

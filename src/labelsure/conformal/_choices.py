@@ -12,6 +12,7 @@ from labelsure._core.validation import check_choice, n_rows
 from labelsure.conformal._constraints import check_constraints
 from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._taxonomy import ByLabel, Categories, Taxonomy, check_objects, check_taxonomy
+from labelsure.labelsets import LabelsetRules
 from labelsure.measures import AutoMeasure, Measure, MeasureSum, Need, default_measure
 
 WITHOUT_WEIGHT = {
@@ -42,6 +43,9 @@ class Choices:
         What labelsets obey.
     on_violation : str
         What to do with constraints that examples break: "refuse" or "drop".
+    known_rules : LabelsetRules or None
+        The constraints that measures may be chosen by: none that calibration examples might have dropped, for then
+        these would choose.
     """
 
     guarantee: str = "cross"
@@ -51,6 +55,7 @@ class Choices:
     weight: Callable[[MatrixLike], Any] | None = None
     constraints: Any = None
     on_violation: str = "refuse"
+    known_rules: LabelsetRules | None = None
 
     def look_at(
         self, X: MatrixLike, Y: LabelMatrix, calibration: Any = slice(None)
@@ -145,7 +150,8 @@ def check_choices(
             empty=asked.empty,
             measure=measure,
         )
-    return replace(asked, smoothed=smoothed, taxonomy=taxonomy, constraints=rules), measure
+    known_rules = rules if asked.on_violation == "refuse" else None
+    return replace(asked, smoothed=smoothed, taxonomy=taxonomy, constraints=rules, known_rules=known_rules), measure
 
 
 def _check_no_root(measure: Measure | AutoMeasure, n_labels: int) -> None:

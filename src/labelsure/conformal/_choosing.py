@@ -15,7 +15,7 @@ from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.conformal._examples import FoldExamples
 from labelsure.conformal._models import run_jobs
-from labelsure.labelsets import Fold, RegionSize, make_engine
+from labelsure.labelsets import Fold, LabelsetRules, RegionSize, make_engine
 from labelsure.measures import MANY_LABELS, AutoMeasure, ForestMeasure, Measure, MeasureChoice, MeasureSum, Need
 
 N_OBJECTS = 60
@@ -23,31 +23,39 @@ N_OBJECTS = 60
 
 
 def choose_for_folds(
-    recipe: AutoMeasure, folds: Sequence[FoldExamples], seeds: Sequence[int], n_jobs: int | None
+    recipe: AutoMeasure,
+    folds: Sequence[FoldExamples],
+    seeds: Sequence[int],
+    n_jobs: int | None,
+    rules: LabelsetRules | None = None,
 ) -> list[MeasureChoice]:
-    """Return what each fold chooses by its training part.
+    """Return what each fold chooses by its training part, and by the rules that labelsets are known to obey.
 
     Folds of a group choose once, by the training examples that none of them calibrates with.
     """
     groups = [-k - 1 if fold.group is None else fold.group for k, fold in enumerate(folds)]
     first = {group: groups.index(group) for group in groups}
-    jobs = (delayed(_choose_by_fold)(recipe, folds[k], seeds[k]) for k in first.values())
+    jobs = (delayed(_choose_by_fold)(recipe, folds[k], seeds[k], rules) for k in first.values())
     chosen = run_jobs(jobs, n_jobs=n_jobs, description="choosing measures", total=len(first))
     by_group = dict(zip(first, chosen, strict=True))
     return [by_group[group] for group in groups]
 
 
-def _choose_by_fold(recipe: AutoMeasure, fold: FoldExamples, seed: int) -> MeasureChoice:
+def _choose_by_fold(recipe: AutoMeasure, fold: FoldExamples, seed: int, rules: LabelsetRules | None) -> MeasureChoice:
     labels, outputs, objects = fold.training_labels, fold.training_outputs, fold.training_objects
     assert labels is not None  # the recipe needs both
     assert outputs is not None
     rows = np.arange(len(labels)) if fold.outside is None else np.flatnonzero(fold.outside)
     objects = None if objects is None else _safe_indexing(objects, rows)
-    return choose_measure(set_missing_seeds(clone(recipe), seed), labels[rows], outputs[rows], objects)
+    return choose_measure(set_missing_seeds(clone(recipe), seed), labels[rows], outputs[rows], objects, rules)
 
 
 def choose_measure(
-    recipe: AutoMeasure, labels: LabelMatrix, outputs: FloatArray, X: MatrixLike = None
+    recipe: AutoMeasure,
+    labels: LabelMatrix,
+    outputs: FloatArray,
+    X: MatrixLike = None,
+    rules: LabelsetRules | None = None,
 ) -> MeasureChoice:
     """Try all candidates of a recipe out on a training part, and return which one is chosen, and the reasons.
 
@@ -59,10 +67,12 @@ def choose_measure(
         The training part, best with outputs of models that had not seen the example.
     X : array-like of n rows or None
         The objects; without them, candidates that need them are left out.
+    rules : LabelsetRules or None
+        What the labelsets of a region obey. Whether they hold must not have been read off calibration examples.
     """
     if len(labels) < 2:
         raise ValueError(f"AutoMeasure needs at least 2 training examples to choose by, got {len(labels)}.")
-    return choose(recipe.list_candidates(labels.shape[1]), make_trial(recipe, labels, outputs, X))
+    return choose(recipe.list_candidates(labels.shape[1]), make_trial(recipe, labels, outputs, X, rules))
 
 
 def seed_of(recipe: AutoMeasure) -> int:
@@ -71,7 +81,9 @@ def seed_of(recipe: AutoMeasure) -> int:
     return int(state) if isinstance(state, Integral) else draw_seeds(state, 1)[0]
 
 
-def make_trial(recipe: AutoMeasure, labels: LabelMatrix, outputs: FloatArray, X: MatrixLike) -> "Trial":
+def make_trial(
+    recipe: AutoMeasure, labels: LabelMatrix, outputs: FloatArray, X: MatrixLike, rules: LabelsetRules | None = None
+) -> "Trial":
     """Return the trial that a recipe asks for."""
     from sklearn.model_selection import KFold
 
@@ -82,7 +94,7 @@ def make_trial(recipe: AutoMeasure, labels: LabelMatrix, outputs: FloatArray, X:
     spread = np.concatenate([rng.permutation(rows) for _, rows in folds])
     objects = np.zeros(len(labels), dtype=bool)
     objects[spread[np.arange(n_objects) * len(labels) // n_objects]] = True
-    return Trial(labels, outputs, X, folds, objects, recipe.levels(), seed)
+    return Trial(labels, outputs, X, folds, objects, recipe.levels(), seed, rules)
 
 
 def choose(candidates: Sequence[Measure], trial: "Trial") -> MeasureChoice:
@@ -126,6 +138,8 @@ class Trial:
         The significance levels.
     seed : int
         For measures that draw at random.
+    rules : LabelsetRules or None
+        What the labelsets of a region obey.
     parts : dict
         Candidates, or parts of sums, with fitted copies of them, by identity and fold.
     """
@@ -137,6 +151,7 @@ class Trial:
     objects: np.ndarray[tuple[int], np.dtype[np.bool_]]
     levels: Sequence[Fraction]
     seed: int
+    rules: LabelsetRules | None = None
     parts: dict[tuple[int, int], tuple[Measure, Measure]] = field(default_factory=dict)
 
     @property
@@ -198,7 +213,7 @@ class Trial:
         n_objects = fold.energy.n_objects
         # one engine for all levels: setting one up costs more than asking it
         everyone = fold.take(np.tile(np.arange(n_objects), len(self.levels)))
-        engine = make_engine([everyone], empty="ordinary" if self.allow_empty else "excluded")
+        engine = make_engine([everyone], empty="ordinary" if self.allow_empty else "excluded", constraints=self.rules)
         smallest = np.repeat([engine.at_level(level)[1][0] for level in self.levels], n_objects)
         sizes = engine.region_sizes(smallest, rough=engine.n_labels > MANY_LABELS)
         return np.array([_bits(size) for size in sizes]).reshape(len(self.levels), n_objects).T

@@ -10,8 +10,9 @@ groups, then one of its examples; given the bag of groups, the new example is su
 distribution that is at least as strange as it is a valid p-value, and with f_k the share of group k that is, so is the
 larger :math:`p_H = (\sum_k f_k + 1) / (M + 1)` [1]_ [2]_. From :math:`p \le \varepsilon` follows
 :math:`\sum_k f_k \le (\varepsilon (M s + 1) - 1) / s`, that is :math:`p_H \le \varepsilon + (1 - \varepsilon)
-(1 - 1/s) / (M + 1)`. Groups of different sizes, folds, smoothing and categories have no such bound: a few large groups
-may outvote the others. One example per group, drawn at random, is exchangeable with the new one again.
+(1 - 1/s) / (M + 1)`. That takes new groups of s examples too, so it is claimed only where all groups have as many,
+those that train as well. Groups of different sizes, folds, smoothing and categories have no such bound: a few large
+groups may outvote the others. One example per group, drawn at random, is exchangeable with the new one again.
 
 .. [1] Dunn, R., Wasserman, L., Ramdas, A. (2023). Distribution-free prediction sets for two-layer hierarchical models.
    Journal of the American Statistical Association 118, 2491-2502.
@@ -21,7 +22,7 @@ may outvote the others. One example per group, drawn at random, is exchangeable 
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -75,45 +76,67 @@ def check_apart(splits: Sequence[Any], groups: IntArray | None) -> None:
             )
 
 
-def sizes_of_groups(groups: Sequence[IntArray]) -> list[IntArray]:
-    """Return how many calibration examples each group has in each fold.
+class GroupSizes(NamedTuple):
+    """How many examples groups have.
+
+    Attributes
+    ----------
+    all_groups : int64 array
+        All that there are, those that only train too: new ones may be as large.
+    calibrating : tuple of int64 arrays
+        Those of each fold, examples that calibrate counted.
+    """
+
+    all_groups: IntArray
+    calibrating: tuple[IntArray, ...]
+
+
+def sizes_of_groups(groups: IntArray, folds: Sequence[IntArray]) -> GroupSizes:
+    """Return the sizes of groups, given the group of each example and the rows that calibrate in each fold.
 
     Examples
     --------
-    >>> [sizes.tolist() for sizes in sizes_of_groups([np.array([3, 1, 3])])]
-    [[1, 2]]
+    >>> sizes_of_groups(np.array([0, 1, 0, 2]), [np.array([0, 1, 2])])
+    GroupSizes(all_groups=array([2, 1, 1]), calibrating=(array([2, 1]),))
     """
-    return [np.unique(of_fold, return_counts=True)[1].astype(np.int64) for of_fold in groups]
+    parts = [groups, *(groups[rows] for rows in folds)]
+    everyone, *of_folds = (np.unique(part, return_counts=True)[1].astype(np.int64) for part in parts)
+    return GroupSizes(everyone, tuple(of_folds))
 
 
-def state_groups(groups: Sequence[IntArray], *, plain: bool) -> Guarantee | None:
-    """Return what is proven where calibration examples come in groups; None where every group has one.
+def state_groups(sizes: GroupSizes, *, plain: bool, with_labels: bool = False) -> Guarantee | None:
+    """Return what is proven where examples come in groups; None where every group has one.
 
     Parameters
     ----------
-    groups : sequence of int64 arrays
-        Of each fold, the groups of its calibration examples.
+    sizes : GroupSizes
+        How many examples the groups have.
     plain : bool
-        Whether p-values are the shares of all calibration examples: neither smoothed nor within categories.
+        Whether p-values are the shares of all calibration examples: neither smoothed nor within categories, and no
+        draw decides about regions.
+    with_labels : bool
+        Whether the empty labelset is no candidate.
 
     Examples
     --------
-    >>> print(state_groups([np.array([0, 0, 1, 1, 2, 2, 3, 3])], plain=True).sentence(0.2))
+    >>> groups = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
+    >>> print(state_groups(sizes_of_groups(groups, [np.arange(8)]), plain=True).sentence(0.2))
     A region at significance 0.2 misses the true labelset with probability at most 0.28, for exchangeable groups of 2
     examples each, 4 of which calibrate, and an object drawn at random from a new group (Dunn, Wasserman, Ramdas 2023;
     Lee, Barber, Willett 2023).
     """
-    sizes = sizes_of_groups(groups)
-    if all((of_fold == 1).all() for of_fold in sizes):
+    if (sizes.all_groups == 1).all():
         return None
-    n_examples = sum(map(len, groups))
-    least = Fraction(1, n_examples + 1)
-    if not plain or len(sizes) > 1 or len(set(sizes[0].tolist())) > 1:
-        return Guarantee("groups", _nothing, UNEQUAL, PROVED_BY, "", least if plain else None, n_examples)
-    size, n_groups = int(sizes[0][0]), len(sizes[0])
+    n_examples = int(np.concatenate(sizes.calibrating).sum())
+    least = Fraction(1, n_examples + 1) if plain else None
+    found = np.unique(np.concatenate([sizes.all_groups, *sizes.calibrating]))
+    if not plain or len(sizes.calibrating) > 1 or len(found) > 1:
+        return Guarantee("groups", _nothing, UNEQUAL, PROVED_BY, "", least, n_examples)
+    size, n_groups = int(found[0]), len(sizes.calibrating[0])
+    each = ", all with at least one label" if with_labels else ""
     conditions = (
-        f"exchangeable groups of {size} examples each, {n_groups} of which calibrate, and an object drawn at random"
-        " from a new group"
+        f"exchangeable groups of {size} examples each{each}, {n_groups} of which calibrate, and an object drawn at"
+        " random from a new group"
     )
     bound = partial(bound_by_groups, size=size, n_groups=n_groups)
     return Guarantee("groups", bound, conditions, PROVED_BY, "", least, n_examples)

@@ -12,6 +12,7 @@ from labelsure._core.types import IntArray, LabelMatrixLike, MatrixLike
 from labelsure._core.unknown import split_unknown
 from labelsure._core.validation import check_label_matrix, check_same_length, row_index_of
 from labelsure.conformal._base import WrappingClassifier
+from labelsure.conformal._groups import sizes_of_groups
 from labelsure.conformal._incomplete import GapsMixin
 from labelsure.conformal._label_wise_outputs import LabelCalibration, predict_values
 from labelsure.conformal._metadata import RoutingMixin
@@ -159,8 +160,7 @@ class LabelWiseConformalClassifier(RoutingMixin, GapsMixin, WrappingClassifier):
         models = fit_models(self.estimator, X, marked, parts, seeds=seeds, needs=[], **given)
         self.models_, self.fold_indices_ = [fold.model for fold in models], [split.calibration for split in splits]
         self.smoothed_ = bool(self.smoothed)
-        numbers = metadata.groups
-        self.groups_ = None if numbers is None else [numbers[rows] for rows in self.fold_indices_]
+        self.groups_ = metadata.groups
         complementary = all(len(split.train) + len(split.calibration) == len(Y) for split in splits)
         self.complementary_ = complementary and known is None and not any(fold.shared for fold in models)
         self.calibrated_ = [
@@ -214,7 +214,7 @@ class LabelWiseConformalClassifier(RoutingMixin, GapsMixin, WrappingClassifier):
             label_names=self.label_names_,
             index=row_index_of(X),
             complementary=self.complementary_,
-            groups=self.groups_,
+            groups=None if self.groups_ is None else sizes_of_groups(self.groups_, self.fold_indices_),
         )
 
     def predict(self, X: MatrixLike) -> IntArray:

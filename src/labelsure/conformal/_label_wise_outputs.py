@@ -19,7 +19,7 @@ from labelsure._core.validation import (
     check_same_length,
     row_index_of,
 )
-from labelsure.conformal._groups import state_groups
+from labelsure.conformal._groups import GroupSizes, state_groups
 from labelsure.conformal._guarantees import state_guarantee
 from labelsure.conformal._ready_outputs import keys_of, read_per_fold, rows_of_folds
 from labelsure.conformal._updating import check_one_fold
@@ -114,7 +114,7 @@ def predict_values(
     label_names: Sequence[str] | None,
     index: Any = None,
     complementary: bool = True,
-    groups: Sequence[IntArray] | None = None,
+    groups: GroupSizes | None = None,
 ) -> LabelWisePredictions:
     """Return the p-values of each label's values for new objects.
 
@@ -132,8 +132,8 @@ def predict_values(
         That of the objects.
     complementary : bool
         Whether each fold's model was trained on all other examples.
-    groups : sequence of int64 arrays or None
-        The groups of the folds' calibration examples, where examples belong together.
+    groups : GroupSizes or None
+        How large groups are, where examples belong together.
     """
     scores = [score_values(fold_outputs) for fold_outputs in outputs]
     weights = [fold.weigh(of_values, draws) for fold, of_values in zip(folds, scores, strict=True)]

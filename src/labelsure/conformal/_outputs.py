@@ -239,7 +239,8 @@ def calibrate_outputs(
         )
         for of_fold, part in zip(rows, training, strict=True)
     ]
-    calibrated = tuple(calibrate(measure, examples, seeds=[seed] * len(rows), n_jobs=n_jobs))
+    seeds = [seed] * len(rows)
+    calibrated = tuple(calibrate(measure, examples, seeds=seeds, n_jobs=n_jobs, rules=choices.known_rules))
     calibrator = Calibrator(calibrated, choices, draw_seed, folds is not None, names, n_jobs)
     return OutputsPredictor(calibrator, fold_numbers, n_labels, default_output)
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from labelsure._core.optional import import_optional
-from labelsure._core.types import IntArray, LabelMatrix
+from labelsure._core.types import IntArray
 from labelsure._core.validation import check_label_matrix, check_same_length
 from labelsure.datasets._errors import DatasetError, shown
 from labelsure.datasets._tokens import parse_number
@@ -30,7 +30,7 @@ class Dataset:
     X : ndarray or csr_matrix of shape (n_objects, n_features)
         Features as float64, the training part first; sparse if the file is. Missing values are NaN.
     Y : ndarray of shape (n_objects, n_labels)
-        Zeros and ones as int8: row i holds the labels of object i.
+        Zeros and ones as int64: row i holds the labels of object i.
     feature_names, label_names : sequence of str
         The names of the columns, in the order of the columns of the file.
     n_train : int
@@ -65,7 +65,7 @@ class Dataset:
 
     name: str
     X: Features
-    Y: LabelMatrix
+    Y: IntArray
     feature_names: tuple[str, ...]
     label_names: tuple[str, ...]
     n_train: int
@@ -74,7 +74,8 @@ class Dataset:
 
     def __post_init__(self) -> None:
         X = sparse.csr_matrix(self.X, dtype=np.float64) if sparse.issparse(self.X) else np.asarray(self.X, np.float64)
-        Y = check_label_matrix(self.Y)
+        # scikit-learn's label_binarize casts labels' numbers to the type of Y: beyond 127, int8 mixes labels up
+        Y = check_label_matrix(self.Y).astype(np.int64)
         check_same_length(X, Y)
         features, labels = tuple(self.feature_names), tuple(self.label_names)
         if X.ndim != 2 or (X.shape[1], Y.shape[1]) != (len(features), len(labels)):
@@ -108,12 +109,12 @@ class Dataset:
         return self.X[self.n_train :]
 
     @property
-    def Y_train(self) -> LabelMatrix:
+    def Y_train(self) -> IntArray:
         """The labels of the training part."""
         return self.Y[: self.n_train]
 
     @property
-    def Y_test(self) -> LabelMatrix:
+    def Y_test(self) -> IntArray:
         """The labels of the test part."""
         return self.Y[self.n_train :]
 

@@ -88,7 +88,7 @@ def read_mulan(arff_path: str | PathLike[str], labels: str | PathLike[str] | Ite
     return Dataset(
         name=path.stem,
         X=table[:, feature_columns],
-        Y=(Y if isinstance(Y, np.ndarray) else Y.toarray()).astype(np.int8),
+        Y=Y if isinstance(Y, np.ndarray) else Y.toarray(),
         feature_names=tuple(feature.name for feature in features),
         label_names=tuple(header.attributes[column].name for column in label_columns),
         n_train=Y.shape[0],

@@ -37,7 +37,7 @@ def yeast_from_river() -> Dataset | None:
     return Dataset(
         name="yeast",
         X=np.ascontiguousarray(table[:, :N_FEATURES], dtype=np.float64),
-        Y=table[:, N_FEATURES:].astype(np.int8),
+        Y=table[:, N_FEATURES:],
         feature_names=tuple(names[:N_FEATURES]),
         label_names=tuple(names[N_FEATURES:]),
         n_train=table.shape[0] - N_TEST,

@@ -2,10 +2,11 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -28,21 +29,26 @@ from labelsure.decisions._risk_control import check_probability
 from labelsure.decisions._unknown import add_assumption, check_some_known
 
 
+@dataclass(eq=False, repr=False)  # scikit-learn compares and prints
 class Controller(WrappingClassifier):
     """Base of classifiers that predict sets of labels with a promise about them.
 
     The fitted state is ``models_`` and ``predictors_``, one of each per fold: outputs in, labels out.
     """
 
-    target: float
-    calibration_size: float | int
-    prefit: bool
+    estimator: Any = None
+    _: KW_ONLY
+    target: float = 0.9
+    calibration_size: float | int = 0.3
+    prefit: bool = False
+    random_state: Any = None
+    n_jobs: int | None = None
 
     _learned_last = "statement_"
     _fallback = "all labels are predicted"
     _claim = ""
     _uses_unknown = True
-    _spare: Callable[[Any, Any, Any, int], Any]
+    _spare: ClassVar[Any]
     """From a predictor and its examples to one for which some more examples may lose everything."""
 
     @abstractmethod

@@ -1,5 +1,6 @@
 """Recall, precision and cover under control around any classifier: the estimators."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +13,7 @@ from labelsure.decisions._recall import control_recall, spare_recall
 from labelsure.decisions._risk_control import ThresholdPredictor
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RecallController(Controller):
     r"""Predicts labels with an expected recall of at least ``target``, around any classifier.
 
@@ -25,17 +27,8 @@ class RecallController(Controller):
         As in :class:`CrossConformalClassifier`; already fitted where ``prefit`` is set.
     target : float, default=0.9
         The recall to be reached, strictly between 0 and 1. An object without labels counts as recall 1.
-    method : {"crc", "rcps"}, default="crc"
-        In expectation, or, for a part held out, with probability 1 - ``delta`` over calibration sets.
-    delta, bound : default=None
-        For "rcps", as in :func:`control_recall`.
     calibration_size : float or int, default=0.3
         The share, or the number, of training examples held out for calibration.
-    cv : int, splitter, iterable of (train, calibration) index pairs or None, default=None
-        None holds out ``calibration_size``. Else folds as in :class:`CrossConformalClassifier`, which must not be
-        chosen by the labels: stratified folds are not covered by the proofs.
-    merge : {"random", "majority", "any", "cv-crc"}, default="random"
-        How many folds have to predict a label, and so what is proven; see Notes.
     prefit : bool, default=False
         Whether the estimator is fitted already: then ``fit`` only calibrates, with all the data it gets, which must
         not have been used to fit the estimator.
@@ -44,6 +37,15 @@ class RecallController(Controller):
         which belong to the object: see :class:`CrossConformalClassifier`.
     n_jobs : int or None, default=None
         Folds fitted in parallel; results do not depend on it.
+    method : {"crc", "rcps"}, default="crc"
+        In expectation, or, for a part held out, with probability 1 - ``delta`` over calibration sets.
+    delta, bound : default=None
+        For "rcps", as in :func:`control_recall`.
+    cv : int, splitter, iterable of (train, calibration) index pairs or None, default=None
+        None holds out ``calibration_size``. Else folds as in :class:`CrossConformalClassifier`, which must not be
+        chosen by the labels: stratified folds are not covered by the proofs.
+    merge : {"random", "majority", "any", "cv-crc"}, default="random"
+        How many folds have to predict a label, and so what is proven; see Notes.
 
     Attributes
     ----------
@@ -69,7 +71,8 @@ class RecallController(Controller):
     - "any": the target, with larger sets. One fold is enough.
     - "cv-crc": the target, cross-validation conformal risk control [1]_: one threshold for all folds, one fold is
       enough. For folds of equal size and learners that do not look at the order of examples; takes at least
-      1 / (1 - target) - 1 folds.
+      1 / (1 - target) - 1 folds. The idea is theirs; the proof that the constants rest on is a reconstruction of our
+      own, in the docs under "Folds: what is proven".
 
     Unknown labels, NaN in ``y``: the classifier inside learns from the examples without any, and all calibrate. Chance
     must decide which labels of an object are known, treating them all alike, whatever their values.
@@ -94,35 +97,14 @@ class RecallController(Controller):
     examples (conformal risk control: Angelopoulos, Bates, Fisch, Lei, Schuster 2024).
     """
 
+    method: str = "crc"
+    delta: float | None = None
+    bound: str | None = None
+    cv: Any = None
+    merge: str = "random"
+
     _claim = "The expected recall of a new object is at least {target:g}, an object without labels counting as recall 1"
     _spare = staticmethod(spare_recall)
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        target: float = 0.9,
-        method: str = "crc",
-        delta: float | None = None,
-        bound: str | None = None,
-        calibration_size: float | int = 0.3,
-        cv: Any = None,
-        merge: str = "random",
-        prefit: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.target = target
-        self.method = method
-        self.delta = delta
-        self.bound = bound
-        self.calibration_size = calibration_size
-        self.cv = cv
-        self.merge = merge
-        self.prefit = prefit
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _check_parameters(self) -> Fraction:
         target = check_target(self.target)
@@ -139,6 +121,7 @@ class RecallController(Controller):
         return control_recall(outputs, Y, target=self.target, **asked)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PrecisionController(Controller):
     """Predicts labels with a mean precision of at least ``target``, with high probability, around any classifier.
 
@@ -152,8 +135,6 @@ class PrecisionController(Controller):
         As in :class:`CrossConformalClassifier`; already fitted where ``prefit`` is set.
     target : float, default=0.9
         The precision to be reached, strictly between 0 and 1. An empty set counts as precise.
-    delta, thresholds, correction, bound
-        As in :func:`control_precision`.
     calibration_size : float or int, default=0.3
         The share, or the number, of training examples held out for calibration.
     prefit : bool, default=False
@@ -163,6 +144,8 @@ class PrecisionController(Controller):
         For the split, and for every ``random_state`` inside the estimator that is None.
     n_jobs : int or None, default=None
         Handed on; there is one model.
+    delta, thresholds, correction, bound
+        As in :func:`control_precision`.
 
     Attributes
     ----------
@@ -187,32 +170,12 @@ class PrecisionController(Controller):
     1.8 labels an object, mean precision 0.84
     """
 
-    _fallback = "no label is predicted"
+    delta: float = 0.1
+    thresholds: Any = 101
+    correction: str = "fixed-sequence"
+    bound: str = "betting"
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        target: float = 0.9,
-        delta: float = 0.1,
-        thresholds: Any = 101,
-        correction: str = "fixed-sequence",
-        bound: str = "betting",
-        calibration_size: float | int = 0.3,
-        prefit: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.target = target
-        self.delta = delta
-        self.thresholds = thresholds
-        self.correction = correction
-        self.bound = bound
-        self.calibration_size = calibration_size
-        self.prefit = prefit
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _fallback = "no label is predicted"
 
     def _check_parameters(self) -> Fraction:
         self._calibrate(*DRY_RUN)
@@ -223,6 +186,7 @@ class PrecisionController(Controller):
         return control_precision(outputs, Y, **{name: getattr(self, name) for name in names})
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CoverController(Controller):
     """Predicts few labels that hold all true ones with probability ``target``, around any classifier.
 
@@ -232,11 +196,11 @@ class CoverController(Controller):
         As in :class:`CrossConformalClassifier`; already fitted where ``prefit`` is set.
     target : float, default=0.9
         The probability that no true label is left out, strictly between 0 and 1.
+    calibration_size, prefit, random_state, n_jobs, cv, merge
+        As in :class:`RecallController`.
     form : {"count", "chance", "threshold"}, default="count"
         Where labels are cut off, see :func:`control_cover`: after the same number k for every object, after as many as
         the object needs, or at an output.
-    calibration_size, cv, merge, prefit, random_state, n_jobs
-        As in :class:`RecallController`.
 
     Attributes
     ----------
@@ -263,32 +227,13 @@ class CoverController(Controller):
     7 labels hold all true ones of 0.89 of the objects
     """
 
+    form: str = "count"
+    cv: Any = None
+    merge: str = "random"
+
     _claim = "All true labels of a new object are among the labels predicted with probability at least {target:g}"
     _uses_unknown = False
     _spare = staticmethod(spare_cover)
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        target: float = 0.9,
-        form: str = "count",
-        calibration_size: float | int = 0.3,
-        cv: Any = None,
-        merge: str = "random",
-        prefit: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.target = target
-        self.form = form
-        self.calibration_size = calibration_size
-        self.cv = cv
-        self.merge = merge
-        self.prefit = prefit
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _check_parameters(self) -> Fraction:
         self._calibrate(*DRY_RUN)

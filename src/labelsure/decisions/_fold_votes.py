@@ -19,19 +19,20 @@ those that miss some label.
   than :math:`2 \bar L`, and its expectation at most :math:`2 \alpha`. In practice it is near :math:`\alpha`.
 - "any": labels that some fold predicts. The loss is at most that of every fold: at most :math:`\alpha`, without a draw,
   and with larger sets.
-- "cv-crc" (Cohen, Park, Simeone, Shamai 2024): one threshold for all folds, from the losses of all n = K m examples,
-  each under the model that had not seen it,
+- "cv-crc", after Cohen, Park, Simeone, Shamai (2024): one threshold for all folds, from the losses of all n = K m
+  examples, each under the model that had not seen it,
 
   .. math:: \sum_i L_i(\lambda) + m \le \alpha (n + m),
 
   and the labels that some fold predicts with it. Expected loss at most :math:`\alpha`, for folds of m examples each,
-  drawn at random, and a learner that does not look at the order of its training examples. Why: add to the new object
-  m - 1 more as a further fold, and let every pair of folds have a model that neither trained. With the sets that any
-  of an example's K models predicts, let :math:`\lambda^*` be the strictest threshold with a mean loss of at most
+  drawn at random, and a learner that does not look at the order of its training examples. The argument is our own
+  reconstruction, not quoted from their paper, and the rule has the constants that it proves. Add to the new object
+  m - 1 more as a further fold, and let every pair of folds have a model that neither trained. With the sets that any of
+  an example's K models predicts, let :math:`\lambda^*` be the strictest threshold with a mean loss of at most
   :math:`\alpha` over all n + m examples. It treats them all alike, so the new object's expected loss under it is at
   most :math:`\alpha`. The losses that are known are of single models, hence at least as large, and m stands for the
   most that the further fold can lose: the threshold chosen is no stricter than :math:`\lambda^*`. Since m / (n + m) =
-  1 / (K + 1), it takes more than :math:`1 / \alpha - 1` folds to say anything; "any" pays 1 / (m + 1) instead.
+  1 / (K + 1), it takes at least :math:`1 / \alpha - 1` folds to say anything; "any" pays 1 / (m + 1) instead.
 """
 
 import math
@@ -55,7 +56,7 @@ CONDITIONS = {
     "any": "for exchangeable examples and folds that were not chosen by their labels (conformal risk control in each of"
     " {K} folds: Angelopoulos, Bates, Fisch, Lei, Schuster 2024; labels that any of them predicts)",
     "cv-crc": "for exchangeable examples and a learner that does not look at their order (cross-validation conformal"
-    " risk control with {K} folds: Cohen, Park, Simeone, Shamai 2024)",
+    " risk control with {K} folds: after Cohen, Park, Simeone, Shamai 2024; constants as in labelsure's own proof)",
 }
 
 

@@ -118,9 +118,9 @@ class ReviewSelector:
             for objects like those with a known label, and for all where it does not depend on the object either.
         from_fit : bool, default=False
             Whether ``X`` and ``y`` are all that the model's ``fit`` was given, and the part of it that calibrated the
-            model is to serve once more. For an :class:`InductiveConformalClassifier` without ``mondrian`` and
-            ``weight`` and sureness by "gap" or "outputs" only: there neither the best labelset nor sureness depends on
-            calibration examples. All others need fresh examples.
+            model is to serve once more. For an :class:`InductiveConformalClassifier` without ``mondrian``, ``weight``
+            and ``groups``, and sureness by "gap" or "outputs" only: there neither the best labelset nor sureness
+            depends on calibration examples. All others need fresh examples.
         """
         check_model(self.model)
         known = names_of_labels(self.model)  # else as the examples call them
@@ -207,6 +207,11 @@ def _own_examples(model: Any, kind: Sureness, X: MatrixLike, Y: LabelMatrix) -> 
         raise ValueError(
             "from_fit goes without mondrian and weight: with the one the best labelset depends on the examples that"
             f" calibrated the model, with the other new objects are not like them. {fresh}"
+        )
+    if model.calibrator_.guarantee.name == "groups":
+        raise ValueError(
+            "from_fit goes without groups: of examples that belong together, a few groups may outvote the others."
+            " Pass one fresh example per group, without from_fit."
         )
     if len(Y) != model.n_examples_ or n_rows(X) != model.n_examples_:
         raise ValueError(f"from_fit takes the {model.n_examples_} examples that fit was given, got {len(Y)}.")

@@ -1,7 +1,7 @@
 """Multi-label classifiers of the paper, pools, and the adapter through which any classifier gives outputs."""
 
 from labelsure.estimators._adapter import FittedBase, fit_base, outputs_of
-from labelsure.estimators._base import MultiLabelMixin
+from labelsure.estimators._base import MetaClassifier
 from labelsure.estimators._bpmll import BPMLLClassifier
 from labelsure.estimators._label_by_label import fit_known, learner_of_one_label
 from labelsure.estimators._members import check_sample_weight, weight_params
@@ -20,7 +20,7 @@ __all__ = [
     "MLNBClassifier",
     "MLRBFClassifier",
     "MLkNNClassifier",
-    "MultiLabelMixin",
+    "MetaClassifier",
     "PooledClassifier",
     "RecalibratedClassifier",
     "check_sample_weight",

@@ -97,7 +97,7 @@ def fit_base(estimator: Any, X: MatrixLike, Y: LabelMatrixLike, **fit_params: An
 def _fit(estimator: Any, X: MatrixLike, Y: LabelMatrix, fit_params: dict[str, Any]) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataConversionWarning)  # one label is a matrix with one column, on purpose
-        # int64: products of int8 matrices overflow inside classifiers that count with them
+        # int64: beyond 127 products of int8 matrices overflow, and label_binarize mixes labels up (see Dataset)
         return clone(estimator).fit(X, Y.astype(np.int64), **fit_params)
 
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_label_matrix, check_number, check_same_length
+from labelsure._core.validation import check_label_matrix, check_number, check_same_length, n_rows
 
 
 class MultiLabelMixin(ClassifierMixin):
@@ -23,6 +23,41 @@ class MultiLabelMixin(ClassifierMixin):
         tags.classifier_tags = replace(tags.classifier_tags, multi_class=False, multi_label=True)
         tags.input_tags.sparse = True
         return tags
+
+
+class MetaClassifier(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
+    """Base of the classifiers around other classifiers.
+
+    X is handed to those inside as it is, so whatever they accept (DataFrames for a ColumnTransformer, sparse matrices,
+    lists of texts, NaN) is accepted here, and refused where one of them refuses it.
+    """
+
+    _learned_last: str
+    """What every fit learns last: one that failed half-way does not count."""
+
+    def _check_objects(self, X: MatrixLike, *, reset: bool = False, learned: str | None = None) -> MatrixLike:
+        """Return objects whose rows can be counted and chosen; to predict, with the features that fit has seen.
+
+        ``learned`` is what must be there to predict, where that is not all that fit learns.
+        """
+        if not reset:
+            check_is_fitted(self, learned or self._learned_last)
+        if hasattr(X, "toarray") and hasattr(X, "tocsr"):
+            X = X.tocsr()
+        elif getattr(X, "ndim", 2) == 0 or not hasattr(X, "__len__") or isinstance(X, str | bytes):
+            raise ValueError(f"X must have one row per object, got {X!r}.")
+        if n_rows(X) == 0:
+            raise ValueError(f"X must have at least one row, got shape {getattr(X, 'shape', (0,))}.")
+        if not reset and hasattr(self, "n_features_in_") and getattr(X, "ndim", 2) == 1:
+            raise ValueError(
+                f"X must have {self.n_features_in_} columns, one per feature, got an array of shape {X.shape}."
+                " Reshape your data: X.reshape(1, -1) is a single object."
+            )
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return X
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, self._learned_last)
 
 
 class MultiLabelClassifier(MultiLabelMixin, BaseEstimator):

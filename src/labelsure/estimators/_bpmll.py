@@ -1,5 +1,6 @@
 """BP-MLL: a neural network that learns to rank the labels, and where to cut the ranking."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ CUT_MARGIN = 0.1
 """How far outside the outputs the lowest and the highest candidate for a cut lie."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BPMLLClassifier(MultiLabelClassifier):
     r"""Backpropagation for multi-label learning: one hidden layer trained to put labels on above labels off.
 
@@ -87,22 +89,12 @@ class BPMLLClassifier(MultiLabelClassifier):
            [0, 1, 1]])
     """
 
-    def __init__(
-        self,
-        *,
-        hidden_fraction: float = 0.2,
-        learning_rate: float = 0.05,
-        n_epochs: int = 100,
-        weight_decay: float = 0.1,
-        shuffle: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.hidden_fraction = hidden_fraction
-        self.learning_rate = learning_rate
-        self.n_epochs = n_epochs
-        self.weight_decay = weight_decay
-        self.shuffle = shuffle
-        self.random_state = random_state
+    hidden_fraction: float = 0.2
+    learning_rate: float = 0.05
+    n_epochs: int = 100
+    weight_decay: float = 0.1
+    shuffle: bool = True
+    random_state: Any = None
 
     def fit(self, X: MatrixLike, Y: LabelMatrixLike) -> Self:
         """Train the network, then learn where to cut its outputs.

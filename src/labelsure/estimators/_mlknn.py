@@ -1,5 +1,6 @@
 """ML-kNN: the labels of the nearest neighbours, counted and read with Bayes' rule."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ MAX_BATCH_VALUES = 2**23
 """Numbers held at once in a table of distances or of coordinate differences: 64 MiB."""
 
 
+@dataclass(eq=False, repr=False)
 class MLkNNClassifier(MultiLabelClassifier):
     r"""Multi-label k-nearest neighbours (ML-kNN).
 
@@ -80,9 +82,9 @@ class MLkNNClassifier(MultiLabelClassifier):
     [[0.2, 0.75], [0.8, 0.818]]
     """
 
-    def __init__(self, n_neighbors: int = 10, *, smoothing: float = 1.0) -> None:
-        self.n_neighbors = n_neighbors
-        self.smoothing = smoothing
+    n_neighbors: int = 10
+    _: KW_ONLY
+    smoothing: float = 1.0
 
     def fit(self, X: MatrixLike, Y: LabelMatrixLike) -> Self:
         """Count the labels among the neighbours of every training example.

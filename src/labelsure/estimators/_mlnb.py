@@ -1,5 +1,6 @@
 """ML-NB: naive Bayes per label on principal components that a genetic search picks."""
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -17,6 +18,7 @@ SMALLEST_VARIANCE = 1e-9
 """The least variance that a label may have in a component, relative to the component of largest variance."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MLNBClassifier(MultiLabelClassifier):
     r"""Multi-label naive Bayes with feature selection by principal components and a genetic search.
 
@@ -84,22 +86,12 @@ class MLNBClassifier(MultiLabelClassifier):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        component_fraction: float = 0.3,
-        population_size: int = 20,
-        n_generations: int = 100,
-        n_folds: int = 10,
-        smoothing: float = 1.0,
-        random_state: Any = None,
-    ) -> None:
-        self.component_fraction = component_fraction
-        self.population_size = population_size
-        self.n_generations = n_generations
-        self.n_folds = n_folds
-        self.smoothing = smoothing
-        self.random_state = random_state
+    component_fraction: float = 0.3
+    population_size: int = 20
+    n_generations: int = 100
+    n_folds: int = 10
+    smoothing: float = 1.0
+    random_state: Any = None
 
     def fit(self, X: MatrixLike, Y: LabelMatrixLike) -> Self:
         """Find the principal components, select among them, and fit naive Bayes to those selected.

@@ -1,5 +1,6 @@
 """ML-RBF: radial basis functions centred on clusters of each label's examples, weights by least squares."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ MAX_BATCH_VALUES = 2**23
 """Values of X held dense at once: 64 MiB."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MLRBFClassifier(MultiLabelClassifier):
     r"""Multi-label radial basis function network (ML-RBF).
 
@@ -88,13 +90,10 @@ class MLRBFClassifier(MultiLabelClassifier):
     [[0, 0], [1, 1]]
     """
 
-    def __init__(
-        self, *, centre_fraction: float = 0.01, scaling: float = 1.0, n_init: int = 1, random_state: Any = None
-    ) -> None:
-        self.centre_fraction = centre_fraction
-        self.scaling = scaling
-        self.n_init = n_init
-        self.random_state = random_state
+    centre_fraction: float = 0.01
+    scaling: float = 1.0
+    n_init: int = 1
+    random_state: Any = None
 
     def fit(self, X: MatrixLike, Y: LabelMatrixLike) -> Self:
         """Find the centres and their width, and solve for the output weights.

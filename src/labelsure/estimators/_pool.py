@@ -1,5 +1,6 @@
 """Pools: several unlike classifiers side by side, their logits added up with learned weights."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from labelsure._core.validation import as_numbers
 from labelsure.estimators._pool_base import LogitPool
 
 
+@dataclass(eq=False, repr=False)
 class PooledClassifier(LogitPool, _BaseComposition):
     r"""Several unlike multi-label classifiers, their logits pooled with weights learned out of fold.
 
@@ -87,22 +89,9 @@ class PooledClassifier(LogitPool, _BaseComposition):
     ((20, 3), (3, 2), (100, 3))
     """
 
-    def __init__(
-        self,
-        estimators: Any,
-        *,
-        weights: Any = "learned",
-        cv: Any = 5,
-        pseudo_examples: float = 4.0,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimators = estimators
-        self.weights = weights
-        self.cv = cv
-        self.pseudo_examples = pseudo_examples
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    estimators: Any
+    _: KW_ONLY
+    weights: Any = "learned"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, with those of the members as ``name__parameter``.

@@ -1,21 +1,21 @@
 """What pools of classifiers share: members side by side, their logits added up with learned weights."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.special import expit
 from sklearn import get_config
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.running import one_thread
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import as_numbers, check_label_matrix, check_number, check_same_length, n_rows
-from labelsure.estimators._base import MultiLabelMixin
+from labelsure._core.validation import as_numbers, check_label_matrix, check_number, check_same_length
+from labelsure.estimators._base import MetaClassifier
 from labelsure.estimators._logit_pooling import Pooling, fixed_pooling, learn_pooling, pool_logits
 from labelsure.estimators._members import (
     Fold,
@@ -38,17 +38,15 @@ class Plan(NamedTuple):
     seed: int
 
 
-class LogitPool(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
-    """Base of classifiers that add up the logits of their members.
+@dataclass(eq=False, repr=False, kw_only=True)
+class LogitPool(MetaClassifier):
+    """Base of classifiers that add up the logits of their members."""
 
-    X is handed to the members as it is, so whatever all of them accept (DataFrames, sparse matrices, NaN) is accepted
-    here, and refused where one of them refuses it.
-    """
-
-    cv: Any
-    pseudo_examples: float
-    n_jobs: int | None
-    random_state: Any
+    cv: Any = 5
+    pseudo_examples: float = 4.0
+    n_jobs: int | None = None
+    random_state: Any = None
+    _learned_last = "weights_"
 
     @abstractmethod
     def _named_members(self) -> list[tuple[str, Any]]:
@@ -127,14 +125,7 @@ class LogitPool(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
         array of shape (n_objects, n_labels, n_members)
             Finite; not yet pooled.
         """
-        check_is_fitted(self, "members_")
-        X = _as_rows(X)
-        if hasattr(self, "n_features_in_") and getattr(X, "ndim", 2) == 1:
-            raise ValueError(
-                f"X must have {self.n_features_in_} columns, one per feature, got an array of shape {X.shape}."
-                " Reshape your data: X.reshape(1, -1) is a single object."
-            )
-        validate_data(self, X, reset=False, skip_check_array=True)
+        X = self._check_objects(X, learned="members_")
         with one_thread():
             logits = [logits_of(member, X, self.n_labels_, self.n_examples_) for member in self.members_]
         return np.stack(logits, axis=2)
@@ -216,9 +207,8 @@ class LogitPool(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
         if fixed is None:
             check_number(self.pseudo_examples, name="pseudo_examples", above=0)
         Y = check_label_matrix(y, name="y")
-        X = _as_rows(X)
+        X = self._check_objects(X, reset=True)
         check_same_length(X, Y, names=("X", "y"))
-        validate_data(self, X, reset=True, skip_check_array=True)
         self.n_examples_, self.n_labels_ = Y.shape
         self.classes_ = [np.array([0, 1]) for _ in range(self.n_labels_)]
         return X, Y
@@ -257,9 +247,6 @@ class LogitPool(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
     def _keep(self, pooling: Pooling) -> None:
         self.shared_weights_, self.weights_, self.intercepts_ = pooling
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "weights_")  # what every fit learns last
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         try:
@@ -269,14 +256,3 @@ class LogitPool(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
         tags.input_tags.sparse = all(member.input_tags.sparse for member in members)
         tags.input_tags.allow_nan = all(member.input_tags.allow_nan for member in members)
         return tags
-
-
-def _as_rows(X: MatrixLike) -> MatrixLike:
-    """Return X if its rows can be counted and chosen, else say what is expected."""
-    if hasattr(X, "toarray") and hasattr(X, "tocsr"):
-        X = X.tocsr()
-    elif getattr(X, "ndim", 2) < 1 or not hasattr(X, "__len__") or isinstance(X, str | bytes):
-        raise ValueError(f"X must have one row per object, got {X!r}.")
-    if n_rows(X) == 0:
-        raise ValueError(f"X must have at least one row, got shape {getattr(X, 'shape', (0,))}.")
-    return X

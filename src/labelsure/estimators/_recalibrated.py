@@ -1,5 +1,6 @@
 """Recalibrated classifiers: Platt scaling per label, a pool with one member."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from labelsure.estimators._pool_base import LogitPool, Plan
 OUT_OF_BAG = "out-of-bag"
 
 
+@dataclass(eq=False, repr=False)
 class RecalibratedClassifier(LogitPool):
     r"""Platt scaling for each label of a multi-label classifier, shrunk where a label is rare.
 
@@ -69,20 +71,7 @@ class RecalibratedClassifier(LogitPool):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        cv: Any = 5,
-        pseudo_examples: float = 4.0,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.cv = cv
-        self.pseudo_examples = pseudo_examples
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    estimator: Any
 
     def _named_members(self) -> list[tuple[str, Any]]:
         return [("estimator", self.estimator)]

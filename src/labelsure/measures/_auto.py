@@ -88,9 +88,10 @@ class AutoMeasure(BaseEstimator):
     by their logarithms, ``mean over eps and i of log2(max(|region_eps(x_i)|, 1))``, because a few giant regions would
     decide over a mean; they are then estimated where they cannot be counted soon.
 
-    Nothing of the calibration part is looked at, so a chosen measure is as valid as one named beforehand [2]_. Folds
-    may choose differently. Five folds or more are put into five groups for their out-of-fold outputs; the folds of a
-    group choose once, by the examples outside the group, all of which train each of them.
+    Under constraints, regions hold what these allow; not where ``on_violation="drop"`` gives calibration examples a say
+    in what is allowed. Nothing of the calibration part is looked at, so a chosen measure is as valid as one named
+    beforehand [2]_. Folds may choose differently. Five folds or more are put into five groups for their out-of-fold
+    outputs; the folds of a group choose once, by the examples outside the group, all of which train each of them.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from labelsure._core.optional import import_optional
 from labelsure._core.types import FloatArray, LabelMatrixLike
 from labelsure._core.validation import check_number, check_significance
+from labelsure.metrics._coverage_table import clopper_pearson
 from labelsure.metrics._inputs import check_levels, check_p_values, check_true_labels
 from labelsure.metrics._regions import error_rate
 from labelsure.predictions import LabelsetPredictions
@@ -117,18 +118,14 @@ def calibration_curve(
     >>> curve.error_rate.tolist(), curve.low.round(3).tolist(), curve.high.round(3).tolist()
     ([0.0, 0.5], [0.0, 0.013], [0.842, 0.987])
     """
-    from scipy.stats import binomtest
-
     labels = check_true_labels(Y_true, predictions)
     levels = check_levels(np.arange(1, 100) / 100 if significance is None else significance)
     if not 0 < check_number(coverage_level, name="coverage_level", above=0) < 1:
         raise ValueError(f"coverage_level must lie strictly between 0 and 1, got {coverage_level!r}.")
     n_objects = len(labels)
     rates = np.array([error_rate(predictions.region(level).contains(labels)) for level in levels])
-    intervals = [
-        binomtest(round(rate * n_objects), n_objects).proportion_ci(coverage_level, method="exact") for rate in rates
-    ]
-    low, high = np.array([(interval.low, interval.high) for interval in intervals]).T
+    n_errors = np.round(rates * n_objects).astype(np.int64)
+    low, high = clopper_pearson(n_errors, np.full_like(n_errors, n_objects), coverage_level)
     exact = np.array([float(check_significance(level)) for level in levels])
     return CalibrationCurve(exact, rates, low, high, float(coverage_level), n_objects)
 
