@@ -17,6 +17,7 @@ from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._incomplete import GapsMixin, Known
 from labelsure.conformal._metadata import NO_METADATA, Metadata, RoutingMixin
 from labelsure.conformal._models import check_estimator, fit_models, outputs_of_models, tags_of
+from labelsure.conformal._points import single_answers
 from labelsure.conformal._splits import Split
 from labelsure.conformal._updating import check_one_fold, extend_calibrator
 from labelsure.estimators import MetaClassifier
@@ -117,6 +118,28 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         X = self._check_objects(X)
         outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
         return self.calibrator_.predict(outputs, X, index=row_index_of(X))
+
+    def predict(self, X: MatrixLike) -> IntArray:
+        """Return one labelset for each object.
+
+        It is the one with the highest p-value, ``predict_labelsets(X).labelsets``, which is right as a whole most
+        often; unless training showed that it is a worse answer than the classifier's own, the labels that its models
+        find more likely than not in the mean, where these are a candidate. The default measure looks at that, see
+        ``labels_are_better_`` of :class:`~labelsure.measures.PosteriorMeasure`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            The objects.
+
+        Returns
+        -------
+        array of shape (n_objects, n_labels)
+            Zeros and ones.
+        """
+        X = self._check_objects(X)
+        outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
+        return single_answers(self.calibrator_, outputs, X)
 
     def nonconformity(self, X: MatrixLike, y: LabelMatrixLike) -> FloatArray:
         """Return how strange labelsets are for objects: the scores that p-values are made of.

@@ -88,6 +88,9 @@ class Measure(BaseEstimator):
     labels_alike: bool = False
     """Whether costs add up and all labels are treated alike, so that outputs may be sparse."""
 
+    labels_are_better_: bool = False
+    """Whether training showed that labels one by one are better single answers than the best labelset."""
+
     n_labels_: int
     bound_: float
     exponent_: int

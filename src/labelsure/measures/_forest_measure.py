@@ -147,6 +147,7 @@ class ForestMeasure(Measure):
         # one that is fitted already was fitted on the same examples: candidates of a choice share it
         self.base_: Measure = base if hasattr(base, "exponent_") else clone(base).fit(labels, outputs=outputs)
         self._grow(features, labels)
+        self.labels_are_better_ = self.base_.labels_are_better_
         return self.base_.bound_ - math.log(self.mix)
 
     def _grow(self, X: MatrixLike, labels: LabelMatrix) -> None:

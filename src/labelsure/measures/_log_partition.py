@@ -96,6 +96,12 @@ class CountedPrior:
         without: FloatArray = np.logaddexp(log_counts, log_products) - total
         return without
 
+    def numbers_of(self, labels: LabelMatrix) -> IntArray:
+        """Return which of the labelsets seen each of n examples has; each must have one of them."""
+        every = np.vstack([self.labelsets, labels])
+        numbers: IntArray = np.unique(every, axis=0, return_inverse=True)[1].ravel()[len(self.counts) :]
+        return numbers
+
     def log_sums(self, values: FloatArray, beta: float) -> FloatArray:
         """Return log Z for each object.
 
@@ -107,7 +113,7 @@ class CountedPrior:
             The prior's exponent; at least 0.
         """
         result = np.empty(len(values))
-        for rows in self._blocks(len(values)):
+        for rows in self.blocks(len(values)):
             product, seen = self._log_terms(values[rows], beta)
             largest = np.maximum(product, seen.max(axis=1))
             result[rows] = largest + np.log(np.exp(product - largest) + np.exp(seen - largest[:, None]).sum(axis=1))
@@ -129,7 +135,7 @@ class CountedPrior:
         log_on, log_off = np.log(self.marginals), np.log1p(-self.marginals)
         extra, slope = self._corrections(self.log_seen, beta)
         extra_without, slope_without = self._corrections(self.log_seen_without_one, beta)
-        for rows in self._blocks(len(values)):
+        for rows in self.blocks(len(values)):
             own = np.arange(rows.stop - rows.start), left_out[rows]
             product, seen = self._log_terms(values[rows], beta)
             seen[own] += (extra_without - extra)[left_out[rows]]
@@ -145,7 +151,8 @@ class CountedPrior:
             log_priors[rows] += seen[own] * (slope_without - slope)[left_out[rows]]
         return Moments(log_sums, marginals, log_priors)
 
-    def _blocks(self, n_objects: int) -> Iterator[slice]:
+    def blocks(self, n_objects: int) -> Iterator[slice]:
+        """Return slices of objects, few enough for a table with all labelsets seen."""
         step = max(BLOCK_ENTRIES // len(self.counts), 1)
         return (slice(start, min(start + step, n_objects)) for start in range(0, n_objects, step))
 

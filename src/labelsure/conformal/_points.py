@@ -1,0 +1,29 @@
+"""Single answers: the most plausible labelset, or labels one by one where training showed that these are better."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from labelsure._core.types import FloatArray, IntArray, MatrixLike
+from labelsure.conformal._calibrator import Calibrator
+
+
+def single_answers(calibrator: Calibrator, outputs: Sequence[FloatArray], X: MatrixLike) -> IntArray:
+    """Return one labelset for each object, of shape (n, q).
+
+    Parameters
+    ----------
+    calibrator : Calibrator
+        Its folds' measures vote on which answers are better.
+    outputs, X
+        As in :meth:`Calibrator.predict`.
+    """
+    predictions = calibrator.predict(outputs, X)
+    votes = [fold.measure.labels_are_better_ for fold in calibrator.folds]
+    if 2 * sum(votes) <= len(votes):
+        return predictions.labelsets.astype(np.int64)  # the int of scikit-learn's own classifiers
+    answers: IntArray = (np.mean(outputs, axis=0) > 0.5).astype(np.int64)
+    impossible = np.flatnonzero(predictions.p_value(answers) == 0)  # no candidate, or none at all
+    if len(impossible):
+        answers[impossible] = predictions[impossible].labelsets
+    return answers

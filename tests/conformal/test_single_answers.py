@@ -1,0 +1,64 @@
+"""Single answers of a classifier: the best labelset, or labels one by one, by the vote of the folds' measures."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_multilabel_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+
+from labelsure import CrossConformalClassifier
+from labelsure.estimators import outputs_of
+
+
+@pytest.fixture
+def fitted():
+    X, Y = make_multilabel_classification(
+        200, n_features=6, n_classes=6, n_labels=1, allow_unlabeled=False, random_state=0
+    )
+    X /= 30  # so that the learner is unsure: some objects have no label that is more likely than not
+    learner = OneVsRestClassifier(LogisticRegression())
+    return CrossConformalClassifier(learner, cv=5, random_state=0).fit(X[:150], Y[:150]), X[150:]
+
+
+def vote(model, votes):
+    for fold, better in zip(model.calibrator_.folds, votes, strict=True):
+        fold.measure.labels_are_better_ = better
+
+
+def own_labels(model, X):
+    return np.mean([outputs_of(inner, X, 6) for inner in model.models_], axis=0) > 0.5
+
+
+def test_answers_are_the_best_labelsets_without_a_majority_for_labels(fitted):
+    model, X = fitted
+    vote(model, [True, True, False, False, False])
+    np.testing.assert_array_equal(model.predict(X), model.predict_labelsets(X).labelsets)
+
+
+def test_answers_are_the_labels_more_likely_than_not_with_a_majority_for_them(fitted):
+    model, X = fitted
+    vote(model, [True, True, True, False, False])
+    answers = model.predict(X)
+    np.testing.assert_array_equal(answers, own_labels(model, X))
+    assert answers.dtype == np.int64
+    assert (answers != model.predict_labelsets(X).labelsets).any()
+
+
+def test_answers_are_candidates_whatever_the_vote(fitted):
+    model, X = fitted
+    model.calibrator_ = replace(model.calibrator_, choices=replace(model.calibrator_.choices, empty="exclude"))
+    vote(model, [True] * 5)
+    answers, own = model.predict(X), own_labels(model, X)
+    some = own.any(axis=1)
+    np.testing.assert_array_equal(answers[some], own[some])
+    np.testing.assert_array_equal(answers[~some], model.predict_labelsets(X[~some]).labelsets)
+    assert answers.any(axis=1).all()
+    assert not some.all()
+
+
+def test_answers_for_one_object_are_those_in_a_batch(fitted):
+    model, X = fitted
+    vote(model, [True] * 5)
+    np.testing.assert_array_equal(np.vstack([model.predict(row[None]) for row in X]), model.predict(X))
