@@ -28,7 +28,7 @@ def add_parser(commands: Any) -> None:
         help="compare measures, learners and guarantees on any data set",
         description=(
             "Compare nonconformity measures, learners and guarantees: errors, sizes of regions and more over random"
-            " resplits of the pooled data, as a table in Markdown; beside them the most frequent labelsets, whatever the"
+            " resplits of the pooled data, as a table in Markdown, beside the most frequent labelsets whatever the"
             " object. With --json every finished cell is kept, and a run goes on where an earlier one stopped."
         ),
         epilog=EPILOG,
