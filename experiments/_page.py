@@ -119,8 +119,8 @@ def _findings(rows: Sequence[Row], new: Sequence[Row]) -> str:
         lines.append(
             f'Before the posterior, regions of `measure="auto"` at {MIDDLE} % were {least.ratio:.2f} to'
             f" {worst.ratio:.2f} times as large as those of the best fixed measure, in {len(autos)} cases; the largest"
-            f" ratio is that of {worst.auto.dataset}, {worst.auto.learner}. In {n_valid} of them errors were at most two"
-            " binomial standard deviations above nominal."
+            f" ratio is that of {worst.auto.dataset}, {worst.auto.learner}. In {n_valid} of them errors were at most"
+            " two binomial standard deviations above nominal."
         )
     if exact := [ratio for one in judge_guarantees(rows) if one.row.guarantee == "exact" for ratio in one.ratios[1:]]:
         lines.append(

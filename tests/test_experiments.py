@@ -292,9 +292,9 @@ def new_lines(*, labels=(1.3, 1.4, 1.5), accuracy=0.5, macro_f=0.4):
     ours, learner, truth = labels
     alone = {"subset_accuracy": 0.5, "macro_f": 0.4, "n_labels": learner, "n_true_labels": truth}
     lines = [
-        line("posterior", (5, 3, 1)), line("log-loss+prior", (5, 4, 1)),
-        line("small-posterior-forest", (5, 2, 1)), line("auto", (5, 2.1, 1)), line("frequency", (7, 6, 5), learner="none"),
-    ]  # fmt: skip
+        *(line("posterior", (5, 3, 1)), line("log-loss+prior", (5, 4, 1)), line("auto", (5, 2.1, 1))),
+        *(line("small-posterior-forest", (5, 2, 1)), line("frequency", (7, 6, 5), learner="none")),
+    ]
     for one in lines:
         judged = {"subset_accuracy": accuracy, "macro_f": macro_f, "n_labels": ours, "n_true_labels": truth}
         one["means"] |= judged | {"learner": alone}
