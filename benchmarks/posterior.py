@@ -17,13 +17,13 @@ from labelsure.measures import Measure, Need, PosteriorMeasure, default_measure,
 BUDGET = 200_000
 TITLE = "The default measure"
 METHOD = (
-    f"The posterior against log loss with a prior, for the first {N_OBJECTS} test objects and the outputs of"
-    " one-vs-rest logistic regression (liblinear) in 10 folds, on one thread. The table is that of yeast's p-values (14"
-    f" labels); searches count regions at 90 % (enron has 53 labels, bibtex 159) and give up after {BUDGET}"
+    f"The posterior against log loss with a prior, for the first {N_OBJECTS} test objects and the outputs of one-"
+    " vs-rest logistic regression (liblinear) in 10 folds, on one thread. The table is that of yeast's p-values"
+    f" (14 labels); searches count regions at 90 % (enron has 53 labels, bibtex 159) and give up after {BUDGET}"
     " evaluations. Times are by labelset, in the table or found, without fitting and log Z, what makes the"
-    " probabilities of all labelsets sum to one. That is taken by itself, for made-up outputs after 1000"
-    " training examples with three labels each on average. The posterior's parameters are fixed. Seconds of the processor, best of several runs, kernels"
-    " compiled beforehand."
+    " probabilities of all labelsets sum to one. That is taken by itself, for made-up outputs after 1000 training"
+    " examples with three labels each on average. The posterior's parameters are fixed. Seconds of the processor,"
+    " best of several runs, kernels compiled beforehand."
 )
 FORMER = "log loss with a prior"
 SEARCHED = ("enron", "bibtex")
