@@ -29,7 +29,10 @@ def default_findings(rows: Sequence[Row]) -> list[str]:
     """Return what there is to say about the default measure and ``auto`` in a sentence each, if anything."""
     lines = []
     if found := judge_default(rows):
-        lines.append(f"Regions of the default measure at {MIDDLE} % {_ratios(found)}.")
+        lines.append(
+            f"Sizes of the default measure at {MIDDLE} % as multiples of those of the former default, the geometric mean of"
+            f" {len(found)} data sets and learners: {_ratios(found)}."
+        )
     if autos := judge_auto(rows):
         worst = max(autos, key=lambda one: one.ratio)
         lines.append(
@@ -51,9 +54,10 @@ def write_default(rows: Sequence[Row]) -> list[str]:
         return []
     learners = dict.fromkeys(one.posterior.learner for one in found)
     by_learner = {learner: [one for one in found if one.posterior.learner == learner] for learner in learners}
-    lines = "\n".join(f"- {learner}: the posterior's regions {_ratios(group)}" for learner, group in by_learner.items())
+    lines = "".join(f"\n- {learner}: {_ratios(group)}" for learner, group in by_learner.items())
     return [
-        *("## The default measure", ABOUT, _sizes_table(found, select(rows, measure=BASELINE)), lines),
+        *("## The default measure", ABOUT, _sizes_table(found, select(rows, measure=BASELINE))),
+        f"Geometric means of the ratios over data sets, and the largest:\n{lines}",
         *(*write_auto(rows), *_predict(rows)),
     ]
 
@@ -88,12 +92,10 @@ def _judged(rows: Sequence[Row]) -> list[Row]:
 
 
 def _ratios(found: Sequence[DefaultFinding]) -> str:
+    """Return the geometric mean of the ratios, and the largest."""
     worst = max(found, key=lambda one: one.ratio)
-    return (
-        f"are {geometric_mean(one.ratio for one in found):.2f} times as large as those of the former default, the"
-        f" geometric mean of {len(found)} cases, and {worst.ratio:.2f} times at worst"
-        f" ({worst.posterior.dataset}, {worst.posterior.learner})"
-    )
+    mean = geometric_mean(one.ratio for one in found)
+    return f"{mean:.2f}, at most {worst.ratio:.2f} ({worst.posterior.dataset}, {worst.posterior.learner})"
 
 
 def _sizes_table(found: Sequence[DefaultFinding], baselines: Sequence[Row]) -> str:

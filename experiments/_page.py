@@ -92,7 +92,7 @@ def write_page(documents: dict[str, dict[str, Any]], *, n_missing: int = 0) -> s
     # the same in the pool's results and in those of the set, where both are there
     baselines = list({(row.dataset, row.guarantee): row for row in older if row.measure == BASELINE}.values())
     missing = f"Unfinished: {n_missing} cells of the plan are still to be measured." if n_missing else ""
-    parts = [HEAD, missing, "## Findings", _findings(rows, new), "## What was run", _what_was_run(), READING]
+    parts = [HEAD, missing, "## Findings", _findings(rows, new, baselines), "## What was run", _what_was_run(), READING]
     parts += [*_pool(rows, baselines), *write_default(new), "## All data sets", *_smallest(rows, baselines)]
     parts += [
         *_reference([*baselines, *rows]),
@@ -111,7 +111,7 @@ def _what_was_run() -> str:
     return explanation.replace("``", "`")
 
 
-def _findings(rows: Sequence[Row], new: Sequence[Row]) -> str:
+def _findings(rows: Sequence[Row], new: Sequence[Row], baselines: Sequence[Row]) -> str:
     lines = default_findings(new)
     if autos := judge_auto(rows):
         worst, least = (choose(autos, key=lambda one: one.ratio) for choose in (max, min))
@@ -143,7 +143,7 @@ def _findings(rows: Sequence[Row], new: Sequence[Row]) -> str:
             f" {FORMER_DEFAULT['more than 20 labels']}). It was the default until the posterior came, which is only in"
             " the sections about the pool and the default measure; `auto` could not choose it in the other results."
         )
-    return "\n".join(f"- {line}" for line in [*lines, _counted(rows)])
+    return "\n".join(f"- {line}" for line in [*lines, _counted([*rows, *new, *baselines])])
 
 
 def _pool(rows: Sequence[Row], baselines: Sequence[Row]) -> list[str]:

@@ -307,7 +307,8 @@ def test_page_shows_the_default_measure_in_a_section_of_its_own():
     assert "## new-scene" not in page
     sizes = "5.00 / 3.00 / 1.00 | 5.00 / 4.00 / 1.00 | 7.00 / 6.00 / 5.00"
     assert f"| scene | ml-rbf | 2 | {sizes} | 0.75 | 5.0 / 10.0 / 20.0 | 5.0 / 10.0 / 20.0 |" in page
-    assert "- Regions of the default measure at 90 % are 0.75 times as large as those of the former default" in page
+    assert "of 1 data sets and learners: 0.75, at most 0.75 (scene, ml-rbf)." in page
+    assert "- ml-rbf: 0.75, at most 0.75 (scene, ml-rbf)" in page
     assert "| scene | ml-rbf | 2 | small-posterior-forest | 1.05 | 5.0 / 10.0 / 20.0 |" in page
     assert "| scene | ml-rbf | 2 | power | 3.00 | 5.0 / 10.0 / 20.0 |" in page  # auto as it was
     assert "| scene | ml-rbf | 0.500 | 0.500 | 0.400 | 0.400 | 1.30 / 1.40 / 1.50 | - |" in page
