@@ -30,8 +30,8 @@ def default_findings(rows: Sequence[Row]) -> list[str]:
     lines = []
     if found := judge_default(rows):
         lines.append(
-            f"Sizes of the default measure at {MIDDLE} % as multiples of those of the former default, the geometric mean"
-            f" of {len(found)} data sets and learners: {_ratios(found)}."
+            f"Sizes of the default measure at {MIDDLE} % as multiples of those of the former default, the geometric"
+            f" mean of {len(found)} data sets and learners: {_ratios(found)}."
         )
     if autos := judge_auto(rows):
         worst = max(autos, key=lambda one: one.ratio)
