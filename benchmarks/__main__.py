@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    auto,
     bibtex,
     choice,
     compilation,
@@ -16,6 +17,7 @@ from benchmarks import (
     imports,
     limit,
     pools,
+    posterior,
     reproduce,
     risk,
     rivals,
@@ -35,6 +37,8 @@ QUESTIONS = {
     "search": search,
     "bibtex": bibtex,
     "choice": choice,
+    "posterior": posterior,
+    "auto": auto,
     "growth": growth,
     "constraints": constraints,
     "risk": risk,

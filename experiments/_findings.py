@@ -1,6 +1,6 @@
-"""What the results say: the smallest regions, ``auto``, the costs of guarantees, measures on the whole, the pool."""
+"""What the results say: the smallest regions, the default, ``auto``, the costs of guarantees, measures on the whole."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, log
 from statistics import fmean
@@ -51,7 +51,7 @@ class MeasureFinding:
     @property
     def mean(self) -> float:
         """The geometric mean of the ratios."""
-        return exp(fmean(map(log, self.ratios.values())))
+        return geometric_mean(self.ratios.values())
 
     @property
     def worst(self) -> tuple[str, str]:
@@ -60,11 +60,16 @@ class MeasureFinding:
 
 
 @dataclass(frozen=True)
-class PoolFinding:
-    """The default measure beside the former one, with the pool on a data set, on the resplits of the first."""
+class DefaultFinding:
+    """The default measure beside the former one, with a learner on a data set, on the resplits of the first."""
 
     posterior: Row
     former: Row
+
+    @property
+    def ratio(self) -> float:
+        """How many times as large the regions of the posterior are."""
+        return self.posterior.size() / self.former.size(self.posterior.figures)
 
     @property
     def ratios(self) -> list[float]:
@@ -127,15 +132,18 @@ def judge_auto(rows: Sequence[Row]) -> list[AutoFinding]:
     return found
 
 
-def judge_pool(rows: Sequence[Row]) -> list[PoolFinding]:
-    """Return the default measure beside the former one for each data set that the pool was measured on."""
+def judge_default(rows: Sequence[Row]) -> list[DefaultFinding]:
+    """Return the default measure beside the former one for each data set and learner that both were measured with."""
     found = []
-    for posterior in select(rows, learner=POOL, measure=POSTERIOR, guarantee="cross"):
-        former = select(
-            rows, learner=POOL, measure=FORMER_DEFAULT["few labels"], guarantee="cross", dataset=posterior.dataset
-        )
-        found += [PoolFinding(posterior, row) for row in former if row.figures.keys() >= posterior.figures.keys()]
+    for row in select(rows, measure=POSTERIOR, guarantee="cross"):
+        former = select(rows, dataset=row.dataset, learner=row.learner, measure=_former_default(row), guarantee="cross")
+        found += [DefaultFinding(row, other) for other in former if other.figures.keys() >= row.figures.keys()]
     return found
+
+
+def geometric_mean(ratios: Iterable[float]) -> float:
+    """Return the geometric mean."""
+    return exp(fmean(map(log, ratios)))
 
 
 def judge_measures(rows: Sequence[Row]) -> list[MeasureFinding]:
@@ -150,11 +158,16 @@ def judge_measures(rows: Sequence[Row]) -> list[MeasureFinding]:
             rival = best_rival(row, group)
             if rival is not None:
                 ratios.setdefault(row.family, {})[place] = row.size() / rival.size(row.figures)
-                if row.measure == FORMER_DEFAULT["more than 20 labels" if row.logarithmic else "few labels"]:
+                if row.measure == _former_default(row):
                     ratios.setdefault("the former default", {})[place] = ratios[row.family][place]
     datasets = {dataset for dataset, _ in fixed}
     everywhere = [name for name, found in ratios.items() if {dataset for dataset, _ in found} == datasets]
     return sorted((MeasureFinding(name, ratios[name]) for name in everywhere), key=lambda finding: finding.mean)
+
+
+def _former_default(row: Row) -> str:
+    """Return what the default was with as many labels."""
+    return FORMER_DEFAULT["more than 20 labels" if row.logarithmic else "few labels"]
 
 
 def _most_resplits(rows: Sequence[Row]) -> list[Row]:

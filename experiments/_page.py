@@ -4,16 +4,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from experiments import _plan
+from experiments._default import default_findings, write_auto, write_default
 from experiments._findings import (
     FORMER_DEFAULT,
     POOL,
     find_smallest,
     judge_auto,
+    judge_default,
     judge_guarantees,
     judge_measures,
-    judge_pool,
 )
-from experiments._rows import LEVELS, MIDDLE, Row, best, read_rows, select
+from experiments._rows import BASELINE, LEVELS, MIDDLE, Row, best, read_rows, select
+from experiments._text import table, write_errors, write_joined, write_size, write_sizes
 
 HEAD = """\
 # Experiments
@@ -38,23 +40,30 @@ vary with the calibration examples, above all those of `exact-prefix`, where the
 ABOUT_POOL = f"""\
 `table_pool()` with the default measure, the posterior, is what labelsure recommends for tables to those who have no
 learner of their own. Beside it stands the default until the posterior came, log loss with a prior
-({FORMER_DEFAULT["few labels"]}). Rows without errors were measured outside of labelsure, on other random resplits: the
-same most frequent labelsets for every object, and prototypes of pools. The first shows what the prior alone is worth: a
-region not much smaller owes little to the object. On yeast about one labelset in 23 is not in the training part, so
-that its sizes at 95 % jump from resplit to resplit; those at 90 and 80 % tell more."""
+({FORMER_DEFAULT["few labels"]}). Rows without errors are prototypes of pools, measured outside of labelsure on other
+random resplits. The most frequent labelsets show what the prior alone is worth: a region not much smaller owes little
+to the object. On yeast about one labelset in 23 is not in the training part, so that its sizes at 95 % jump from
+resplit to resplit; those at 90 and 80 % tell more."""
+
+NEW = "new-"
+"""What the names of the results begin with that the section about the default measure is made of."""
 
 RATIOS = "Sizes of the posterior, as multiples of those of log loss with a prior on the same resplits:"
 
 REFERENCE: dict[tuple[str, str], tuple[float, float, float]] = {
+    ("scene", BASELINE): (6.8, 5.9, 5.3),
+    ("yeast", BASELINE): (156.0, 79.0, 39.0),
     ("scene", "power"): (5.14, 3.00, 1.63),
     ("scene", "power+pairs"): (3.77, 2.44, 1.46),
     ("yeast", "power"): (4006.0, 2194.0, 790.0),
     ("yeast", "power+pairs"): (3369.0, 1964.0, 754.0),
 }
-"""Sizes that were measured independently of this package with the paper's measures and ML-RBF."""
+"""Sizes that were measured independently of this package: the baseline, and the paper's measures with ML-RBF."""
+
+FREQUENT = "the most frequent labelsets, whatever the object"
+"""What the baseline is called."""
 
 PROTOTYPES: dict[str, dict[str, tuple[float, float, float]]] = {
-    "the most frequent labelsets, whatever the object": {"scene": (6.8, 5.9, 5.3), "yeast": (156.0, 79.0, 39.0)},
     "prototype: pool of three learners, posterior": {"scene": (2.29, 1.62, 1.11), "yeast": (140.0, 63.5, 28.2)},
     "the same with learned pairs of labels": {"scene": (2.27, 1.61, 1.11), "yeast": (141.0, 61.1, 27.3)},
     "the same, mixed with a neural network, forest leaves and neighbours": {
@@ -75,19 +84,25 @@ def write_page(documents: dict[str, dict[str, Any]], *, n_missing: int = 0) -> s
     n_missing : int
         How many cells of the plan they do not have yet.
     """
-    rows = [row for document in documents.values() for row in read_rows(document)]
+    new, older = (
+        [row for name in documents if name.startswith(NEW) == is_new for row in read_rows(documents[name])]
+        for is_new in (True, False)
+    )
+    rows = [row for row in older if row.measure != BASELINE]
+    # the same in the pool's results and in those of the set, where both are there
+    baselines = list({(row.dataset, row.guarantee): row for row in older if row.measure == BASELINE}.values())
     missing = f"Unfinished: {n_missing} cells of the plan are still to be measured." if n_missing else ""
-    parts = [HEAD, missing, "## Findings", _findings(rows), "## What was run", _what_was_run(), READING]
-    parts += [*_pool(rows), "## All data sets", *_smallest(rows), *_reference(rows), *_auto(rows), *_measures(rows)]
-    parts += [*_costs(rows), _validity(rows)]
-    parts += [_section(name, document) for name, document in documents.items() if not name.startswith(POOL)]
+    parts = [HEAD, missing, "## Findings", _findings(rows, new, baselines), "## What was run", _what_was_run(), READING]
+    parts += [*_pool(rows, baselines), *write_default(new), "## All data sets", *_smallest(rows, baselines)]
+    parts += [
+        *_reference([*baselines, *rows]),
+        *write_auto(rows),
+        *_measures(rows),
+        *_costs(rows),
+        _validity([*rows, *baselines, *new]),
+    ]
+    parts += [_section(name, document) for name, document in documents.items() if not name.startswith((POOL, NEW))]
     return "\n\n".join(part.rstrip() for part in parts if part) + "\n"
-
-
-def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table."""
-    lines = [head, ["---"] * len(head), *body]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _what_was_run() -> str:
@@ -96,16 +111,16 @@ def _what_was_run() -> str:
     return explanation.replace("``", "`")
 
 
-def _findings(rows: Sequence[Row]) -> str:
-    lines = []
+def _findings(rows: Sequence[Row], new: Sequence[Row], baselines: Sequence[Row]) -> str:
+    lines = default_findings(new)
     if autos := judge_auto(rows):
         worst, least = (choose(autos, key=lambda one: one.ratio) for choose in (max, min))
         n_valid = sum(one.auto.is_valid(MIDDLE) for one in autos)
         lines.append(
-            f'Regions of `measure="auto"` at {MIDDLE} % are {least.ratio:.2f} to {worst.ratio:.2f} times as large as'
-            f" those of the best fixed measure, in {len(autos)} cases; the largest ratio is that of"
-            f" {worst.auto.dataset}, {worst.auto.learner}. In {n_valid} of them errors are at most two binomial"
-            " standard deviations above nominal."
+            f'Before the posterior, regions of `measure="auto"` at {MIDDLE} % were {least.ratio:.2f} to'
+            f" {worst.ratio:.2f} times as large as those of the best fixed measure, in {len(autos)} cases; the largest"
+            f" ratio is that of {worst.auto.dataset}, {worst.auto.learner}. In {n_valid} of them errors were at most"
+            " two binomial standard deviations above nominal."
         )
     if exact := [ratio for one in judge_guarantees(rows) if one.row.guarantee == "exact" for ratio in one.ratios[1:]]:
         lines.append(
@@ -125,40 +140,45 @@ def _findings(rows: Sequence[Row]) -> str:
             )
         lines.append(
             f"The former default is log loss with a prior ({FORMER_DEFAULT['few labels']}; with more than 20 labels"
-            f" {FORMER_DEFAULT['more than 20 labels']}). It was the default until the posterior came, which is in none"
-            " of these results but the pool's; `auto` had no chance to choose it either."
+            f" {FORMER_DEFAULT['more than 20 labels']}). It was the default until the posterior came, which is only in"
+            " the sections about the pool and the default measure; `auto` could not choose it in the other results."
         )
-    return "\n".join(f"- {line}" for line in [*lines, _counted(rows)])
+    return "\n".join(f"- {line}" for line in [*lines, _counted([*rows, *new, *baselines])])
 
 
-def _pool(rows: Sequence[Row]) -> list[str]:
+def _pool(rows: Sequence[Row], baselines: Sequence[Row]) -> list[str]:
     """Return the section about the pool, nothing where it was not measured."""
     measured = select(rows, learner=POOL, guarantee="cross")
     body = []
     for name in dict.fromkeys(row.dataset for row in measured):
+        body += [_pool_line(row, FREQUENT) for row in select(baselines, dataset=name, guarantee="cross")]
         rivals = {what: sizes[name] for what, sizes in PROTOTYPES.items() if name in sizes}
-        body += [[name, what, "", _joined(sizes, _size), "", ""] for what, sizes in rivals.items()]
-        for row in select(measured, dataset=name):
-            accuracy = f"{row.means['subset_accuracy']:.3f}"
-            what = f"`table_pool()`, {row.measure}"
-            body.append([name, what, str(len(row.figures)), _sizes(row), _errors(row), accuracy])
+        body += [[name, what, "", write_joined(sizes, write_size), "", ""] for what, sizes in rivals.items()]
+        body += [_pool_line(row, f"`table_pool()`, {row.measure}") for row in select(measured, dataset=name)]
     if not body:
         return []
     head = ["set", "learner, measure", "resplits", "sizes", "errors in %", "subset accuracy"]
     ratios = [
-        f"- {one.posterior.dataset}: {_joined(one.ratios, '{:.2f}'.format)}, on {len(one.posterior.figures)} resplits"
-        for one in judge_pool(rows)
+        f"- {one.posterior.dataset}: {write_joined(one.ratios, '{:.2f}'.format)},"
+        f" on {len(one.posterior.figures)} resplits"
+        for one in judge_default(measured)
     ]
     return ["## The recommended pool", ABOUT_POOL, table(head, body), *([RATIOS, "\n".join(ratios)] if ratios else [])]
 
 
-def _smallest(rows: Sequence[Row]) -> list[str]:
+def _pool_line(row: Row, what: str) -> list[str]:
+    accuracy = f"{row.means['subset_accuracy']:.3f}"
+    return [row.dataset, what, str(len(row.figures)), write_sizes(row), write_errors(row), accuracy]
+
+
+def _smallest(rows: Sequence[Row], baselines: Sequence[Row]) -> list[str]:
+    found = [(one.row, one.what, f"{one.row.learner}, {one.row.measure}") for one in find_smallest(rows)]
+    for row in select(baselines, guarantee="cross"):
+        place = max((n for n, (other, *_) in enumerate(found) if other.dataset == row.dataset), default=len(found))
+        found.insert(place + 1, (row, "no learner", FREQUENT))
     body = [
-        [
-            *(one.row.dataset, one.what, f"{one.row.learner}, {one.row.measure}", str(len(one.row.figures))),
-            *(_sizes(one.row), _errors(one.row)),
-        ]
-        for one in find_smallest(rows)
+        [row.dataset, what, name, str(len(row.figures)), write_sizes(row), write_errors(row)]
+        for row, what, name in found
     ]
     head = ["set", "of", "learner, measure", "resplits", "sizes", "errors in %"]
     return ["The smallest regions, by a measure named beforehand:", table(head, body)] if body else []
@@ -167,27 +187,17 @@ def _smallest(rows: Sequence[Row]) -> list[str]:
 def _reference(rows: Sequence[Row]) -> list[str]:
     body = []
     for (name, measure), expected in REFERENCE.items():
-        for row in select(rows, dataset=name, measure=measure, learner="ml-rbf", guarantee="cross"):
-            sds = "-" if len(row.figures) < 2 else _joined([row.sds["sizes"][level] for level in LEVELS], _size)
-            body.append([name, measure, _joined(expected, _size), _sizes(row), sds])
+        learner = "none" if measure == BASELINE else "ml-rbf"
+        for row in select(rows, dataset=name, measure=measure, learner=learner, guarantee="cross"):
+            sds = (
+                "-" if len(row.figures) < 2 else write_joined([row.sds["sizes"][level] for level in LEVELS], write_size)
+            )
+            body.append([name, measure, write_joined(expected, write_size), write_sizes(row), sds])
     if not body:
         return []
     head = ["set", "measure", "independent implementation", "sizes", "standard deviations"]
-    return ["The paper's measures with ML-RBF, next to an implementation independent of labelsure:", table(head, body)]
-
-
-def _auto(rows: Sequence[Row]) -> list[str]:
-    body = [
-        [
-            *(one.auto.dataset, one.auto.learner, str(len(one.auto.figures)), one.fixed.measure, f"{one.ratio:.2f}"),
-            _errors(one.auto),
-        ]
-        for one in judge_auto(rows)
-    ]
-    if not body:
-        return []
-    head = ["set", "learner", "resplits", "best fixed measure", "size of auto / best", "errors of auto in %"]
-    return [f'`measure="auto"` at {MIDDLE} %, next to the best fixed measure on the same resplits:', table(head, body)]
+    about = "The most frequent labelsets and the paper's measures with ML-RBF, next to an implementation independent of"
+    return [f"{about} labelsure:", table(head, body)]
 
 
 def _measures(rows: Sequence[Row]) -> list[str]:
@@ -213,7 +223,7 @@ def _costs(rows: Sequence[Row]) -> list[str]:
         return []
     columns, guarantees = (list(dict.fromkeys(key[i] for key in found)) for i in (0, 1))
     body = [
-        [guarantee, *(_joined(found.get((column, guarantee), []), "{:.2f}".format) for column in columns)]
+        [guarantee, *(write_joined(found.get((column, guarantee), []), "{:.2f}".format) for column in columns)]
         for guarantee in guarantees
     ]
     return [
@@ -251,16 +261,19 @@ def _section(name: str, document: dict[str, Any]) -> str:
         f"{data['n_labels']} labels, {data['n_objects']} objects: {data['n_train']} train, {data['n_test']} test"
         f"{sized}, {resplits} resplit{'' if resplits == '1' else 's'}, {document['settings']['folds']} folds."
     )
-    parts = [f"## {name}", about, "Sizes:", _matrix(cross, _sizes), "Errors in %:", _matrix(cross, _errors)]
+    parts = [f"## {name}", about, "Sizes:", _matrix(cross, write_sizes), "Errors in %:", _matrix(cross, write_errors)]
     parts += ["For each learner its best measure:", _details(cross)]
-    others = sorted({row.measure for row in rows if row.guarantee != "cross"})
+    baselines = select(rows, measure=BASELINE)
+    others = sorted({row.measure for row in rows if row.guarantee != "cross" and row.measure != BASELINE})
     for measure in others:
-        parts += [f"Guarantees, {measure}:", _guarantees(select(rows, measure=measure))]
+        parts += [f"Guarantees, {measure}:", _guarantees([*select(rows, measure=measure), *baselines])]
     return "\n\n".join(parts)
 
 
 def _matrix(rows: Sequence[Row], write: Callable[[Row], str]) -> str:
     """Return a table with a line for each measure and a column for each learner."""
+    baselines = [write(row) for row in select(rows, measure=BASELINE)]
+    rows = [row for row in rows if row.measure != BASELINE]
     learners = list(dict.fromkeys(row.learner for row in rows))
     measures = list(dict.fromkeys(row.family for row in rows))
     winners = {learner: best(row for row in select(rows, learner=learner) if row.is_fixed) for learner in learners}
@@ -272,6 +285,7 @@ def _matrix(rows: Sequence[Row], write: Callable[[Row], str]) -> str:
             text = "" if row is None else write(row)
             line.append(f"**{text}**" if row is not None and row is winners[learner] else text)
         body.append(line)
+    body += [[FREQUENT, *[text] * len(learners)] for text in baselines]
     return table(["measure", *learners], body)
 
 
@@ -281,10 +295,10 @@ def _details(rows: Sequence[Row]) -> str:
         row = best(select(rows, learner=learner))
         if row is not None:
             seconds = row.means["seconds"]
-            sums = [_size(row.means[name]) if name in row.means else "-" for name in ("S", "OF")]
+            sums = [write_size(row.means[name]) if name in row.means else "-" for name in ("S", "OF")]
             accuracy = f"{row.means['subset_accuracy']:.3f}"
-            times = [_size(seconds["fit"]), _size(seconds["answer"])]
-            body.append([learner, row.measure, _sizes(row), _errors(row), *sums, accuracy, *times])
+            times = [write_size(seconds["fit"]), write_size(seconds["answer"])]
+            body.append([learner, row.measure, write_sizes(row), write_errors(row), *sums, accuracy, *times])
     head = ["learner", "measure", "sizes", "errors in %", "S", "OF", "subset accuracy", "fit s", "answer s"]
     return table(head, body)
 
@@ -292,26 +306,8 @@ def _details(rows: Sequence[Row]) -> str:
 def _guarantees(rows: Sequence[Row]) -> str:
     learners = {row.learner for row in rows if row.guarantee != "cross"}
     body = [
-        [row.learner, row.guarantee, str(len(row.figures)), _sizes(row), _errors(row)]
+        [row.learner, row.guarantee, str(len(row.figures)), write_sizes(row), write_errors(row)]
         for row in rows
         if row.learner in learners
     ]
     return table(["learner", "guarantee", "resplits", "sizes", "errors in %"], body)
-
-
-def _sizes(row: Row) -> str:
-    marks = ["~" if row.is_open(level) else "" for level in LEVELS]
-    return " / ".join(f"{mark}{_size(size)}" for mark, size in zip(marks, row.sizes, strict=True))
-
-
-def _errors(row: Row) -> str:
-    marks = ["" if row.is_valid(level) else "*" for level in LEVELS]
-    return " / ".join(f"{error:.1f}{mark}" for error, mark in zip(row.errors, marks, strict=True))
-
-
-def _joined(values: Sequence[float], write: Callable[[float], str]) -> str:
-    return " / ".join(map(write, values))
-
-
-def _size(value: float) -> str:
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"

@@ -17,6 +17,9 @@ OPEN_BITS = 0.5
 
 AUTO = "auto"
 
+BASELINE = "frequency"
+"""The measure of the baseline, the most frequent labelsets whatever the object, which no learner changes."""
+
 
 @dataclass(frozen=True)
 class Row:

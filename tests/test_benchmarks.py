@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from benchmarks import __main__ as command
-from benchmarks import choice, growth, limit, risk, rivals, search
+from benchmarks import choice, growth, limit, posterior, risk, rivals, search
 from benchmarks._answers import NotMeasuredError, Picture, Table, shown, table_lines
 from benchmarks._data import load_if_there
 from benchmarks._figures import Figure
@@ -111,6 +111,15 @@ def test_log_loss_is_minus_the_log_of_the_probabilities():
     scores = energy.scores(np.array([[1, 0], [0, 1]]), objects=np.array([0, 0]))
     off = log_loss_energy(np.array([[0.5, 0.5]])).scores(np.array([[0, 0]]))[0]  # 2 log 2
     assert scores / off * 2 * np.log(2) == pytest.approx([np.log(4), -np.log(0.75) - np.log(1e-12)], rel=1e-9)
+
+
+def test_posterior_and_former_default_are_timed_by_labelset(outputs):
+    names = list(posterior.measures())
+    assert list(posterior.table_nanoseconds(outputs, repeats=1)) == names
+    assert list(posterior.search_nanoseconds(outputs, budget=10_000, repeats=1)) == names
+    engine = posterior.engine_of_measure(outputs, posterior.measures()["posterior"])
+    effort = search.effort_of(engine, posterior.LEVEL, budget=10_000, repeats=1)
+    assert effort.sizes == (engine.p_value_table() > posterior.LEVEL).sum(axis=1).tolist()
 
 
 def test_choice_and_table_count_the_same(outputs):

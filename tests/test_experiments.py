@@ -4,20 +4,22 @@ import math
 
 import pytest
 from experiments import __main__ as command
+from experiments._default import find_worse
 from experiments._findings import (
     FORMER_DEFAULT,
     find_smallest,
     judge_auto,
+    judge_default,
     judge_guarantees,
     judge_measures,
-    judge_pool,
 )
-from experiments._page import RATIOS, write_page
-from experiments._plan import PLAN
+from experiments._page import FREQUENT, RATIOS, write_page
+from experiments._plan import NEW_FEW_LABELS, NEW_MANY_LABELS, PLAN
 from experiments._rows import LEVELS, best, best_rival, read_rows
 
 from labelsure.cli import _main
 from labelsure.datasets import available_datasets
+from labelsure.measures import default_candidates, make_measure
 
 
 def line(measure, sizes, *, learner="ml-rbf", guarantee="cross", errors=(5.0, 10.0, 20.0), dataset="scene", **changes):
@@ -33,6 +35,9 @@ def line(measure, sizes, *, learner="ml-rbf", guarantee="cross", errors=(5.0, 10
     sds = {"sizes": dict.fromkeys(LEVELS, 0.25)}
     row = {"dataset": dataset, "learner": learner, "measure": measure, "guarantee": guarantee}
     return {**row, "resplits": [0, 1], "means": means, "sds": sds, "refused": None, **changes}
+
+
+BASELINE_LINE = line("frequency", (7.0, 6.0, 5.0), learner="none")
 
 
 def document(*lines, dataset="scene", n_test=400, n_sized=None):
@@ -212,7 +217,7 @@ def test_page_compares_auto_with_the_best_fixed_measure():
     lines = [line("power", (5.0, 3.0, 1.6)), line("signed", (3.0, 2.0, 1.4)), line("auto", (3.2, 2.1, 1.4))]
     page = write_page({"scene": document(*lines)})
     assert "| scene | ml-rbf | 2 | signed | 1.05 | 5.0 / 10.0 / 20.0 |" in page
-    assert "are 1.05 to 1.05 times as large as those of the best fixed measure, in 1 cases" in page
+    assert "were 1.05 to 1.05 times as large as those of the best fixed measure, in 1 cases" in page
 
 
 def test_page_compares_measures_over_sets_and_learners():
@@ -228,14 +233,14 @@ def test_page_compares_measures_over_sets_and_learners():
     assert "power is least bad where it is worst: " in page
 
 
-def test_pool_is_judged_on_the_resplits_of_the_posterior():
+def test_default_is_judged_on_the_resplits_of_the_posterior():
     lines = [
         by_resplit("posterior", {0: 1.0, 1: 2.0}, learner="pool"),
         by_resplit("log-loss+prior", {0: 2.0, 1: 2.0, 2: 90.0}, learner="pool"),
         by_resplit("log-loss+prior", {0: 9.0, 1: 9.0}),
         by_resplit("posterior", {0: 1.0, 1: 2.0}, learner="pool", dataset="yeast"),
     ]
-    (found,) = judge_pool(rows_of(*lines))
+    (found,) = judge_default(rows_of(*lines))
     assert (found.posterior.dataset, found.ratios) == ("scene", [1.0, 0.75, 1.0])
 
 
@@ -248,16 +253,90 @@ def test_pool_is_no_learner_to_judge_measures_by():
 def test_page_shows_the_pool_in_a_section_of_its_own_where_it_was_measured():
     posterior = line("posterior", (2.3, 1.6, 1.1), learner="pool")
     former = line("log-loss+prior", (4.6, 2.0, 1.1), learner="pool")
-    others = {"scene": document(line("power", (5, 3, 1)))}
-    page = write_page({"pool-scene": document(posterior, former), **others})
+    others = {"scene": document(line("power", (5, 3, 1)), BASELINE_LINE)}
+    page = write_page({"pool-scene": document(posterior, former, BASELINE_LINE), **others})
     assert page.count("## The recommended pool") == 1
     assert "## pool-scene" not in page
-    assert "| scene | the most frequent labelsets, whatever the object |  | 6.80 / 5.90 / 5.30 |  |  |" in page
+    assert page.count(f"| scene | {FREQUENT} | 2 | 7.00 / 6.00 / 5.00 | 5.0 / 10.0 / 20.0 | 0.500 |") == 1
     assert "| scene | `table_pool()`, posterior | 2 | 2.30 / 1.60 / 1.10 | 5.0 / 10.0 / 20.0 | 0.500 |" in page
     assert "- scene: 0.50 / 0.80 / 1.00, on 2 resplits" in page
     assert "| scene | any learner | pool, posterior | 2 |" in page
     assert "## The recommended pool" not in write_page(others)
     assert RATIOS not in write_page({"pool-scene": document(posterior)})
+
+
+def test_baseline_is_in_every_table_of_sizes_and_no_measure_to_rank():
+    lines = [
+        line("power", (9, 8, 7)),
+        line("power", (9, 8, 8), learner="svm"),
+        line("power", (9, 9, 9), guarantee="exact"),
+    ]
+    page = write_page({"scene": document(*lines, BASELINE_LINE, BASELINE_LINE | {"guarantee": "exact"})})
+    sizes, errors = "7.00 / 6.00 / 5.00", "5.0 / 10.0 / 20.0"
+    for row in (
+        f"| scene | no learner | {FREQUENT} | 2 | {sizes} | {errors} |",
+        f"| scene | frequency | 6.80 / 5.90 / 5.30 | {sizes} | 0.25 / 0.25 / 0.25 |",
+        f"| {FREQUENT} | {sizes} | {sizes} |",
+        f"| {FREQUENT} | {errors} | {errors} |",
+        f"| none | frequency | {sizes} | {errors} | 3.00 | 2.00 | 0.500 | 1.00 | 0.10 |",
+        f"| none | exact | 2 | {sizes} | {errors} |",
+    ):
+        assert page.count(row) == 1, row
+    assert "| scene | any learner | ml-rbf, power | 2 |" in page
+    assert "| frequency | 1 |" not in page
+    assert "Guarantees, frequency" not in page
+
+
+def new_lines(*, labels=(1.3, 1.4, 1.5), accuracy=0.5, macro_f=0.4):
+    """Return what a run of the default measure has, with one learner."""
+    ours, learner, truth = labels
+    alone = {"subset_accuracy": 0.5, "macro_f": 0.4, "n_labels": learner, "n_true_labels": truth}
+    lines = [
+        *(line("posterior", (5, 3, 1)), line("log-loss+prior", (5, 4, 1)), line("auto", (5, 2.1, 1))),
+        *(line("small-posterior-forest", (5, 2, 1)), line("frequency", (7, 6, 5), learner="none")),
+    ]
+    for one in lines:
+        judged = {"subset_accuracy": accuracy, "macro_f": macro_f, "n_labels": ours, "n_true_labels": truth}
+        one["means"] |= judged | {"learner": alone}
+    return lines
+
+
+def test_page_shows_the_default_measure_in_a_section_of_its_own():
+    older = document(line("power", (5, 3, 1)), line("auto", (5, 9, 1)))
+    page = write_page({"scene": older, "new-scene": document(*new_lines())})
+    assert "## new-scene" not in page
+    sizes = "5.00 / 3.00 / 1.00 | 5.00 / 4.00 / 1.00 | 7.00 / 6.00 / 5.00"
+    assert f"| scene | ml-rbf | 2 | {sizes} | 0.75 | 5.0 / 10.0 / 20.0 | 5.0 / 10.0 / 20.0 |" in page
+    assert "of 1 data sets and learners: 0.75, at most 0.75 (scene, ml-rbf)." in page
+    assert "- ml-rbf: 0.75, at most 0.75 (scene, ml-rbf)" in page
+    assert "| scene | ml-rbf | 2 | small-posterior-forest | 1.05 | 5.0 / 10.0 / 20.0 |" in page
+    assert "| scene | ml-rbf | 2 | power | 3.00 | 5.0 / 10.0 / 20.0 |" in page  # auto as it was
+    assert "| scene | ml-rbf | 0.500 | 0.500 | 0.400 | 0.400 | 1.30 / 1.40 / 1.50 | - |" in page
+    assert "`predict` is worse than the learner in 0 of 1 cases." in page
+    assert "## The default measure" not in write_page({"scene": older})
+
+
+@pytest.mark.parametrize(
+    ("changes", "worse"),
+    [
+        ({}, []),
+        ({"accuracy": 0.491, "macro_f": 0.391}, []),
+        ({"accuracy": 0.489}, ["subset accuracy"]),
+        ({"macro_f": 0.389}, ["macro F"]),
+        ({"labels": (0.8, 0.9, 1.0)}, ["number of labels"]),
+        ({"labels": (0.8, 0.84, 1.0)}, []),
+        ({"labels": (1.2, 1.1, 1.0)}, ["number of labels"]),
+    ],
+)
+def test_predict_may_be_a_little_worse_than_the_learner(changes, worse):
+    row, *_ = read_rows(document(*new_lines(**changes)))
+    assert find_worse(row) == worse
+
+
+def test_default_is_compared_with_the_former_one_of_the_number_of_labels():
+    rows = read_rows(document(*(logarithmic(name, (9, bits, 1)) for name, bits in (
+        ("posterior", 3), ("log-loss+prior", 9), ("log-loss+unseen:3", 4)))))  # fmt: skip
+    assert [one.ratio for one in judge_default(rows)] == [0.5]
 
 
 def test_page_says_how_many_objects_were_sized():
@@ -291,6 +370,22 @@ def test_plan_is_understood_by_the_command(name):
 def test_runs_of_one_file_can_be_kept_together():
     for runs in PLAN.values():
         assert len({(run.dataset, run.folds, run.train, run.objects) for run in runs}) == 1
+
+
+def test_plan_has_the_measures_that_auto_chooses_from():
+    for n_labels, names in ((6, NEW_FEW_LABELS), (45, NEW_MANY_LABELS)):
+        candidates = {repr(one) for one in default_candidates(n_labels)}
+        assert candidates == {
+            repr(make_measure(name)) for name in names if name not in (*FORMER_DEFAULT.values(), "auto")
+        }
+        assert set(FORMER_DEFAULT.values()) & set(names) == {names[0]}
+
+
+def test_plan_runs_the_default_measure_on_the_seven_sets_with_three_learners():
+    runs = {name.removeprefix("new-"): runs for name, runs in PLAN.items() if name.startswith("new-")}
+    assert runs.keys() == set(available_datasets())
+    for name, (run,) in runs.items():
+        assert (run.dataset, len(set(run.learners))) == (name, 3)
 
 
 def test_plan_covers_the_seven_sets_and_five_learners():

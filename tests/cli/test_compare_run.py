@@ -6,27 +6,33 @@ import re
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.multioutput import MultiOutputClassifier
 from tiny_data import write_tiny
 
 from labelsure import CrossConformalClassifier, InductiveConformalClassifier, calibrate_outputs, conformal
+from labelsure._core.randomness import set_missing_seeds
 from labelsure.cli import _compare_runs, main
-from labelsure.cli._arguments import GUARANTEES, LEARNERS
+from labelsure.cli._arguments import BASELINE, GUARANTEES, LEARNERS
 from labelsure.cli._compare import ADDED, FIRST
 from labelsure.cli._compare_cells import _logarithms, judge
-from labelsure.cli._compare_data import PooledData
+from labelsure.cli._compare_data import PooledData, Resplit
 from labelsure.cli._compare_learners import make_learner
+from labelsure.cli._compare_models import predict_alone
 from labelsure.cli._compare_results import Results, Row, read_results
 from labelsure.datasets import load_dataset
 from labelsure.labelsets import RegionSize
 from labelsure.measures import default_candidates, make_measure
-from labelsure.metrics import error_rate, mean_region_size, subset_accuracy
+from labelsure.metrics import error_rate, f1_macro, mean_region_size, subset_accuracy
 
 
 def compare(folder, *words, json_file="out.json"):
-    """Run the command in this process and return what it wrote, by row and resplit, without seconds."""
+    """Run the command in this process and return what it wrote, by row and resplit, but for seconds and baseline."""
     path = folder / json_file
     assert main(["compare", *words, "--jobs", "1", "--json", str(path)]) == 0
-    return figures_in(path)
+    return {(row, number): figures for (row, number), figures in figures_in(path).items() if row[1:3] != BASELINE}
 
 
 def figures_in(path):
@@ -53,7 +59,11 @@ def direct(folder, row, number, *, n_folds, levels=("80", "90", "95"), n_sized=N
         "errors": {level: 100 * error_rate(region.contains(data.Y[test])) for level, region in regions.items()},
         "sizes": {level: mean_region_size(region.sizes[:n_sized]) for level, region in regions.items()},
         "empty": {level: 100 * float(np.mean(region.sizes[:n_sized] == 0)) for level, region in regions.items()},
-        "subset_accuracy": subset_accuracy(data.Y[test], model.predict(data.X[test])),
+        **of_labelsets(model.predict(data.X[test]), data.Y[test]),
+        "learner": of_labelsets(
+            set_missing_seeds(clone(learner), number).fit(data.X[train], data.Y[train]).predict(data.X[test]),
+            data.Y[test],
+        ),
     }
     if not row.guarantee.startswith("exact"):
         table = predictions.p_values()
@@ -61,6 +71,15 @@ def direct(folder, row, number, *, n_folds, levels=("80", "90", "95"), n_sized=N
         false = sums - predictions.p_value(data.Y[test])
         figures |= {"S": sums[:n_sized].mean(), "OF": false[:n_sized].mean()}
     return figures
+
+
+def of_labelsets(predicted, Y):
+    return {
+        "subset_accuracy": subset_accuracy(Y, predicted),
+        "macro_f": f1_macro(Y, predicted),
+        "n_labels": predicted.sum() / len(Y),
+        "n_true_labels": Y.sum() / len(Y),
+    }
 
 
 def approximately(figures):
@@ -85,7 +104,7 @@ def test_guarantees_give_the_figures_of_the_public_api(tiny, guarantee):
 
 
 def test_measures_give_the_figures_of_the_public_api(tiny):
-    measures = [*FIRST, "power+pairs", "log-loss+unseen:1", "signed+hp"]
+    measures = [*(name for name in FIRST if name != "frequency"), "power+pairs", "log-loss+unseen:1", "signed+hp"]
     words = ["tiny", "--learners", "ml-knn", "--measures", *measures, "--guarantees", "cross", "inductive"]
     found = compare(tiny, *words, "--folds", "3", "--resplits", "1")
     assert len(found) == 2 * len(measures)
@@ -129,8 +148,10 @@ def test_many_labels_are_judged_by_the_median_logarithm(tmp_path, capsys):
     write_tiny(tmp_path, "wide", n_labels=21, n_objects=60)
     words = [str(tmp_path / "wide.arff"), "--learners", "ml-knn", "--measures", "power", "--folds", "2"]
     (figures,) = compare(tmp_path, *words, "--resplits", "1", "--confidence", "50").values()
-    names = {"errors", "log2_sizes", "log2_mean", "log2_low", "log2_high", "empty", "estimated", "subset_accuracy"}
-    assert set(figures) == names
+    assert {name for name in figures if name.startswith("log2")} == {
+        "log2_sizes", "log2_mean", "log2_low", "log2_high"
+    }  # fmt: skip
+    assert not {"sizes", "S", "OF"} & set(figures)
     data = load_dataset("wide", data_home=tmp_path)
     order = np.random.default_rng(0).permutation(60)
     model = CrossConformalClassifier(
@@ -150,6 +171,35 @@ def test_judging_counts_an_empty_region_as_one_labelset():
     assert figures["empty"] == {"50": 100.0}
     assert figures["log2_sizes"] == {"50": 0.0}
     assert figures["errors"] == {"50": 100.0}
+
+
+@pytest.mark.parametrize("asked", [["--measures", "power"], ["--measures", "frequency", "power"]])
+def test_baseline_is_in_every_table_once_whatever_the_learners(tiny, capsys, asked):
+    words = ["tiny", "--learners", "ml-knn", "logistic", *asked, "--guarantees", "cross", "inductive"]
+    compare(tiny, *words, "--folds", "4", "--resplits", "2")
+    found = {key: figures for key, figures in figures_in(tiny / "out.json").items() if key[0].measure == "frequency"}
+    assert set(found) == {
+        (Row("tiny", *BASELINE, guarantee), number) for guarantee in ("cross", "inductive") for number in (0, 1)
+    }
+    for (row, number), figures in found.items():
+        assert figures == approximately(direct(tiny, row, number, n_folds=4))
+    assert len(re.findall(r"^\| none +\| frequency", capsys.readouterr().out, re.M)) == 2
+
+
+def test_baseline_does_not_look_at_outputs(tiny):
+    row = Row("tiny", "ml-knn", "frequency", "cross")
+    baseline, other = (direct(tiny, one, 0, n_folds=4) for one in (row._replace(learner="none"), row))
+    assert {**baseline, "learner": None} == {**other, "learner": None}
+
+
+def test_learner_alone_is_right_about_labels_that_are_constant_in_training():
+    X, Y = np.array([[-9.0], [9.0]] * 10), np.array([[1, 0, 0], [1, 1, 0]] * 10, dtype=np.int8)
+    resplit = Resplit(X, Y, X[:5], Y[:5])
+    assert predict_alone(MultiOutputClassifier(LogisticRegression()), resplit).tolist() == Y[:5].tolist()
+    assert (
+        predict_alone(MultiOutputClassifier(LogisticRegression()), Resplit(X, Y[:, ::2], X[:5], Y[:5, ::2])).tolist()
+        == [[1, 0]] * 5
+    )
 
 
 def counted(size):
@@ -184,11 +234,12 @@ WORDS = [
     *("tiny", "--learners", "ml-knn", "logistic", "--measures", "power", "signed-oof", "--folds", "3"),
     *("--guarantees", "cross", "exact", "inductive", "--resplits", "1"),
 ]
-N_CELLS = 2 * 2 * 3
+N_CELLS = (2 * 2 + 1) * 3
 
 
 def test_an_interrupted_run_is_gone_on_with(tiny, monkeypatch):
-    whole = compare(tiny, *WORDS, json_file="whole.json")
+    compare(tiny, *WORDS, json_file="whole.json")
+    whole = figures_in(tiny / "whole.json")
     assert len(whole) == N_CELLS
     measured = []
     add = Results.add
@@ -238,7 +289,7 @@ def test_more_of_everything_is_added_to_what_there_is(tiny):
     before = read_results(tiny / "out.json").cells
     found = compare(tiny, "tiny", *shared, "--measures", "log-loss", "power", "--resplits", "2")
     assert len(found) == 4
-    (key,) = before
+    key = next(iter(before))
     assert read_results(tiny / "out.json").cells[key] == before[key]  # seconds too
 
 
@@ -247,7 +298,7 @@ def test_models_are_fitted_once_for_all_measures_and_guarantees(tiny, monkeypatc
     fit = conformal.fit_models
 
     def record(learner, X, Y, splits, **options):
-        fits.extend(len(split.train) for split in splits)
+        fits.extend(len(split.train) for split in splits if not isinstance(learner, DummyClassifier))
         return fit(learner, X, Y, splits, **options)
 
     monkeypatch.setattr(conformal, "fit_models", record)
@@ -276,7 +327,7 @@ def test_json_markdown_and_screen_agree(tiny, capsys):
             assert numbers(shown[f"N {level} %"]) == pytest.approx(
                 [row["means"]["sizes"][level], row["sds"]["sizes"][level]], abs=0.05
             )
-        assert numbers(shown["subset acc."])[0] == pytest.approx(row["means"]["subset_accuracy"], abs=0.0005)
+        assert numbers(shown["acc."])[0] == pytest.approx(row["means"]["subset_accuracy"], abs=0.0005)
 
 
 def kept_rows(folder):
@@ -342,10 +393,3 @@ def test_help_lists_the_words(run):
     shown = re.sub(r"-\n\s*", "-", run("compare", "--help").stdout)  # words may be cut at a hyphen
     for word in (*FIRST, *ADDED, *GUARANTEES, "gradient-boosting", "unseen", "--objects", "--json", "power:2+pairs"):
         assert word in shown
-
-
-def test_baseline_of_frequent_labelsets_is_in_the_table_unless_measures_are_named(tiny, capsys):
-    words = ["tiny", "--learners", "ml-knn", "--folds", "3", "--resplits", "1", "--confidence", "80"]
-    found = compare(tiny, *words)
-    assert {row.measure for row, _ in found} == {"posterior", "log-loss", "power", "power+pairs", "frequency"}
-    assert "frequency" in capsys.readouterr().out

@@ -28,6 +28,8 @@ def made_up(*, many=False, n_resplits=2, n_sized=30):
             ("log2_sizes" if many else "sizes"): {"90": 2.5 + number, "95": 1234.5},
             **({"log2_low": {"90": 2.4, "95": 1234.5}, "log2_high": {"90": 3.1, "95": 1234.9}} if many else {}),
             "subset_accuracy": 0.6,
+            "macro_f": 0.4,
+            "learner": {"subset_accuracy": 0.5},
             "seconds": {"fit": 12.34, "answer": 0.5},
         }
         results.add(Row("one", "ml-knn", "log-loss", "exact"), number, {"figures": figures})
@@ -44,12 +46,12 @@ def cells_of(text):
 def test_table_shows_means_and_deviations_in_the_order_of_the_terms():
     head, _, power, log_loss = cells_of(comparison(made_up()))
     assert head == [
-        "learner", "measure", "guarantee", "error 90 %", "error 95 %", "N 90 %", "N 95 %", "S", "OF", "subset acc.",
-        "fit s", "answer s",
+        "learner", "measure", "guarantee", "error 90 %", "error 95 %", "N 90 %", "N 95 %", "S", "OF", "acc.", "F",
+        "learner's acc.", "learner's F", "fit s", "answer s",
     ]  # fmt: skip
     assert power == [
         "ml-knn", "power", "cross", "10.00 (1.41)", "5.00 (0.00)", "3.00 (0.71)", "1234 (0)", "3.00 (0.00)",
-        "2.50 (0.00)", "0.600 (0.000)", "12.3 (0.0)", "0.50 (0.00)",
+        "2.50 (0.00)", "0.600 (0.000)", "0.400 (0.000)", "0.500 (0.000)", "-", "12.3 (0.0)", "0.50 (0.00)",
     ]  # fmt: skip
     assert log_loss[1:3] == ["log-loss", "exact"]
     assert log_loss[7:9] == ["-", "-"]
@@ -63,7 +65,7 @@ def test_one_resplit_shows_no_deviations():
 def test_many_labels_are_compared_by_logarithms_or_intervals_and_have_no_sums():
     text = comparison(made_up(many=True))
     head, _, power, _ = cells_of(text)
-    assert head[5:8] == ["log2 N 90 %", "log2 N 95 %", "subset acc."]
+    assert head[5:8] == ["log2 N 90 %", "log2 N 95 %", "acc."]
     assert power[5:7] == ["2.4 to 3.1", "1234 (0)"]
 
 

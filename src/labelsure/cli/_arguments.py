@@ -20,8 +20,12 @@ LEARNERS = {
     "gradient-boosting": "gradient boosting on histograms per label",
     "svm": "support vector machine with a Gaussian kernel per label",
     "pool": "the pool for tables: trees, boosting, a kernel machine and neighbours",
+    "none": "how often each label is on in training, the object ignored",
 }
 """What can follow --learners, and what it is."""
+
+BASELINE = "none", "frequency"
+"""The learner and the measure that are in every table: the most frequent labelsets, the same for every object."""
 
 INDUCTIVE = "inductive"
 

@@ -13,7 +13,7 @@ from labelsure._core.types import LabelMatrix
 from labelsure.cli._arguments import INDUCTIVE, WITHOUT_P_VALUES, significance_of
 from labelsure.cli._compare_models import LearnerModels
 from labelsure.measures import MANY_LABELS, AutoMeasure, Measure, Need
-from labelsure.metrics import error_rate, mean_region_size, subset_accuracy, sum_criterion
+from labelsure.metrics import error_rate, f1_macro, mean_region_size, subset_accuracy, sum_criterion
 from labelsure.predictions import LabelsetPredictions, RegionSize
 
 Figures: TypeAlias = dict[str, Any]
@@ -59,12 +59,15 @@ def measure_cells(
         calibrator = conformal.Calibrator(folds, choices, learned.seeds[-1], complementary=True, n_jobs=n_jobs)
         for objects in (slice(1), slice(None)):  # the first alone: whatever has to be compiled is so then
             start = time.process_time()
-            predictions = calibrator.predict([part[objects] for part in learned.new], learned.resplit.X_test[objects])
+            new, Y = [part[objects] for part in learned.new], learned.resplit.Y_test[objects]
+            predictions = calibrator.predict(new, learned.resplit.X_test[objects])
             p_values = guarantee not in WITHOUT_P_VALUES
-            figures = judge(predictions, learned.resplit.Y_test[objects], levels, n_sized=n_sized, p_values=p_values)
+            figures = judge(predictions, Y, levels, n_sized=n_sized, p_values=p_values)
+            figures |= judge_labelsets(conformal.single_answers(predictions, calibrator, new), Y)
         seconds = {"fit": learn_seconds, "answer": fit_seconds + time.process_time() - start}
+        figures |= {"seconds": seconds, "learner": judge_labelsets(learned.own_labels, Y)}
         chosen = calibrator.measure_choices
-        cell: dict[str, Any] = {"figures": figures | {"seconds": seconds}}
+        cell: dict[str, Any] = {"figures": figures}
         yield cell if chosen is None else cell | {"chosen": dict(chosen.counts)}
 
 
@@ -98,7 +101,14 @@ def judge(
     if p_values and not many:
         sums = sum_criterion(sized)
         figures |= {"S": sums, "OF": sums - float(sized.p_value(Y[:n_sized]).mean())}
-    return figures | {"subset_accuracy": subset_accuracy(Y, predictions.labelsets)}
+    return figures
+
+
+def judge_labelsets(predicted: LabelMatrix, Y: LabelMatrix) -> dict[str, float]:
+    """Return how good predicted labelsets are, and their mean number of labels beside that of the true ones."""
+    n_labels, n_true = (float(labels.sum(axis=1).mean()) for labels in (predicted, Y))
+    accuracy, macro_f = subset_accuracy(Y, predicted), f1_macro(Y, predicted)
+    return {"subset_accuracy": accuracy, "macro_f": macro_f, "n_labels": n_labels, "n_true_labels": n_true}
 
 
 def _logarithms(sizes: Sequence[RegionSize]) -> dict[str, float]:

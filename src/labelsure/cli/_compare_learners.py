@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -39,6 +40,8 @@ def make_learner(name: str, X: MatrixLike) -> Any:
     >>> make_learner("ml-knn", np.array([[0.5, np.nan]]))[0]
     SimpleImputer(keep_empty_features=True, strategy='median')
     """
+    if name == "none":
+        return DummyClassifier()
     is_sparse = sparse.issparse(X)
     if name == "pool" and not is_sparse:
         return table_pool()  # by itself: folds share what they learn the members' weights from

@@ -4,14 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
 from joblib import effective_n_jobs
+from sklearn.base import clone
 from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
 
 from labelsure import conformal
-from labelsure._core.randomness import draw_seeds
-from labelsure._core.types import FloatArray
+from labelsure._core.randomness import draw_seeds, set_missing_seeds
+from labelsure._core.types import FloatArray, LabelMatrix
 from labelsure.cli._arguments import INDUCTIVE
 from labelsure.cli._compare_data import Resplit
+from labelsure.estimators import fit_base
 from labelsure.measures import AutoMeasure, Measure, Need
 
 Splitting: TypeAlias = tuple[int, bool]
@@ -41,6 +45,8 @@ class LearnerModels:
         Their outputs for the test objects.
     seeds : list of int
         Of the folds, and one for draws.
+    own_labels : array of shape (n_test, q)
+        What the learner predicts by itself, see :func:`predict_alone`.
     """
 
     resplit: Resplit
@@ -48,6 +54,7 @@ class LearnerModels:
     models: list[conformal.FoldModel]
     new: list[FloatArray]
     seeds: list[int]
+    own_labels: LabelMatrix
 
     def examples(self, measure: Measure | AutoMeasure) -> list[conformal.FoldExamples]:
         """Return what each fold is calibrated with."""
@@ -91,4 +98,16 @@ def learn(
     n_processes = min(effective_n_jobs(n_jobs), len(splits))
     models = conformal.fit_models(learner, X, Y, splits, seeds=seeds[:-1], needs=needs, n_jobs=n_processes)
     new = conformal.outputs_of_models([model.model for model in models], X_test, Y.shape[1], n_jobs=n_jobs)
-    return LearnerModels(resplit, splits, models, new, seeds)
+    with threadpool_limits(limits=effective_n_jobs(n_jobs)):
+        own_labels = predict_alone(set_missing_seeds(clone(learner), seed), resplit)
+    return LearnerModels(resplit, splits, models, new, seeds, own_labels)
+
+
+def predict_alone(learner: Any, resplit: Resplit) -> LabelMatrix:
+    """Return the zeros and ones that a learner predicts without us, fitted on the whole training part."""
+    X, Y, X_test, Y_test = resplit
+    model = fit_base(learner, X, Y)
+    labels = np.tile(Y[0], (len(Y_test), 1))  # right for labels that are constant in training, which it may not know
+    if model.estimator is not None:
+        labels[:, model.learned] = model.estimator.predict(X_test)
+    return labels

@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 from labelsure._core.running import progress_bar
-from labelsure.cli._arguments import GUARANTEES
+from labelsure.cli._arguments import BASELINE, GUARANTEES
 from labelsure.cli._compare_cells import measure_cells
 from labelsure.cli._compare_data import PooledData
 from labelsure.cli._compare_learners import make_learner
@@ -18,7 +18,7 @@ from labelsure.measures import make_measure
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be compared.
+    """What is to be compared: every learner with every measure, and the baseline, which no learner changes.
 
     Attributes
     ----------
@@ -39,16 +39,21 @@ class Plan:
     n_resplits: int
     n_folds: int
 
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return learners with measures, the baseline once and last, asked for or not."""
+        return [*(pair for pair in product(self.learners, self.measures) if pair[1] != BASELINE[1]), BASELINE]
+
     def terms(self) -> dict[str, Any]:
         """Return what results are kept with, see :class:`Results`."""
+        learners, measures = (dict.fromkeys(names) for names in zip(*self.pairs(), strict=True))
         return {
             "settings": {"folds": self.n_folds, "confidence": list(self.levels)},
             "datasets": {data.name: data.describe() for data in self.datasets},
             "learners": {
-                data.name: {name: _in_one_line(make_learner(name, data.X)) for name in self.learners}
+                data.name: {name: _in_one_line(make_learner(name, data.X)) for name in learners}
                 for data in self.datasets
             },
-            "measures": {name: _in_one_line(make_measure(name)) for name in self.measures},
+            "measures": {name: _in_one_line(make_measure(name)) for name in measures},
             "guarantees": {name: GUARANTEES[name] for name in self.guarantees},
         }
 
@@ -58,9 +63,9 @@ def measure_missing(plan: Plan, results: Results, *, n_jobs: int) -> None:
 
     Cells of a learner on a resplit whose predictors split alike share its models, which are fitted once for all.
     """
-    cells = product(plan.datasets, range(plan.n_resplits), plan.learners, plan.measures, plan.guarantees)
+    cells = product(plan.datasets, range(plan.n_resplits), plan.pairs(), plan.guarantees)
     groups: dict[tuple[PooledData, int, str, Splitting], dict[str, list[Row]]] = {}
-    for data, number, learner, measure, guarantee in cells:
+    for data, number, (learner, measure), guarantee in cells:
         row = Row(data.name, learner, measure, guarantee)
         if (row, number) not in results.cells:
             splitting = splitting_of(guarantee, n_folds=plan.n_folds, n_examples=data.n_train)

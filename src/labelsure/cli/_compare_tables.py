@@ -12,7 +12,9 @@ NOTES = """\
   median of the base-2 logarithm of that number, an empty region counted as one labelset. Large regions are estimated;
   where that leaves the median open by more than half a bit, the medians of the ends of the 99 % intervals are given.
 - S: mean sum of the p-values of all labelsets; OF: of the false ones. Smaller is better, as for N.
-- subset acc.: share of the objects whose most plausible labelset is the true one.
+- acc.: share of the objects whose predicted labelset is the true one; F: mean over labels of the F measure of
+  predictions. learner's: the same of what the learner by itself predicts, fitted on all training objects.
+- none, frequency: the most frequent labelsets, the same for every object. Regions not much smaller owe little to it.
 - fit s: seconds of the processor for fitting the learner and asking for its outputs; answer s: for fitting the measure
   and for everything in this table."""
 
@@ -122,6 +124,10 @@ def _columns(levels: Sequence[str], names: Container[str]) -> list[Column]:
         *(Column(f"error {level} %", ("errors", level), lambda _: 2) for level in levels),
         *(Column(f"{heading} {level} %", (sizes, level), three_digits) for level in levels),
         *(Column(name, (name,), three_digits) for name in ("S", "OF") if name in names),
-        Column("subset acc.", ("subset_accuracy",), lambda _: 3),
+        *(
+            Column(f"{owner}{heading}", (*keys, name), lambda _: 3)
+            for owner, keys in (("", ()), ("learner's ", ("learner",)))
+            for heading, name in (("acc.", "subset_accuracy"), ("F", "macro_f"))
+        ),
         *(Column(f"{what} s", ("seconds", what), three_digits) for what in ("fit", "answer")),
     ]

@@ -82,9 +82,10 @@ def standard_deviations(tables: Sequence[Tables]) -> Tables:
 
 
 def _combine(parts: Sequence[Any], function: Callable[[list[float]], float | None]) -> Any:
-    """Apply ``function`` to the figures in the same place of all ``parts``, which are nested alike."""
+    """Apply ``function`` to the figures in the same place of all ``parts``, nested alike, where all have them."""
     if isinstance(parts[0], dict):
-        return {key: _combine([part[key] for part in parts], function) for key in parts[0]}
+        shared = [key for key in parts[0] if all(key in part for part in parts)]
+        return {key: _combine([part[key] for part in parts], function) for key in shared}
     if isinstance(parts[0], list):
         return [_combine(values, function) for values in zip(*parts, strict=True)]
     return function(list(parts))

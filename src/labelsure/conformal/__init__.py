@@ -17,6 +17,7 @@ from labelsure.conformal._label_wise import LabelWiseConformalClassifier
 from labelsure.conformal._label_wise_outputs import LabelWiseOutputsPredictor, calibrate_labels
 from labelsure.conformal._models import FoldModel, fit_models, outputs_of_models
 from labelsure.conformal._outputs import OutputsPredictor, calibrate_outputs
+from labelsure.conformal._points import single_answers
 from labelsure.conformal._splits import Split, hold_out, make_splits
 from labelsure.conformal._stratified import MultiLabelStratifiedKFold
 from labelsure.conformal._taxonomy import ByCardinality, ByLabel, ByObject, Taxonomy
@@ -49,4 +50,5 @@ __all__ = [
     "hold_out",
     "make_splits",
     "outputs_of_models",
+    "single_answers",
 ]

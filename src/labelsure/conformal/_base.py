@@ -139,7 +139,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         """
         X = self._check_objects(X)
         outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
-        return single_answers(self.calibrator_, outputs, X)
+        return single_answers(self.calibrator_.predict(outputs, X), self.calibrator_, outputs)
 
     def nonconformity(self, X: MatrixLike, y: LabelMatrixLike) -> FloatArray:
         """Return how strange labelsets are for objects: the scores that p-values are made of.

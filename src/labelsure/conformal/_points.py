@@ -4,21 +4,25 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from labelsure._core.types import FloatArray, IntArray, MatrixLike
+from labelsure._core.types import FloatArray, IntArray
 from labelsure.conformal._calibrator import Calibrator
+from labelsure.predictions import LabelsetPredictions
 
 
-def single_answers(calibrator: Calibrator, outputs: Sequence[FloatArray], X: MatrixLike) -> IntArray:
+def single_answers(
+    predictions: LabelsetPredictions, calibrator: Calibrator, outputs: Sequence[FloatArray]
+) -> IntArray:
     """Return one labelset for each object, of shape (n, q).
 
     Parameters
     ----------
+    predictions : LabelsetPredictions
+        For the objects.
     calibrator : Calibrator
-        Its folds' measures vote on which answers are better.
-    outputs, X
-        As in :meth:`Calibrator.predict`.
+        What made them; its folds' measures vote on which answers are better.
+    outputs : sequence of arrays of shape (n, q)
+        What they were made of.
     """
-    predictions = calibrator.predict(outputs, X)
     votes = [fold.measure.labels_are_better_ for fold in calibrator.folds]
     if 2 * sum(votes) <= len(votes):
         return predictions.labelsets.astype(np.int64)  # the int of scikit-learn's own classifiers
