@@ -2,7 +2,7 @@
 
 In layers, each knowing only those below it::
 
-    _composite, _compact               engines of categories, groups and sparse objects
+    _composite, _compact, _compact_folds  engines of categories, groups and sparse objects
     _fold_engine                       make_engine, FoldEngine: chooses between table, search and maximum; StoredEngine
     search/                            answers without listing; the maximum norm; estimates
     table/                             answers from all 2^q labelsets; TableBackend is the seam for other devices
@@ -31,7 +31,8 @@ How to use it:
 
 from labelsure._core.labelset_bits import decode
 from labelsure._core.randomness import DRAW_UNIT
-from labelsure.labelsets._compact import CompactEngine, CompactObject
+from labelsure.labelsets._compact import CompactEngine
+from labelsure.labelsets._compact_folds import CompactFolds
 from labelsure.labelsets._composite import CategoryEngine, GroupedEngine
 from labelsure.labelsets._constraints import (
     Allowed,
@@ -61,7 +62,7 @@ __all__ = [
     "BestLabelsets",
     "CategoryEngine",
     "CompactEngine",
-    "CompactObject",
+    "CompactFolds",
     "Constraint",
     "Empty",
     "EngineOptions",

@@ -9,16 +9,19 @@ from scipy.optimize import minimize
 from scipy.special import logit
 
 from labelsure._core.energy import Energy
-from labelsure._core.fixed_point import Costs
-from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
+from labelsure._core.fixed_point import Costs, to_fixed_point
+from labelsure._core.labelset_bits import find_keys, labelset_keys
+from labelsure._core.sparse_energy import SparseEnergy
+from labelsure._core.sparse_outputs import SparseOutputs
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_number, check_outputs
 from labelsure.measures._base import Measure, Need
 from labelsure.measures._likelihoods import LabelsetPrior
-from labelsure.measures._log_partition import CountedPrior
+from labelsure.measures._log_partition import CountedPrior, round_to
 
 FIT_ENTRIES = 2**21
-"""Examples times seen labelsets that parameters are learned from: more examples would not change them much, and take
-longer than a linear learner does."""
+"""Examples times seen labelsets, or times labels, that parameters are learned from: more examples would not change them
+much, and take longer than a linear learner does."""
 
 TOLERANCE = 1e-5
 """The search for parameters ends where a step gains less than this share of the log-likelihood: further steps changed
@@ -115,7 +118,7 @@ class PosteriorMeasure(Measure):
             check_number(self.intercepts, name="intercepts")
         check_number(self.smoothing, name="smoothing", above=0)
 
-    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
+    def _learn_from(self, labels: LabelMatrix, outputs: FloatArray | SparseOutputs | None, X: MatrixLike) -> float:
         self.n_training_ = len(labels)
         prior = LabelsetPrior(smoothing=self.smoothing).fit(labels)
         self._counted = CountedPrior(prior.labelsets_, prior.counts_, prior.marginals_, self.smoothing)
@@ -132,7 +135,7 @@ class PosteriorMeasure(Measure):
         slope = None if self.temperature is None else 1 / self.temperature
         return self.prior_exponent, self.marginals_share, slope, self.intercepts
 
-    def _learned(self, labels: LabelMatrix, outputs: FloatArray | None) -> "PosteriorParameters":
+    def _learned(self, labels: LabelMatrix, outputs: FloatArray | SparseOutputs | None) -> "PosteriorParameters":
         """Return the likeliest parameters, those that were given being as given."""
         lengths = (1, 1, 1, self.n_labels_)
         values = [usual if value is None else value for value, usual in zip(self._given(), USUAL, strict=True)]
@@ -140,8 +143,10 @@ class PosteriorMeasure(Measure):
         if outputs is not None and None in self._given():
             fixed = np.repeat([value is not None for value in self._given()], lengths)
             low, high = (np.where(fixed, centre, np.repeat(limits, lengths)) for limits in LIMITS)
-            step = max(len(labels) * len(self._counted.counts) // FIT_ENTRIES, 1)
-            loss = self._make_loss(labels[::step], self._logits(outputs[::step]), centre)
+            step = max(len(labels) * max(len(self._counted.counts), self.n_labels_) // FIT_ENTRIES, 1)
+            rows = slice(None, None, step)
+            used = outputs.dense(rows) if isinstance(outputs, SparseOutputs) else outputs[rows]
+            loss = self._make_loss(labels[rows], self._logits(used), centre)
             bounds = list(zip(low, high, strict=True))
             found = minimize(loss, centre, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": TOLERANCE}).x
         return PosteriorParameters(float(found[0]), float(found[1]), 1 / float(found[2]), found[3:])
@@ -154,8 +159,7 @@ class PosteriorMeasure(Measure):
         For every example the prior over labelsets is that of the others.
         """
         counted, on, log_odds = self._counted, labels.astype(np.float64), logit(self._counted.marginals)
-        every = np.vstack([counted.labelsets, labels])
-        own = np.unique(every, axis=0, return_inverse=True)[1].ravel()[len(counted.counts) :]
+        own = find_keys(labelset_keys(labels), labelset_keys(counted.labelsets))
         log_prior = counted.log_seen_without_one[own]
 
         def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
@@ -176,8 +180,8 @@ class PosteriorMeasure(Measure):
         logits: FloatArray = np.log(n * outputs + 0.5) - np.log(n * (1 - outputs) + 0.5)
         return logits
 
-    def _values(self, outputs: FloatArray) -> FloatArray:
-        values: FloatArray = self._logits(outputs) / self.parameters_.temperature + self._shifts
+    def _values(self, outputs: FloatArray, labels: IntArray | slice = slice(None)) -> FloatArray:
+        values: FloatArray = self._logits(outputs) / self.parameters_.temperature + self._shifts[labels]
         return values
 
     def log_sums(self, outputs: FloatArray) -> FloatArray:
@@ -192,11 +196,30 @@ class PosteriorMeasure(Measure):
         return self._counted.log_sums(values, self.parameters_.prior_exponent)
 
     def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:
-        values = self._values(outputs)
-        log_sums = self._counted.log_sums(values, self.parameters_.prior_exponent)
+        values = round_to(self._values(outputs), exponent)
+        log_sums = self._counted.log_sums(values, self.parameters_.prior_exponent, exponent)
         costs = Costs(on=-values, constant=log_sums)
         labels: Energy = costs.energy(outputs.shape, exponent, form="sum", bound=self.bound_)
         return labels + self.prior_._energy(outputs, X, exponent)
+
+    def _sparse_energy(self, default: float, exponent: int) -> SparseEnergy:
+        counted, beta = self._counted, self.parameters_.prior_exponent
+        outputs = np.full((1, self.n_labels_), default)
+        prior = self.prior_._energy(outputs, None, exponent)
+        usual = round_to(self._values(outputs), exponent)[0]
+        factors = counted.log_factors(usual[None], beta, exponent)[0]
+        product, seen, having = factors.sum(), counted.on @ usual, counted.on.tocsc()
+
+        def energy_of(outputs: FloatArray, labels: IntArray) -> Energy:
+            values = round_to(self._values(outputs, labels), exponent)
+            more = counted.log_factors(values, beta, exponent, labels) - factors[labels]
+            # sums of rounded numbers are exact: what an object changes may be added to the sums over all labels
+            sums = product + more.sum(axis=1), (seen + having[:, labels] @ (values[0] - usual[labels]))[None]
+            costs = Costs(on=-values, constant=counted.join(*sums, beta))
+            of_labels: Energy = costs.energy(outputs.shape, exponent, form="sum", bound=self.bound_)
+            return of_labels + Energy(prior.constant, prior.unary[:, labels])
+
+        return SparseEnergy(prior.unary[0] - to_fixed_point(usual, exponent), prior.discounts, energy_of)
 
 
 class PosteriorParameters(NamedTuple):
