@@ -8,7 +8,7 @@ from scipy import sparse
 from labelsure._core.types import FloatArray, IntArray
 from labelsure._core.validation import check_outputs
 
-DENSE_ROWS_BYTES = 2**26
+DENSE_ROWS_BYTES = 2**24
 """Memory for the rows that are made dense at a time."""
 
 

@@ -125,7 +125,7 @@ def compact_engine(
     empty, **settings
         As in make_engine.
     """
-    energies = [measure.sparse_energy(part.default) for measure, part in zip(measures, outputs, strict=True)]
+    energies = [measure.sparse_energy(part) for measure, part in zip(measures, outputs, strict=True)]
     folds = CompactFolds(calibrations, energies, outputs)
     sizes = [len(calibration) for calibration in calibrations]
     engine = CompactEngine(

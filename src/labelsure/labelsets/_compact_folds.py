@@ -48,8 +48,8 @@ class CompactFolds:
 
     def on(self, i: int, labels: IntArray) -> list[Fold]:
         """Return the folds of object ``i`` over some labels, its own among them; the others off, without discounts."""
-        parts = zip(self.calibrations, self.energies, self.outputs, strict=True)
-        return [Fold(calibration, energy.energy_of(part.row(i, labels), labels)) for calibration, energy, part in parts]
+        parts = zip(self.calibrations, self.energies, strict=True)
+        return [Fold(calibration, energy.energy_of(i, labels)) for calibration, energy in parts]
 
     @cached_property
     def costs(self) -> IntArray:

@@ -171,23 +171,23 @@ class Measure(BaseEstimator):
         """Return the energy of a measure that is no sum, in units of 2^-exponent."""
         return self._costs(outputs, X).energy(outputs.shape, exponent, form=self.form, bound=self.bound_)
 
-    def sparse_energy(self, default: float) -> SparseEnergy:
-        """Return the scores of labelsets of objects that have outputs of their own for few labels.
+    def sparse_energy(self, outputs: SparseOutputs) -> SparseEnergy:
+        """Return the same scores, as :meth:`energy` would for dense outputs, from what is stored.
 
         Parameters
         ----------
-        default : float
-            The output for all others; below one half.
+        outputs : SparseOutputs
+            Of n objects for q labels.
         """
         check_is_fitted(self, "exponent_")
-        return reduce(add, (part._sparse_energy(default, self.exponent_) for part in self.parts()))
+        return reduce(add, (part._sparse_energy(outputs, self.exponent_) for part in self.parts()))
 
-    def _sparse_energy(self, default: float, exponent: int) -> SparseEnergy:
+    def _sparse_energy(self, outputs: SparseOutputs, exponent: int) -> SparseEnergy:
         """Return that of a measure that is no sum, in units of 2^-exponent."""
-        alone = self.restrict(np.array([0]))._energy(np.array([[default]]), None, exponent)
+        alone = self.restrict(np.array([0]))._energy(np.array([[outputs.default]]), None, exponent)
 
-        def energy_of(outputs: FloatArray, labels: IntArray) -> Energy:
-            energy = self.restrict(labels)._energy(outputs, None, exponent)
+        def energy_of(i: int, labels: IntArray) -> Energy:
+            energy = self.restrict(labels)._energy(outputs.row(i, labels), None, exponent)
             return replace(energy, constant=energy.constant + (self.n_labels_ - len(labels)) * alone.constant)
 
         return SparseEnergy(alone.unary[0], None, energy_of)

@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from labelsure._core.fixed_point import Costs, Form, OwnScores, to_fixed_point
+from labelsure._core.labelset_bits import distinct_labelsets
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_choice, check_number
 from labelsure.measures._base import Measure, Need
@@ -215,7 +216,7 @@ class LabelsetPrior(Measure):
         self.n_training_ = len(labels)
         self.labelsets_: LabelMatrix
         self.counts_: IntArray
-        self.labelsets_, self.counts_ = np.unique(labels, axis=0, return_counts=True)
+        self.labelsets_, self.counts_ = distinct_labelsets(labels)
         self.marginals_: FloatArray = np.full(self.n_labels_, 0.5)
         if self.base == "marginals":
             self.marginals_ = (labels.sum(axis=0, dtype=np.float64) + 0.5) / (len(labels) + 1)

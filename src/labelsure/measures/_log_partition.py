@@ -96,7 +96,7 @@ class CountedPrior:
         without: FloatArray = np.logaddexp(log_counts, log_products) - total
         return without
 
-    def log_sums(self, values: FloatArray, beta: float, exponent: int | None = None) -> FloatArray:
+    def log_sums(self, values: FloatArray, beta: float) -> FloatArray:
         """Return log Z for each object.
 
         Parameters
@@ -105,30 +105,13 @@ class CountedPrior:
             v.
         beta : float
             The prior's exponent; at least 0.
-        exponent : int or None
-            Where given, values are whole numbers of 2^-exponent, and factors are rounded to such.
         """
         result = np.empty(len(values))
         for rows in self._blocks(len(values)):
-            result[rows] = self.join(*self._sums_over_labels(values[rows], beta, exponent), beta)
+            product, seen = self._log_terms(values[rows], beta)
+            largest = np.maximum(product, seen.max(axis=1))
+            result[rows] = largest + np.log(np.exp(product - largest) + np.exp(seen - largest[:, None]).sum(axis=1))
         return result
-
-    def join(self, product: FloatArray, seen: FloatArray, beta: float) -> FloatArray:
-        """Return log Z from sums over labels: of the product's log factors, (n,), of v in labelsets seen, (n, S)."""
-        product, seen = product + beta * self.log_share, seen + self._corrections(self.log_seen, beta)[0]
-        largest = np.maximum(product, seen.max(axis=1))
-        # row by row in memory, so that a sum is the same whatever other rows there are
-        terms = np.ascontiguousarray(np.exp(seen - largest[:, None]))
-        sums: FloatArray = largest + np.log(np.exp(product - largest) + terms.sum(axis=1))
-        return sums
-
-    def log_factors(
-        self, values: FloatArray, beta: float, exponent: int | None = None, labels: IntArray | slice = slice(None)
-    ) -> FloatArray:
-        """Return the logarithms of the product's factors for some labels, (n, u), rounded if told."""
-        marginals = self.marginals[labels]
-        factors = np.logaddexp(beta * np.log1p(-marginals), beta * np.log(marginals) + values)
-        return factors if exponent is None else round_to(factors, exponent)
 
     def moments(self, values: FloatArray, beta: float, left_out: IntArray) -> Moments:
         """Return log Z for each object and its derivatives, the prior being that of the other examples.
@@ -148,8 +131,7 @@ class CountedPrior:
         extra_without, slope_without = self._corrections(self.log_seen_without_one, beta)
         for rows in self._blocks(len(values)):
             own = np.arange(rows.stop - rows.start), left_out[rows]
-            product, seen = self._sums_over_labels(values[rows], beta)
-            product, seen = product + beta * self.log_share, seen + extra
+            product, seen = self._log_terms(values[rows], beta)
             seen[own] += (extra_without - extra)[left_out[rows]]
             largest = np.maximum(product, seen.max(axis=1))
             product, seen = np.exp(product - largest), np.exp(seen - largest[:, None])
@@ -167,11 +149,13 @@ class CountedPrior:
         step = max(BLOCK_ENTRIES // len(self.counts), 1)
         return (slice(start, min(start + step, n_objects)) for start in range(0, n_objects, step))
 
-    def _sums_over_labels(
-        self, values: FloatArray, beta: float, exponent: int | None = None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return what ``join`` takes."""
-        return self.log_factors(values, beta, exponent).sum(axis=1), (self.on @ values.T).T
+    def _log_terms(self, values: FloatArray, beta: float) -> tuple[FloatArray, FloatArray]:
+        """Return the logarithms of the product's sum, (n,), and of the corrections for labelsets seen, (n, S)."""
+        log_on, log_off = beta * np.log(self.marginals), beta * np.log1p(-self.marginals)
+        product = beta * self.log_share + np.logaddexp(log_off, log_on + values).sum(axis=1)
+        # row by row in memory, so that sums are the same to the last bit whatever other rows there are
+        seen = np.ascontiguousarray((self.on @ values.T).T)
+        return product, seen + self._corrections(self.log_seen, beta)[0]
 
     def _corrections(self, log_seen: FloatArray, beta: float) -> tuple[FloatArray, FloatArray]:
         """Return log [P^beta - (kappa B)^beta] for the labelsets seen, and its derivative by beta."""
@@ -180,16 +164,3 @@ class CountedPrior:
             logs = beta * log_seen + np.log1p(-ratio)
             slopes = (log_seen - ratio * self.log_products) / (1 - ratio)
         return logs, np.where(ratio < 1, slopes, 0.0)
-
-
-def round_to(values: FloatArray, exponent: int) -> FloatArray:
-    """Return numbers rounded to whole numbers of 2^-exponent: their sums are exact, in any order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round_to(np.array([0.3, 0.7]), 2).tolist()
-    [0.25, 0.75]
-    """
-    rounded: FloatArray = np.ldexp(np.rint(np.ldexp(values, exponent)), -exponent)
-    return rounded

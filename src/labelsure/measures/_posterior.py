@@ -17,7 +17,7 @@ from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_number, check_outputs
 from labelsure.measures._base import Measure, Need
 from labelsure.measures._likelihoods import LabelsetPrior
-from labelsure.measures._log_partition import CountedPrior, round_to
+from labelsure.measures._log_partition import CountedPrior
 
 FIT_ENTRIES = 2**21
 """Examples times seen labelsets, or times labels, that parameters are learned from: more examples would not change them
@@ -196,30 +196,28 @@ class PosteriorMeasure(Measure):
         return self._counted.log_sums(values, self.parameters_.prior_exponent)
 
     def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:
-        values = round_to(self._values(outputs), exponent)
-        log_sums = self._counted.log_sums(values, self.parameters_.prior_exponent, exponent)
+        values = self._values(outputs)
+        log_sums = self._counted.log_sums(values, self.parameters_.prior_exponent)
         costs = Costs(on=-values, constant=log_sums)
         labels: Energy = costs.energy(outputs.shape, exponent, form="sum", bound=self.bound_)
         return labels + self.prior_._energy(outputs, X, exponent)
 
-    def _sparse_energy(self, default: float, exponent: int) -> SparseEnergy:
-        counted, beta = self._counted, self.parameters_.prior_exponent
-        outputs = np.full((1, self.n_labels_), default)
-        prior = self.prior_._energy(outputs, None, exponent)
-        usual = round_to(self._values(outputs), exponent)[0]
-        factors = counted.log_factors(usual[None], beta, exponent)[0]
-        product, seen, having = factors.sum(), counted.on @ usual, counted.on.tocsc()
+    def _sparse_energy(self, outputs: SparseOutputs, exponent: int) -> SparseEnergy:
+        default = np.full((1, self.n_labels_), outputs.default)
+        usual, prior = self._values(default), self.prior_._energy(default, None, exponent)
+        log_sums = np.full(len(outputs), np.nan)  # worked out when first asked for
 
-        def energy_of(outputs: FloatArray, labels: IntArray) -> Energy:
-            values = round_to(self._values(outputs, labels), exponent)
-            more = counted.log_factors(values, beta, exponent, labels) - factors[labels]
-            # sums of rounded numbers are exact: what an object changes may be added to the sums over all labels
-            sums = product + more.sum(axis=1), (seen + having[:, labels] @ (values[0] - usual[labels]))[None]
-            costs = Costs(on=-values, constant=counted.join(*sums, beta))
-            of_labels: Energy = costs.energy(outputs.shape, exponent, form="sum", bound=self.bound_)
+        def energy_of(i: int, labels: IntArray) -> Energy:
+            values = self._values(outputs.row(i, labels), labels)
+            if np.isnan(log_sums[i]):
+                of_all = usual.copy()
+                of_all[:, labels] = values
+                log_sums[i] = self._counted.log_sums(of_all, self.parameters_.prior_exponent)[0]
+            costs = Costs(on=-values, constant=log_sums[i])
+            of_labels: Energy = costs.energy(values.shape, exponent, form="sum", bound=self.bound_)
             return of_labels + Energy(prior.constant, prior.unary[:, labels])
 
-        return SparseEnergy(prior.unary[0] - to_fixed_point(usual, exponent), prior.discounts, energy_of)
+        return SparseEnergy(prior.unary[0] + to_fixed_point(-usual[0], exponent), prior.discounts, energy_of)
 
 
 class PosteriorParameters(NamedTuple):
