@@ -88,21 +88,6 @@ def labelset_keys(Y: LabelMatrix | IntArray) -> Keys:
     return word_keys(pack(Y))
 
 
-def distinct_labelsets(Y: LabelMatrix) -> tuple[LabelMatrix, IntArray]:
-    """Return the rows of ``Y``, each once, in the order of np.unique, and how often each is there.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> labelsets, counts = distinct_labelsets(np.array([[1, 0], [0, 1], [1, 0]]))
-    >>> labelsets.tolist(), counts.tolist()
-    ([[0, 1], [1, 0]], [1, 2])
-    """
-    bits = np.packbits(np.asarray(Y, dtype=bool), axis=1)  # first labels first, so that bytes sort as rows do
-    _, first, counts = np.unique(bits.view(f"S{bits.shape[1]}")[:, 0], return_index=True, return_counts=True)
-    return Y[first], counts
-
-
 def find_keys(wanted: Keys, known: Keys) -> IntArray:
     """Return where each wanted key is among the known ones, -1 where it is not.
 

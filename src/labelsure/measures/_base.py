@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import Flag, auto
 from functools import reduce
 from operator import add, or_
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -90,6 +90,9 @@ class Measure(BaseEstimator):
     labels_alike: bool = False
     """Whether costs add up and all labels are treated alike, so that outputs may be sparse."""
 
+    learns_from_sparse: bool = False
+    """Whether ``_learn`` takes SparseOutputs as they are; else they are made dense for it."""
+
     n_labels_: int
     bound_: float
     exponent_: int
@@ -110,17 +113,11 @@ class Measure(BaseEstimator):
         """
         raise NotImplementedError(f"{type(self).__name__} must define _learn(labels, outputs, X): see Measure.")
 
-    def _learn_from(self, labels: LabelMatrix, outputs: FloatArray | SparseOutputs | None, X: MatrixLike) -> float:
-        """Do the same where outputs may be sparse: make them dense."""
-        return self._learn(labels, outputs.dense(slice(None)) if isinstance(outputs, SparseOutputs) else outputs, X)
-
     def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
         """Return what the labelsets of the objects with these outputs (n, q) cost."""
         raise NotImplementedError(f"{type(self).__name__} must define _costs(outputs, X): see Measure.")
 
-    def fit(
-        self, Y: LabelMatrixLike, *, outputs: FloatArray | SparseOutputs | None = None, X: MatrixLike = None
-    ) -> Self:
+    def fit(self, Y: LabelMatrixLike, *, outputs: Any = None, X: MatrixLike = None) -> Self:
         """Learn from a fold's training part.
 
         Parameters
@@ -144,9 +141,11 @@ class Measure(BaseEstimator):
                 raise ValueError(f"{self!r} learns from errors: pass outputs, those for the examples of Y, got None.")
             if not isinstance(outputs, SparseOutputs):
                 outputs = check_outputs(outputs, n_labels=labels.shape[1])
+            elif not self.learns_from_sparse:
+                outputs = outputs.dense(slice(None))
             check_same_length(outputs, labels, names=("outputs", "Y"))
         self.n_labels_ = labels.shape[1]
-        self.bound_ = float(self._learn_from(labels, outputs, X))
+        self.bound_ = float(self._learn(labels, outputs, X))
         self.exponent_ = choose_exponent(self.bound_, root=self.form == "root")
         return self
 
@@ -300,9 +299,7 @@ class MeasureSum(Measure):
         for part in self.parts():
             part.check_parameters(n_labels)
 
-    def fit(
-        self, Y: LabelMatrixLike, *, outputs: FloatArray | SparseOutputs | None = None, X: MatrixLike = None
-    ) -> Self:
+    def fit(self, Y: LabelMatrixLike, *, outputs: Any = None, X: MatrixLike = None) -> Self:
         """Fit both measures; see :meth:`Measure.fit`."""
         labels = check_label_matrix(Y)
         self.check_form(labels.shape[1])

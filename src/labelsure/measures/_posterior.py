@@ -81,6 +81,8 @@ class PosteriorMeasure(Measure):
     intercept. An output o counts as (n o + 1/2) / (n + 1), with n training examples: no learner knows from them that
     something is certain.
 
+    Outputs may be sparse: scores and parameters are those of the same outputs as an array, to the last bit.
+
     References
     ----------
     .. [1] Menon, A. K. et al. (2021). Long-tail learning via logit adjustment. ICLR. (For single labels.)
@@ -102,6 +104,8 @@ class PosteriorMeasure(Measure):
     intercepts: float | None = None
     smoothing: float = 1.0
 
+    learns_from_sparse = True
+
     @property
     def needs(self) -> Need:  # type: ignore[override]
         """The labelsets of training, and out-of-fold outputs where something is learned from them."""
@@ -118,7 +122,7 @@ class PosteriorMeasure(Measure):
             check_number(self.intercepts, name="intercepts")
         check_number(self.smoothing, name="smoothing", above=0)
 
-    def _learn_from(self, labels: LabelMatrix, outputs: FloatArray | SparseOutputs | None, X: MatrixLike) -> float:
+    def _learn(self, labels: LabelMatrix, outputs: FloatArray | SparseOutputs | None, X: MatrixLike) -> float:
         self.n_training_ = len(labels)
         prior = LabelsetPrior(smoothing=self.smoothing).fit(labels)
         self._counted = CountedPrior(prior.labelsets_, prior.counts_, prior.marginals_, self.smoothing)
