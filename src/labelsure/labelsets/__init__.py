@@ -2,12 +2,13 @@
 
 In layers, each knowing only those below it::
 
-    _composite, _compact, _compact_folds  engines of categories, groups and sparse objects
+    _composite, _compact               engines of categories, groups and sparse objects
     _fold_engine                       make_engine, FoldEngine: chooses between table, search and maximum; StoredEngine
     search/                            answers without listing; the maximum norm; estimates
     table/                             answers from all 2^q labelsets; TableBackend is the seam for other devices
     _engine                            LabelsetEngine: what every engine answers; StrangestEmpty
     _constraints                       what a user knows about labelsets, compiled to LabelsetRules
+    _compact_folds                     folds of sparse objects, and what labels without an output cost
     arrays/                            folds as arrays, Weighing, EngineOptions, Answers, RegionSize, BestLabelsets
 
 The slow, readable truth that kernels are compared with is ``tests/labelset_reference.py``.
