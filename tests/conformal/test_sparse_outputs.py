@@ -95,7 +95,8 @@ def test_ten_thousand_labels_are_answered_from_those_with_outputs():
     matrix = sparse.coo_matrix((rng.random(480) ** 2, (rows, rng.integers(0, n_labels, size=480)))).tocsr()
     matrix.resize((60, n_labels))
     Y = (matrix.toarray() > 0.5).astype(int)
-    predictor = calibrate_outputs(matrix[:50], Y[:50], folds=np.arange(50) % 5, empty="allow")
+    folds = np.arange(50) % 5
+    predictor = calibrate_outputs(matrix[:50], Y[:50], folds=folds, measure=PowerMeasure(), empty="allow")
     pred = predictor.predict_labelsets([matrix[50:]] * 5)
     assert pred.labelsets.shape == (10, n_labels)
     stored = matrix[50:].toarray() > 0

@@ -85,6 +85,14 @@ def test_an_examples_own_labelset_counts_once_less():
     assert left_out < prior.log_sums(values, 0.7)
 
 
+@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 9))
+def test_log_sum_of_an_object_is_the_same_to_the_last_bit_whatever_others_there_are(seed, q, n_objects):
+    labels, outputs = draw_training(seed, q=q)
+    measure = PosteriorMeasure(**BY_HAND).fit(labels)
+    together = measure.log_sums(outputs[:n_objects])
+    assert together.tolist() == [measure.log_sums(row[None])[0] for row in outputs[:n_objects]]
+
+
 @pytest.mark.parametrize("outputs", [0.0, 1.0, 0.5])
 def test_log_sum_is_stable_with_10_000_labels(outputs):
     labels = np.zeros((50, 10_000), dtype=np.int8)

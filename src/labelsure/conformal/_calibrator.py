@@ -16,6 +16,7 @@ from sklearn.utils.parallel import delayed
 
 from labelsure._core.fixed_point import SCORE_BITS
 from labelsure._core.randomness import MERGING, SMOOTHING, draw_uniforms, set_missing_seeds
+from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.conformal._choices import Choices
 from labelsure.conformal._choosing import choose_for_folds, seed_of
@@ -26,7 +27,7 @@ from labelsure.conformal._guarantees import GUARANTEES, Merging, state_guarantee
 from labelsure.conformal._incomplete import add_incomplete
 from labelsure.conformal._models import FoldModel, run_jobs
 from labelsure.conformal._mondrian import category_engine, grouped_engine
-from labelsure.conformal._ready_outputs import SparseOutputs, compact_engine, keys_of
+from labelsure.conformal._ready_outputs import compact_engine, keys_of
 from labelsure.conformal._rules import weigh_densities
 from labelsure.conformal._splits import Split
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, MatrixLike
-from labelsure.conformal._ready_outputs import SparseOutputs
 from labelsure.conformal._taxonomy import Categories
 from labelsure.measures import AutoMeasure, Measure, Need
 
@@ -25,7 +25,7 @@ class FoldExamples:
     Attributes
     ----------
     outputs, labels : arrays of shape (m, q)
-        The model's outputs for the calibration examples, and their labelsets.
+        The model's outputs for the calibration examples, and their labelsets. Outputs may be sparse.
     X : array-like of m rows or None
         The calibration objects, where the measure needs them.
     training_labels, training_outputs, training_objects : arrays of n rows or None
@@ -43,7 +43,7 @@ class FoldExamples:
     labels: LabelMatrix
     X: MatrixLike = None
     training_labels: LabelMatrix | None = None
-    training_outputs: FloatArray | None = None
+    training_outputs: FloatArray | SparseOutputs | None = None
     training_objects: MatrixLike = None
     categories: Categories | None = None
     weights: FloatArray | None = None

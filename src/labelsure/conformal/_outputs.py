@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from labelsure._core.randomness import draw_seeds
+from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_same_length, read_labels, row_index_of
 from labelsure.conformal._calibrator import Calibrator, calibrate
@@ -16,7 +17,6 @@ from labelsure.conformal._constraints import SPARSE_CONSTRAINTS
 from labelsure.conformal._examples import FoldExamples
 from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._ready_outputs import (
-    SparseOutputs,
     TrainingPart,
     check_training_part,
     known_of,
@@ -26,7 +26,7 @@ from labelsure.conformal._ready_outputs import (
 )
 from labelsure.conformal._updating import check_one_fold, extend_calibrator
 from labelsure.labelsets import Constraint
-from labelsure.measures import AutoMeasure, Measure, MeasureChoices, Need
+from labelsure.measures import AutoMeasure, Measure, MeasureChoices
 from labelsure.predictions import LabelsetPredictions
 
 
@@ -166,15 +166,15 @@ def calibrate_outputs(
         comes from a model trained on the other folds: a cross-conformal predictor, with the guarantee of
         :class:`CrossConformalClassifier`.
     measure : Measure, "auto" or None, default=None
-        The nonconformity measure; None as in :class:`CrossConformalClassifier` or, for sparse outputs and where
-        neither folds nor ``training_labels`` say what the model was trained on, the paper's ``PowerMeasure(d=4)``.
+        The nonconformity measure; None as in :class:`CrossConformalClassifier` or, where neither folds nor
+        ``training_labels`` say what the model was trained on, the paper's ``PowerMeasure(d=4)``.
         "auto" chooses one by the training examples, so it needs ``training_outputs``, best of models that had not seen
         them; see :class:`AutoMeasure`.
     training_labels : array-like of shape (n_training, q) or None, default=None
         For the inductive predictor, the labels the model was trained on, if the measure needs them.
-    training_outputs : array-like of shape (n_training, q) or None, default=None
-        The model's outputs for those examples, if the measure needs them. With folds, of shape (K, n, q): the outputs
-        of each fold's model for all n examples; those for the fold itself are not looked at.
+    training_outputs : array-like or sparse matrix of shape (n_training, q) or None, default=None
+        The model's outputs for those examples, if the measure needs them. With folds, of shape (K, n, q), or a list of
+        K matrices: the outputs of each fold's model for all n examples; those for the fold itself are not looked at.
     default_output : float, default=0.0
         The output of every entry that a sparse matrix does not store; below one half.
     X : array-like of n rows or None, default=None
@@ -216,21 +216,22 @@ def calibrate_outputs(
     if constraints is not None and isinstance(checked, SparseOutputs):
         raise ValueError(SPARSE_CONSTRAINTS)
     rows, fold_numbers = rows_of_folds(folds, len(labels))
-    training, known = _training_parts(training_labels, training_outputs, labels, None if folds is None else rows, names)
+    given = (training_labels, training_outputs, default_output)
+    training, known = _training_parts(*given, labels, None if folds is None else rows, names)
     choices, measure = check_choices(
         Choices(guarantee, smoothed, empty, mondrian, weight, constraints, on_violation),
         measure,
         *known,
         label_names=names,
         one_fold=folds is None,
-        known=Need.NOTHING if isinstance(checked, SparseOutputs) else known_of(*training[0]),
+        known=known_of(*training[0]),
     )
     check_guarantee(guarantee, sizes=[int(of_fold.sum()) for of_fold in rows])
     categories, weights = choices.look_at(X, labels)
     seed, draw_seed = draw_seeds(random_state, 2)
     examples = [
         FoldExamples(
-            checked.take(of_fold) if isinstance(checked, SparseOutputs) else checked[of_fold],
+            _take(checked, of_fold),
             labels[of_fold],
             None,
             *part,
@@ -248,6 +249,7 @@ def calibrate_outputs(
 def _training_parts(
     training_labels: Any,
     training_outputs: Any,
+    default_output: float,
     Y: LabelMatrix,
     rows: Sequence[BoolArray] | None,
     label_names: Sequence[str] | None,
@@ -258,7 +260,7 @@ def _training_parts(
     """
     names: dict[str, Any] = {"n_labels": Y.shape[1], "label_names": label_names}
     if rows is None:
-        part = check_training_part(training_labels, training_outputs, **names)
+        part = check_training_part(training_labels, training_outputs, default_output, **names)
         return [part], [Y] if part[0] is None else [Y, part[0]]
     if training_labels is not None:
         raise ValueError("training_labels goes without folds; with folds, a fold's are the labels of the others.")
@@ -268,6 +270,12 @@ def _training_parts(
             f"training_outputs must hold one ({len(Y)}, {Y.shape[1]}) array per fold, {len(rows)} in all,"
             f" got {len(per_fold)}."
         )
-    checked = [check_training_part(Y, part, **names)[1] for part in per_fold]
-    parts = zip(rows, checked, strict=True)
-    return [(Y[~of_fold], None if part is None else part[~of_fold]) for of_fold, part in parts], [Y]
+    parts: list[TrainingPart] = []
+    for of_fold, part in zip(rows, per_fold, strict=True):
+        checked = check_training_part(Y, part, default_output, **names)[1]
+        parts.append((Y[~of_fold], None if checked is None else _take(checked, ~of_fold)))
+    return parts, [Y]
+
+
+def _take(outputs: FloatArray | SparseOutputs, rows: BoolArray) -> FloatArray | SparseOutputs:
+    return outputs.take(rows) if isinstance(outputs, SparseOutputs) else outputs[rows]

@@ -9,9 +9,7 @@ from labelsure.conformal._calibrator import Calibrator
 from labelsure.predictions import LabelsetPredictions
 
 
-def single_answers(
-    predictions: LabelsetPredictions, calibrator: Calibrator, outputs: Sequence[FloatArray]
-) -> IntArray:
+def single_answers(predictions: LabelsetPredictions, calibrator: Calibrator, outputs: Sequence[FloatArray]) -> IntArray:
     """Return one labelset for each object, of shape (n, q).
 
     Parameters

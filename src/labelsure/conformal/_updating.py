@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
 from labelsure.conformal._calibrator import Calibrator, score_examples
-from labelsure.conformal._ready_outputs import SparseOutputs
 
 
 def check_one_fold(folds: Sequence[object], *, groups: object = None) -> None:

@@ -8,6 +8,7 @@ In layers, each knowing only those below it::
     table/                             answers from all 2^q labelsets; TableBackend is the seam for other devices
     _engine                            LabelsetEngine: what every engine answers; StrangestEmpty
     _constraints                       what a user knows about labelsets, compiled to LabelsetRules
+    _compact_folds                     folds of sparse objects, and what labels without an output cost
     arrays/                            folds as arrays, Weighing, EngineOptions, Answers, RegionSize, BestLabelsets
 
 The slow, readable truth that kernels are compared with is ``tests/labelset_reference.py``.
@@ -31,7 +32,8 @@ How to use it:
 
 from labelsure._core.labelset_bits import decode
 from labelsure._core.randomness import DRAW_UNIT
-from labelsure.labelsets._compact import CompactEngine, CompactObject
+from labelsure.labelsets._compact import CompactEngine
+from labelsure.labelsets._compact_folds import CompactFolds
 from labelsure.labelsets._composite import CategoryEngine, GroupedEngine
 from labelsure.labelsets._constraints import (
     Allowed,
@@ -61,7 +63,7 @@ __all__ = [
     "BestLabelsets",
     "CategoryEngine",
     "CompactEngine",
-    "CompactObject",
+    "CompactFolds",
     "Constraint",
     "Empty",
     "EngineOptions",

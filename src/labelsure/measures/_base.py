@@ -1,11 +1,11 @@
 """What a nonconformity measure is, and sums of them."""
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Flag, auto
 from functools import reduce
 from operator import add, or_
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from labelsure._core.energy import Energy
 from labelsure._core.fixed_point import Costs, Form, choose_exponent
 from labelsure._core.listing import check_listed_labels
+from labelsure._core.sparse_energy import SparseEnergy
+from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_outputs, check_same_length
 
@@ -91,6 +93,9 @@ class Measure(BaseEstimator):
     labels_are_better_: bool = False
     """Whether training showed that labels one by one are better single answers than the best labelset."""
 
+    learns_from_sparse: bool = False
+    """Whether ``_learn`` takes SparseOutputs as they are; else they are made dense for it."""
+
     n_labels_: int
     bound_: float
     exponent_: int
@@ -115,14 +120,14 @@ class Measure(BaseEstimator):
         """Return what the labelsets of the objects with these outputs (n, q) cost."""
         raise NotImplementedError(f"{type(self).__name__} must define _costs(outputs, X): see Measure.")
 
-    def fit(self, Y: LabelMatrixLike, *, outputs: FloatArray | None = None, X: MatrixLike = None) -> Self:
+    def fit(self, Y: LabelMatrixLike, *, outputs: Any = None, X: MatrixLike = None) -> Self:
         """Learn from a fold's training part.
 
         Parameters
         ----------
         Y : array-like of shape (n, q)
             Its labelsets, zeros and ones; no rows where the measure needs no training labels.
-        outputs : array of shape (n, q) or None
+        outputs : array of shape (n, q), SparseOutputs or None
             The learner's outputs for its objects, where the measure needs them.
         X : array-like of n rows or None
             The objects, where the measure needs them.
@@ -137,7 +142,10 @@ class Measure(BaseEstimator):
         if Need.TRAINING_OUTPUTS in self.needs:
             if outputs is None:
                 raise ValueError(f"{self!r} learns from errors: pass outputs, those for the examples of Y, got None.")
-            outputs = check_outputs(outputs, n_labels=labels.shape[1])
+            if not isinstance(outputs, SparseOutputs):
+                outputs = check_outputs(outputs, n_labels=labels.shape[1])
+            elif not self.learns_from_sparse:
+                outputs = outputs.dense(slice(None))
             check_same_length(outputs, labels, names=("outputs", "Y"))
         self.n_labels_ = labels.shape[1]
         self.bound_ = float(self._learn(labels, outputs, X))
@@ -164,6 +172,27 @@ class Measure(BaseEstimator):
     def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:
         """Return the energy of a measure that is no sum, in units of 2^-exponent."""
         return self._costs(outputs, X).energy(outputs.shape, exponent, form=self.form, bound=self.bound_)
+
+    def sparse_energy(self, outputs: SparseOutputs) -> SparseEnergy:
+        """Return the same scores, as :meth:`energy` would for dense outputs, from what is stored.
+
+        Parameters
+        ----------
+        outputs : SparseOutputs
+            Of n objects for q labels.
+        """
+        check_is_fitted(self, "exponent_")
+        return reduce(add, (part._sparse_energy(outputs, self.exponent_) for part in self.parts()))
+
+    def _sparse_energy(self, outputs: SparseOutputs, exponent: int) -> SparseEnergy:
+        """Return that of a measure that is no sum, in units of 2^-exponent."""
+        alone = self.restrict(np.array([0]))._energy(np.array([[outputs.default]]), None, exponent)
+
+        def energy_of(i: int, labels: IntArray) -> Energy:
+            energy = self.restrict(labels)._energy(outputs.row(i, labels), None, exponent)
+            return replace(energy, constant=energy.constant + (self.n_labels_ - len(labels)) * alone.constant)
+
+        return SparseEnergy(alone.unary[0], None, energy_of)
 
     def scores(self, outputs: FloatArray, Y: LabelMatrixLike, *, X: MatrixLike = None) -> FloatArray:
         """Return how strange each object's labelset is.
@@ -199,7 +228,8 @@ class Measure(BaseEstimator):
         if not self.labels_alike:
             raise ValueError(
                 f"{self!r} looks at all labels together, so it needs dense outputs, got a sparse matrix."
-                " Pass outputs.toarray(), or choose a measure that adds up label by label such as PowerMeasure()."
+                " Pass outputs.toarray(), or choose PosteriorMeasure() or a measure that adds up label by label such as"
+                " PowerMeasure()."
             )
         part = copy(self)
         part.n_labels_ = len(labels)
@@ -244,11 +274,6 @@ class MeasureSum(Measure):
         """What any part needs."""
         return reduce(or_, (part.needs for part in self.parts()))
 
-    @property
-    def labels_alike(self) -> bool:  # type: ignore[override]
-        """Whether all parts treat labels alike."""
-        return all(part.labels_alike for part in self.parts())
-
     def parts(self) -> list[Measure]:
         """Return the measures that are added up, those of sums inside too."""
         both = (self.first, self.second)
@@ -277,7 +302,7 @@ class MeasureSum(Measure):
         for part in self.parts():
             part.check_parameters(n_labels)
 
-    def fit(self, Y: LabelMatrixLike, *, outputs: FloatArray | None = None, X: MatrixLike = None) -> Self:
+    def fit(self, Y: LabelMatrixLike, *, outputs: Any = None, X: MatrixLike = None) -> Self:
         """Fit both measures; see :meth:`Measure.fit`."""
         labels = check_label_matrix(Y)
         self.check_form(labels.shape[1])
@@ -291,12 +316,6 @@ class MeasureSum(Measure):
         self.bound_ = self.first.bound_ + self.second.bound_
         self.exponent_ = min(choose_exponent(self.bound_), self.first.exponent_, self.second.exponent_)
         return self
-
-    def restrict(self, labels: IntArray) -> Self:
-        """Return the sum of both measures for some of the labels alone; see :meth:`Measure.restrict`."""
-        part = super().restrict(labels)
-        part.first, part.second = self.first.restrict(labels), self.second.restrict(labels)
-        return part
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"{self.first!r} + {self.second!r}"

@@ -18,6 +18,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
+from labelsure._core.labelset_bits import find_keys, labelset_keys
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
 
 BLOCK_ENTRIES = 2**21
@@ -98,8 +99,7 @@ class CountedPrior:
 
     def numbers_of(self, labels: LabelMatrix) -> IntArray:
         """Return which of the labelsets seen each of n examples has; each must have one of them."""
-        every = np.vstack([self.labelsets, labels])
-        numbers: IntArray = np.unique(every, axis=0, return_inverse=True)[1].ravel()[len(self.counts) :]
+        numbers: IntArray = find_keys(labelset_keys(labels), labelset_keys(self.labelsets))
         return numbers
 
     def log_sums(self, values: FloatArray, beta: float) -> FloatArray:
@@ -160,7 +160,9 @@ class CountedPrior:
         """Return the logarithms of the product's sum, (n,), and of the corrections for labelsets seen, (n, S)."""
         log_on, log_off = beta * np.log(self.marginals), beta * np.log1p(-self.marginals)
         product = beta * self.log_share + np.logaddexp(log_off, log_on + values).sum(axis=1)
-        return product, (self.on @ values.T).T + self._corrections(self.log_seen, beta)[0]
+        # row by row in memory, so that sums are the same to the last bit whatever other rows there are
+        seen = np.ascontiguousarray((self.on @ values.T).T)
+        return product, seen + self._corrections(self.log_seen, beta)[0]
 
     def _corrections(self, log_seen: FloatArray, beta: float) -> tuple[FloatArray, FloatArray]:
         """Return log [P^beta - (kappa B)^beta] for the labelsets seen, and its derivative by beta."""

@@ -1,0 +1,80 @@
+"""Outputs of which few are stored, all others being the same."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from labelsure._core.types import FloatArray, IntArray
+from labelsure._core.validation import check_outputs
+
+DENSE_ROWS_BYTES = 2**24
+"""Memory for the rows that are made dense at a time."""
+
+
+class SparseOutputs:
+    """The outputs of n objects for q labels, those not stored being ``default``.
+
+    Parameters
+    ----------
+    matrix : sparse matrix of shape (n, q)
+        Stored entries between 0 and 1; stored zeros count as stored.
+    default : float
+        The output of every entry that is not stored; below one half, so that those labels are off unless told.
+    n_labels : int
+        The number of columns required.
+    name : str
+        The argument's name, for the error message.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> outputs = SparseOutputs(sparse.csr_array([[0.0, 0.75, 0.0]]), 0.125, n_labels=3)
+    >>> outputs.labels_of(0).tolist(), outputs.row(0, np.array([0, 1])).tolist()
+    ([1], [[0.125, 0.75]])
+    """
+
+    def __init__(self, matrix: Any, default: float, *, n_labels: int, name: str = "outputs") -> None:
+        self.matrix = sparse.csr_array(matrix)
+        self.matrix.sum_duplicates()
+        if self.matrix.shape[1] != n_labels:
+            raise ValueError(f"{name} must have shape (n_objects, {n_labels}), got {self.matrix.shape}.")
+        if not 0 <= default < 0.5:
+            raise ValueError(
+                f"default_output must lie between 0 and 0.5, got {default!r}: labels without an output of their own"
+                " are taken to be off."
+            )
+        check_outputs(self.matrix.data[None], name=name)
+        self.default = float(default)
+
+    def __len__(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def labels_of(self, i: int) -> IntArray:
+        """Return the labels that object ``i`` has an output of its own for."""
+        labels: IntArray = self.matrix.indices[self.matrix.indptr[i] : self.matrix.indptr[i + 1]].astype(np.int64)
+        return labels
+
+    def row(self, i: int, labels: IntArray) -> FloatArray:
+        """Return the outputs of object ``i`` for some labels, ascending, that include all its own; shape (1, u)."""
+        outputs = np.full((1, len(labels)), self.default)
+        own = self.matrix.data[self.matrix.indptr[i] : self.matrix.indptr[i + 1]]
+        outputs[0, np.searchsorted(labels, self.labels_of(i))] = own
+        return outputs
+
+    def dense(self, rows: slice) -> FloatArray:
+        """Return some objects' outputs for all labels."""
+        block = self.matrix[rows]
+        outputs = np.full(block.shape, self.default)
+        outputs[np.repeat(np.arange(len(outputs)), np.diff(block.indptr)), block.indices] = block.data
+        return outputs
+
+    def take(self, rows: Any) -> "SparseOutputs":
+        """Return the outputs of some of the objects."""
+        return SparseOutputs(self.matrix[rows], self.default, n_labels=self.matrix.shape[1])
+
+    def blocks(self) -> list[slice]:
+        """Return slices of objects whose dense outputs fit in memory."""
+        n_rows = max(1, DENSE_ROWS_BYTES // (8 * self.matrix.shape[1]))
+        return [slice(start, start + n_rows) for start in range(0, len(self), n_rows)]
