@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from labelsure import conformal
-from labelsure._core.types import LabelMatrix
+from labelsure._core.types import IntArray, LabelMatrix
 from labelsure.cli._arguments import INDUCTIVE, WITHOUT_P_VALUES, significance_of
 from labelsure.cli._compare_models import LearnerModels
 from labelsure.measures import MANY_LABELS, AutoMeasure, Measure, Need
@@ -104,7 +104,7 @@ def judge(
     return figures
 
 
-def judge_labelsets(predicted: LabelMatrix, Y: LabelMatrix) -> dict[str, float]:
+def judge_labelsets(predicted: LabelMatrix | IntArray, Y: LabelMatrix) -> dict[str, float]:
     """Return how good predicted labelsets are, and their mean number of labels beside that of the true ones."""
     n_labels, n_true = (float(labels.sum(axis=1).mean()) for labels in (predicted, Y))
     accuracy, macro_f = subset_accuracy(Y, predicted), f1_macro(Y, predicted)

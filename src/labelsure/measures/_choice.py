@@ -12,8 +12,8 @@ from labelsure._core.optional import import_optional
 from labelsure._core.types import FloatArray
 from labelsure.measures._base import Measure
 
-CLOSE_BITS = 0.2
-"""Losses that differ by less, 15 % in size, count as equal. A hundred examples cannot tell them apart, and folds that
+CLOSE_BITS = 0.05
+"""Losses that differ by less, 3.5 % in size, count as equal. A hundred examples cannot tell them apart, and folds that
 choose at random between close candidates make larger regions together than with any one of them."""
 
 

@@ -135,11 +135,12 @@ class PosteriorMeasure(Measure):
         self.n_training_ = len(labels)
         prior = LabelsetPrior(smoothing=self.smoothing).fit(labels)
         self._counted = CountedPrior(prior.labelsets_, prior.counts_, prior.marginals_, self.smoothing)
-        self.parameters_ = self._learned(labels, outputs)
+        sample = None if outputs is None else self._sample(labels, outputs)
+        self.parameters_ = self._learned(sample)
         exponent, share, temperature, intercepts = self.parameters_
         self.prior_ = LabelsetPrior(exponent, smoothing=self.smoothing).fit(labels)
         self._shifts: FloatArray = intercepts - share * logit(self._counted.marginals)
-        self.labels_are_better_ = outputs is not None and self._finds_labels_better(labels, outputs)
+        self.labels_are_better_ = sample is not None and self._finds_labels_better(*sample)
         steepest = np.log(2 * self.n_training_ + 1) / temperature
         sums = (steepest + np.abs(self._shifts)).sum() + self.prior_.bound_
         return float(2 * sums + self.n_labels_ * np.log(2))  # labels and prior, and once more with log 2^q in log Z
@@ -149,32 +150,31 @@ class PosteriorMeasure(Measure):
         slope = None if self.temperature is None else 1 / self.temperature
         return self.prior_exponent, self.marginals_share, slope, self.intercepts
 
-    def _learned(self, labels: LabelMatrix, outputs: FloatArray | SparseOutputs | None) -> "PosteriorParameters":
+    def _sample(self, labels: LabelMatrix, outputs: FloatArray | SparseOutputs) -> tuple[LabelMatrix, FloatArray]:
+        """Return the examples that are learned from, every so manieth, with dense outputs."""
+        wide = max(len(self._counted.counts), self.n_labels_)
+        rows = slice(None, None, max(len(labels) * wide // FIT_ENTRIES, 1))
+        return labels[rows], outputs.dense(rows) if isinstance(outputs, SparseOutputs) else outputs[rows]
+
+    def _learned(self, sample: tuple[LabelMatrix, FloatArray] | None) -> "PosteriorParameters":
         """Return the likeliest parameters, those that were given being as given."""
         lengths = (1, 1, 1, self.n_labels_)
         values = [usual if value is None else value for value, usual in zip(self._given(), USUAL, strict=True)]
         found = centre = np.repeat(values, lengths)
-        if outputs is not None and None in self._given():
+        if sample is not None and None in self._given():
+            labels, outputs = sample
             fixed = np.repeat([value is not None for value in self._given()], lengths)
             low, high = (np.where(fixed, centre, np.repeat(limits, lengths)) for limits in LIMITS)
-            used = self._rows(labels)
-            loss = self._make_loss(labels[used], self._logits(_dense(outputs, used)), centre)
+            loss = self._make_loss(labels, self._logits(outputs), centre)
             bounds = list(zip(low, high, strict=True))
             found = minimize(loss, centre, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": TOLERANCE}).x
         return PosteriorParameters(float(found[0]), float(found[1]), 1 / float(found[2]), found[3:])
 
-    def _finds_labels_better(self, labels: LabelMatrix, outputs: FloatArray | SparseOutputs) -> bool:
+    def _finds_labels_better(self, labels: LabelMatrix, outputs: FloatArray) -> bool:
         """Return whether labels that the learner has for more likely than not beat the most probable labelset."""
-        used = self._rows(labels)
-        labels, outputs = labels[used], _dense(outputs, used)
         values, exponent = self._values(outputs), self.parameters_.prior_exponent
         best = most_probable(self._counted, values, exponent, self._counted.numbers_of(labels))
         return labels_are_better(point_figures(labels, outputs > 0.5), point_figures(labels, best))
-
-    def _rows(self, labels: LabelMatrix) -> slice:
-        """Return which of the examples are learned from: every so manieth."""
-        wide = max(len(self._counted.counts), self.n_labels_)
-        return slice(None, None, max(len(labels) * wide // FIT_ENTRIES, 1))
 
     def _make_loss(
         self, labels: LabelMatrix, logits: FloatArray, centre: FloatArray
@@ -243,10 +243,6 @@ class PosteriorMeasure(Measure):
             return of_labels + Energy(prior.constant, prior.unary[:, labels])
 
         return SparseEnergy(prior.unary[0] + to_fixed_point(-usual[0], exponent), prior.discounts, energy_of)
-
-
-def _dense(outputs: FloatArray | SparseOutputs, rows: slice) -> FloatArray:
-    return outputs.dense(rows) if isinstance(outputs, SparseOutputs) else outputs[rows]
 
 
 class PosteriorParameters(NamedTuple):
