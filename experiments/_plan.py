@@ -172,14 +172,14 @@ OLDER: dict[str, list[Run]] = {
 PLAN: dict[str, list[Run]] = {
     "pool-scene": [Run("scene", ["pool"], DEFAULTS, 10, 12)],
     "pool-yeast": [Run("yeast", ["pool"], DEFAULTS, 5, 15)],
-    "new-scene": [Run("scene", THREE, NEW_FEW_LABELS, 3, 12)],
-    "new-yeast": [Run("yeast", THREE, NEW_FEW_LABELS, 3, 15)],
-    "new-emotions": [Run("emotions", THREE, NEW_FEW_LABELS, 5, 10)],
-    "new-birds": [Run("birds", THREE, NEW_FEW_LABELS, 5, 10)],
-    "new-medical": [Run("medical", THREE, NEW_MANY_LABELS, 3, 10)],
-    "new-enron": [Run("enron", THREE, NEW_MANY_LABELS, 3, 5, objects=100)],
+    "new-scene": [Run("scene", THREE, NEW_FEW_LABELS, 2, 12)],
+    "new-yeast": [Run("yeast", THREE, NEW_FEW_LABELS, 2, 15)],
+    "new-emotions": [Run("emotions", THREE, NEW_FEW_LABELS, 3, 10)],
+    "new-birds": [Run("birds", THREE, NEW_FEW_LABELS, 2, 10)],
+    "new-medical": [Run("medical", THREE, NEW_MANY_LABELS, 1, 10)],
+    "new-enron": [Run("enron", THREE, NEW_MANY_LABELS, 1, 5, objects=100)],
     "new-bibtex": [
-        Run("bibtex", ("logistic", "random-forest", "ml-knn"), NEW_MANY_LABELS, 2, 4, train=1000, objects=30)
+        Run("bibtex", ("logistic", "random-forest", "ml-knn"), NEW_MANY_LABELS, 1, 4, train=1000, objects=30)
     ],
     **{name: _with_baseline(runs) for name, runs in OLDER.items()},
 }
