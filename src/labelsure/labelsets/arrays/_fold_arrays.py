@@ -16,6 +16,7 @@ from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Penalty
 from labelsure._core.labelset_bits import Words, pack
 from labelsure._core.types import IntArray, LabelMatrix
+from labelsure.labelsets.arrays._discounted import Discounted, pool_discounts
 from labelsure.labelsets.arrays._pairs import FoldPairs
 from labelsure.labelsets.arrays._rules import NO_RULES, LabelsetRules, Rules
 from labelsure.labelsets.arrays._weighing import ObjectWeighing, Weighing
@@ -150,6 +151,8 @@ class Lookup(NamedTuple):
         Whether the empty labelset is a candidate.
     rules : Rules
         What candidates have to obey, with the object's own places.
+    listed : uint64 array of shape (E, W)
+        Labelsets that a best-first search leaves out, in ascending order: they are looked at elsewhere.
     """
 
     tables: ScoreTables
@@ -157,6 +160,7 @@ class Lookup(NamedTuple):
     weighing: ObjectWeighing
     allow_empty: bool
     rules: Rules = NO_RULES
+    listed: Words = np.empty((0, 1), dtype=np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,15 +232,20 @@ class FoldArrays:
         self.has_pairs = any(costs is not None for costs in pairwise)
         self.own_pairs = any(costs is not None and costs.ndim == 3 for costs in pairwise)
         self.has_link = any(fold.energy.link is not None for fold in self.folds)
-        self.has_overrides = any(
-            fold.energy.discounts is not None or fold.energy.overrides is not None for fold in self.folds
-        )
+        self.has_own_scores = any(fold.energy.overrides is not None for fold in self.folds)
+        self.has_discounts = any(fold.energy.discounts is not None for fold in self.folds)
+        self.has_overrides = self.has_own_scores or self.has_discounts
 
     @cached_property
     def tables(self) -> ScoreTables:
         """The folds' calibration scores, ready to be looked up."""
         links = [-1 if energy.link is None else energy.link.shift for energy in self.general]
-        return ScoreTables.of(self.calibrations, [energy.lower_bound() for energy in self.general], links)
+        spared = [fold.energy.discounts for fold in self.folds]
+        lowest = [
+            energy.lower_bound() - (0 if discounts is None else int(discounts.amounts.max(initial=0)))
+            for energy, discounts in zip(self.general, spared, strict=True)
+        ]
+        return ScoreTables.of(self.calibrations, lowest, links)
 
     @cached_property
     def penalties(self) -> Penalties:
@@ -260,9 +269,10 @@ class FoldArrays:
     def overridden(self, objects: IntArray) -> tuple[IntArray, LabelMatrix]:
         """Return the labelsets that are looked at one by one, and whose they are: positions in ``objects``."""
         owners, labelsets = [], []
-        if self._discounted is not None:
-            owners.append(np.repeat(np.arange(len(objects)), len(self._discounted)))
-            labelsets.append(np.tile(self._discounted, (len(objects), 1)))
+        if self.has_discounts:
+            shared = self.discounted.labelsets
+            owners.append(np.repeat(np.arange(len(objects)), len(shared)))
+            labelsets.append(np.tile(shared, (len(objects), 1)))
         for fold in self.folds:
             if fold.energy.overrides is not None:
                 overrides = fold.energy.overrides.take(objects)
@@ -275,10 +285,9 @@ class FoldArrays:
         return owner, listed
 
     @cached_property
-    def _discounted(self) -> LabelMatrix | None:
+    def discounted(self) -> Discounted:
         """The labelsets that have discounts in some fold."""
-        lists = [fold.energy.discounts.labelsets for fold in self.folds if fold.energy.discounts is not None]
-        return np.unique(np.concatenate(lists), axis=0) if lists else None
+        return pool_discounts([fold.energy.discounts for fold in self.folds], self.n_labels)
 
     def overrides_of(
         self, i: int, weighing: Weighing, *, allow_empty: bool, constraints: LabelsetRules | None = None

@@ -5,12 +5,18 @@ import numpy as np
 from labelsure._core.labelset_bits import Words, pack, word_keys
 from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup
+from labelsure.labelsets.arrays._results import EngineOptions
 from labelsure.labelsets.arrays._rule_kernels import Course
+from labelsure.labelsets.arrays._rules import LabelsetRules
+from labelsure.labelsets.arrays._weighing import ObjectWeighing, Weighing
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._best_first_kernels import Node, Totals, best_first
+from labelsure.labelsets.search._discount_kernels import LabelCosts
 from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, TOTAL
+from labelsure.labelsets.search._object_kernels import FoundBest, ObjectWeighings, SearchDesk, search_objects
 from labelsure.labelsets.search._pair_search import Best, best_pair_members, read_sorted
-from labelsure.labelsets.search._problems import ObjectSearch, force_flip, force_label
+from labelsure.labelsets.search._problems import ObjectSearch, force_flip, force_label, pose_problems
 from labelsure.labelsets.search._states import Flips, Frontier, Ranked
 
 
@@ -134,3 +140,45 @@ def top_of(one: ObjectSearch, n_best: int) -> Best:
 def _in_order(words: Words, rank: IntArray, n_best: int) -> tuple[Words, IntArray]:
     order = np.lexsort((*words.T, rank[:, TOTAL], -rank[:, NUMERATOR]))[:n_best]
     return words[order], rank[order]
+
+
+def search_is_plain(arrays: FoldArrays, constraints: LabelsetRules | None) -> bool:
+    """Tell whether the objects of a block can be searched together: nothing is an object's own but costs of labels."""
+    if arrays.has_pairs or arrays.has_own_scores or constraints is not None:
+        return False
+    return not arrays.has_discounts or not (arrays.has_link or arrays.penalties.present)
+
+
+def search_best(
+    arrays: FoldArrays, weighing: Weighing, objects: IntArray, n_best: int, allow_empty: bool, options: EngineOptions
+) -> FoundBest:
+    """Return the best labelsets of some objects as far as little work and room suffices."""
+    problems, listed = pose_problems(arrays, objects), arrays.discounted
+    (n, n_folds), n_words, n_listed = problems.base.shape, problems.mode.shape[1], len(listed.more)
+    whole = ObjectWeighing(1, 1, 0, weighing.weights, weighing.multipliers)
+    lookup = Lookup(arrays.tables, arrays.penalties, whole, allow_empty, listed=listed.words)
+    per_object = (getattr(weighing, name)[objects] for name in ("start", "at_least", "above", "first"))
+    weighings = ObjectWeighings(*per_object, weighing.weights, weighing.multipliers.copy())
+    of_labels, of_folds = np.empty((2, arrays.n_labels + 1), dtype=np.int64), np.zeros((7, n_folds), dtype=np.int64)
+    unary, of_listed = np.empty((arrays.n_labels, n_folds), dtype=np.int64), np.empty((2, n_listed), dtype=np.int64)
+    costs = LabelCosts(of_folds[0], unary, *of_labels, *of_folds[1:3], *of_listed)
+    words, room = np.empty((3, n_words), dtype=np.uint64), options.plain_frontier
+    course = Course(problems.mode[0], problems.cost[0], np.empty(0, dtype=np.int64))
+    numbers, rank = np.zeros(states.N_NUMBERS, dtype=np.int64), np.zeros(2, dtype=np.int64)
+    desk = SearchDesk(
+        Node(words[0], *of_folds[3:6], rank, words[1], words[2], of_folds[6], course),
+        Frontier(
+            numbers,
+            np.arange(room),
+            np.empty((room, CODE + n_words), dtype=np.int64),
+            np.empty((room, n_words + n_folds + 1), dtype=np.int64),
+        ),
+        Ranked(np.arange(n_best + 1), np.empty((n_best + 1, CODE + n_words), dtype=np.int64)),
+    )
+    found = FoundBest(
+        np.zeros((n, n_best, n_words), dtype=np.uint64),
+        np.zeros((n, n_best), dtype=np.int64),
+        np.zeros(n, dtype=np.int64),
+    )
+    search_objects(problems, lookup, weighings, listed, costs, options.ranked_call, desk, found)
+    return found
