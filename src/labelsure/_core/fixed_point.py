@@ -259,6 +259,10 @@ class Costs:
         # what no sum of costs exceeds in magnitude, pairs of single objects left out
         terms, off, on = (np.abs(part) for part in parts)
         largest = np.maximum(off, on)
+        others = form in ("root", "maximum") or self.pairwise is not None or self.by_cardinality is not None
+        at_most = terms.max(initial=0.0) * terms.shape[1] + largest.max(initial=0.0) * n_labels
+        if not (others or self.per_distance) and at_most <= bound:
+            return parts  # seen without a sum for each object
         per_object = terms.sum(axis=1) + (largest.max(axis=1) if form == "maximum" else largest.sum(axis=1))
         reach = float(per_object.max(initial=0.0))
         if isinstance(self.pairwise, np.ndarray) and self.pairwise.ndim == 2:

@@ -153,7 +153,9 @@ class CountedPrior:
             The prior's exponent; at least 0.
         """
         result = np.empty(len(values))
-        large = np.maximum(values, 0.0).sum(axis=1) > LARGEST_LOG
+        large = np.zeros(len(values), dtype=bool)
+        if values.max(initial=0.0) * values.shape[1] > LARGEST_LOG:  # seldom
+            large = np.maximum(values, 0.0).sum(axis=1) > LARGEST_LOG
         for rows in self._blocks(len(values)) if large.any() else ():
             product, seen = self._log_terms(values[rows], beta)
             largest = np.maximum(product, seen.max(axis=1))
@@ -167,17 +169,19 @@ class CountedPrior:
         from labelsure.measures._log_sum_kernels import sum_products
 
         n_objects, n_labels = odds.shape
-        n_together = min(TOGETHER, n_objects)
+        n_together = min(TOGETHER, max(n_objects, 2))  # numpy adds up a single one in another order
         n_blocks = -(-n_objects // n_together)
-        factors = np.zeros((n_blocks, n_together, n_labels))
-        factors.reshape(-1, n_labels)[:n_objects] = odds
+        padded = np.zeros((n_blocks, n_together, n_labels))
+        padded.reshape(-1, n_labels)[:n_objects] = odds
+        factors = np.ascontiguousarray(padded.transpose(0, 2, 1))
         sums, path = np.zeros((n_blocks, n_together)), np.ones((int(self.trie.depth.max(initial=0)) + 1, n_together))
         weights = self._weights(beta)
-        sum_products(*self.trie[:2], weights[1:], np.ascontiguousarray(factors.transpose(0, 2, 1)), path, sums)
-        terms = (1 - self.marginals) ** beta + self.marginals**beta * odds
+        sum_products(*self.trie[:2], weights[1:], factors, path, sums)
+        off, on = ((1 - self.marginals) ** beta)[:, None], (self.marginals**beta)[:, None]
+        log_products = beta * self.log_share + np.log(off + on * factors).sum(axis=1)
         with np.errstate(divide="ignore"):
-            log_seen = np.log(weights[0] + sums.reshape(-1)[:n_objects])
-        return np.asarray(np.logaddexp(beta * self.log_share + np.log(terms).sum(axis=1), log_seen))
+            log_sums = np.logaddexp(log_products, np.log(weights[0] + sums))
+        return np.asarray(log_sums.reshape(-1)[:n_objects])
 
     @cached_property
     def trie(self) -> "Trie":

@@ -29,6 +29,9 @@ BUCKET_BITS = 13
 MAX_BUCKET_BITS = 17
 """Many calibration scores would share so few buckets; up to 2^17 of them still are in the second-level cache."""
 
+FAR = 1 << 60
+"""Farther than any sum of costs: scores stay below 2^50."""
+
 # Columns of ScoreTables.layout
 BUCKET_BEGIN, BUCKET_LAST, VALUE_BEGIN, VALUE_END, COUNT_SHIFT, ORIGIN, SHIFT, LINK = range(8)
 
@@ -49,12 +52,15 @@ class ScoreTables(NamedTuple):
         Where the fold's buckets begin, which is its last, where its values begin and end, by how much further its
         counts lie, the origin and shift of its buckets (score s falls into bucket ``(s - origin) >> shift``, larger
         ones than all into the last), and the shift of its square root link (-1: none).
+    merged : int64 array
+        The calibration scores of all folds, ascending.
     """
 
     buckets: Int32Array
     values: IntArray
     counts: IntArray
     layout: IntArray
+    merged: IntArray
 
     @classmethod
     def of(cls, calibrations: Sequence[IntArray], lowest_scores: Sequence[int], links: Sequence[int]) -> "ScoreTables":
@@ -79,7 +85,8 @@ class ScoreTables(NamedTuple):
             bits = min(max(BUCKET_BITS, (16 * len(own_values)).bit_length()), MAX_BUCKET_BITS)
             shift = max(0, span.bit_length() - bits)
             occupied = (own_values - origin) >> shift
-            first_value = np.searchsorted(occupied, np.arange((span >> shift) + 2))  # the last: above all of them
+            in_bucket = np.bincount(occupied, minlength=(span >> shift) + 2)  # the last: above all of them
+            first_value = np.cumsum(in_bucket) - in_bucket
             own = own_counts[first_value].astype(np.int32)
             own[occupied] = ~first_value[occupied].astype(np.int32)
             ends = n_buckets + len(own), n_values + len(own_values)
@@ -88,8 +95,8 @@ class ScoreTables(NamedTuple):
             buckets.append(own)
             values.append(own_values)
             counts.append(own_counts)
-        layout = np.array(rows, dtype=np.int64)
-        return cls(np.concatenate(buckets), np.concatenate(values), np.concatenate(counts), layout)
+        layout, merged = np.array(rows, dtype=np.int64), np.sort(np.concatenate(calibrations))
+        return cls(np.concatenate(buckets), np.concatenate(values), np.concatenate(counts), layout, merged)
 
 
 class Penalties(NamedTuple):

@@ -14,7 +14,7 @@ from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._best_first_kernels import Node, Totals, best_first
 from labelsure.labelsets.search._discount_kernels import LabelCosts
 from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, TOTAL
-from labelsure.labelsets.search._object_kernels import FoundBest, ObjectWeighings, SearchDesk, search_objects
+from labelsure.labelsets.search._object_kernels import FoundBest, SearchDesk, search_objects
 from labelsure.labelsets.search._pair_search import Best, best_pair_members, read_sorted
 from labelsure.labelsets.search._problems import ObjectSearch, force_flip, force_label, pose_problems
 from labelsure.labelsets.search._states import Flips, Frontier, Ranked
@@ -157,8 +157,6 @@ def search_best(
     (n, n_folds), n_words, n_listed = problems.base.shape, problems.mode.shape[1], len(listed.more)
     whole = ObjectWeighing(1, 1, 0, weighing.weights, weighing.multipliers)
     lookup = Lookup(arrays.tables, arrays.penalties, whole, allow_empty, listed=listed.words)
-    per_object = (getattr(weighing, name)[objects] for name in ("start", "at_least", "above", "first"))
-    weighings = ObjectWeighings(*per_object, weighing.weights, weighing.multipliers.copy())
     of_labels, of_folds = np.empty((2, arrays.n_labels + 1), dtype=np.int64), np.zeros((7, n_folds), dtype=np.int64)
     unary, of_listed = np.empty((arrays.n_labels, n_folds), dtype=np.int64), np.empty((2, n_listed), dtype=np.int64)
     costs = LabelCosts(of_folds[0], unary, *of_labels, *of_folds[1:3], *of_listed)
@@ -180,5 +178,6 @@ def search_best(
         np.zeros((n, n_best), dtype=np.int64),
         np.zeros(n, dtype=np.int64),
     )
+    weighings = weighing.of_objects(objects)
     search_objects(problems, lookup, weighings, listed, costs, options.ranked_call, desk, found)
     return found

@@ -7,9 +7,8 @@ import numpy as np
 from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._discounted import Discounted
-from labelsure.labelsets.arrays._fold_arrays import ORIGIN, VALUE_END, Lookup
-from labelsure.labelsets.arrays._lookup_kernels import Integer, weigh
-from labelsure.labelsets.search import _states as states
+from labelsure.labelsets.arrays._fold_arrays import Lookup
+from labelsure.labelsets.arrays._lookup_kernels import FAR, Integer, highest_score, weigh
 from labelsure.labelsets.search._labelset_kernels import NUMERATOR, TOTAL, is_candidate, offer
 from labelsure.labelsets.search._states import Ranked
 
@@ -84,7 +83,7 @@ def bound_listed(costs: LabelCosts, listed: Discounted) -> Integer:
     """
     n_labels, n_folds = costs.unary.shape
     for j in range(n_labels + 1):
-        least, total = np.int64(states.FAR), np.int64(0)
+        least, total = np.int64(FAR), np.int64(0)
         for k in range(n_folds):
             cost = costs.unary[j, k] if j < n_labels else costs.constant[k]
             least, total = min(least, cost), total + cost
@@ -102,41 +101,6 @@ def bound_listed(costs: LabelCosts, listed: Discounted) -> Integer:
 
 
 @lean_kernel
-def highest_score(numerator: Integer, scores: IntArray, nothing: IntArray, lookup: Lookup) -> Integer:
-    """Return the highest score with at least this numerator, had a labelset the same score in all folds.
-
-    A labelset with a higher score in every fold has a lower numerator. FAR where all scores have the numerator, -FAR
-    where none has.
-
-    Reference : the definition
-    Requires : scores, for notes, and nothing (K,), zeros
-    Cost : K look-ups for every bit of the range of calibration scores
-    """
-    layout = lookup.tables.layout
-    low, high = np.int64(states.FAR), np.int64(-states.FAR)
-    for k in range(scores.shape[0]):
-        low = min(low, layout[k, ORIGIN])
-        high = max(high, lookup.tables.values[layout[k, VALUE_END] - 1] + 1)
-    for end in range(2):  # as low as can be, and above all calibration scores
-        for k in range(scores.shape[0]):
-            scores[k] = high if end else low
-        reached = weigh(scores, nothing, nothing, lookup.weighing, lookup.tables) >= numerator
-        if end and reached:
-            return np.int64(states.FAR)
-        if not end and not reached:
-            return np.int64(-states.FAR)
-    while high - low > 1:
-        middle = low + (high - low) // 2
-        for k in range(scores.shape[0]):
-            scores[k] = middle
-        if weigh(scores, nothing, nothing, lookup.weighing, lookup.tables) >= numerator:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-@lean_kernel
 def best_listed(costs: LabelCosts, listed: Discounted, lookup: Lookup, n_found: Integer, best: Ranked) -> Integer:
     """Put listed labelsets among the best found; return how many these are.
 
@@ -151,15 +115,15 @@ def best_listed(costs: LabelCosts, listed: Discounted, lookup: Lookup, n_found: 
     if n_listed == 0:
         return n_found
     lowest = bound_listed(costs, listed)
-    reached, level, level_above = np.int64(-states.FAR), np.int64(states.FAR), np.int64(states.FAR)
+    reached, level, level_above = np.int64(-FAR), np.int64(FAR), np.int64(FAR)
     for place in range(n_listed + 1):
         e = place - 1 if place > 0 else lowest  # the likeliest first
         if n_found == n_best:
             worst = best.order[0]
             if -best.keys[worst, NUMERATOR] != reached:
                 reached = -best.keys[worst, NUMERATOR]
-                level = highest_score(reached, costs.scores, costs.nothing, lookup)
-                level_above = highest_score(reached + 1, costs.scores, costs.nothing, lookup)
+                level = highest_score(reached, costs.scores, costs.nothing, lookup.weighing, lookup.tables)
+                level_above = highest_score(reached + 1, costs.scores, costs.nothing, lookup.weighing, lookup.tables)
             bound = costs.bounds[e]
             if bound > level or (bound > level_above and costs.totals[e] > best.keys[worst, TOTAL]):
                 continue

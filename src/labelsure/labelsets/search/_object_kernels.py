@@ -9,8 +9,8 @@ from labelsure._core.labelset_bits import Words
 from labelsure._core.types import BoolArray, IntArray
 from labelsure.labelsets.arrays._discounted import Discounted
 from labelsure.labelsets.arrays._fold_arrays import LINK, Lookup
-from labelsure.labelsets.arrays._lookup_kernels import Integer
-from labelsure.labelsets.arrays._weighing import ObjectWeighing
+from labelsure.labelsets.arrays._lookup_kernels import Integer, weighing_of
+from labelsure.labelsets.arrays._weighing import ObjectWeighings
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._best_first_kernels import Node, Totals, best_first
 from labelsure.labelsets.search._discount_kernels import LabelCosts, best_listed
@@ -94,17 +94,6 @@ class SearchDesk(NamedTuple):
     best: Ranked
 
 
-class ObjectWeighings(NamedTuple):
-    """The weighings of n objects: as in Weighing, with room for one object's multipliers."""
-
-    start: IntArray
-    at_least: IntArray
-    above: IntArray
-    first: IntArray
-    weights: IntArray
-    multipliers: IntArray
-
-
 class FoundBest(NamedTuple):
     """The best labelsets of n objects.
 
@@ -145,12 +134,7 @@ def search_objects(
     for k in range(n_folds):
         additive &= lookup.tables.layout[k, LINK] < 0
     for i in range(problems.base.shape[0]):
-        multipliers = weighings.multipliers
-        if multipliers.shape[0] > 0:
-            multipliers[0] = weighings.first[i]
-        weighing = ObjectWeighing(
-            weighings.start[i], weighings.at_least[i], weighings.above[i], weighings.weights, multipliers
-        )
+        weighing = weighing_of(i, weighings)
         own = Lookup(lookup.tables, lookup.penalties, weighing, lookup.allow_empty, lookup.rules, lookup.listed)
         for number in range(numbers.shape[0]):
             numbers[number] = 0

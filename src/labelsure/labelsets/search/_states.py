@@ -6,11 +6,11 @@ import numpy as np
 
 from labelsure._core.labelset_bits import Words
 from labelsure._core.types import BoolArray, FloatArray, IntArray
+from labelsure.labelsets.arrays import _fold_arrays
 
 Part = TypeVar("Part", IntArray, FloatArray, Words)
 
-FAR = 1 << 60
-"""Farther than any sum of costs: scores stay below 2^50."""
+FAR = _fold_arrays.FAR
 
 # Entries of ``numbers``: the level reached (-1: finished), labelsets found, work done in evaluations, whether the root
 # was looked at, whether the list of the present level was made, labelsets in the buffer, entries of a frontier

@@ -91,7 +91,7 @@ class TableBackend(ABC):
 
         By highest numerator, then by lowest total score, which is looked at where numerators tie, then by lowest code.
         """
-        from labelsure.labelsets.table._table_kernels import best_codes
+        from labelsure.labelsets.table._best_code_kernels import best_codes
 
         rows, codes = self.numerators(objects), np.arange(2**self.n_labels)[self.codes]
         best = np.empty((len(rows), min(n_best + 1, len(codes))), dtype=np.int64)  # the first that is left out may tie
@@ -191,17 +191,38 @@ class NumbaTable(TableBackend):
             counts[:, own, encode(labelsets)] = listed.sum(axis=0) if together else listed
         return counts
 
-    def totals(self, objects: IntArray, wanted: BoolArray) -> IntArray:
-        """Return the total scores of the codes wanted of each object, (n, 2^q); those of others may be anything."""
+    def best(self, objects: IntArray, n_best: int) -> tuple[IntArray, Counts]:
+        """Return the codes of each object's best labelsets, up to ``n_best`` of them, and their numerators."""
         arrays = self.arrays
-        if arrays.has_link or arrays.has_own_scores or arrays.own_pairs or self.n_labels > ROW_LABELS:
-            return super().totals(objects, wanted)
-        totals = sum(energy.constant[objects] for energy in arrays.general)[:, None]
-        for costs in sum(energy.unary[objects] for energy in arrays.general).T:
-            totals = np.concatenate([totals, totals + costs[:, None]], axis=1)
-        for rows in self._rows_of_codes:
-            totals += rows.sum(axis=0) if rows.size else 0
-        return totals
+        own = arrays.has_own_scores or arrays.own_pairs or arrays.has_link or arrays.penalties.present
+        if own or self.constraints is not None or not self._spares_in_rows:
+            return super().best(objects, n_best)
+        from labelsure.labelsets.table._best_code_kernels import BestCodes, CodeCosts, search_codes
+
+        n_best, n_codes = min(n_best, 2**self.n_labels - self.first_code), 2**self.n_labels
+        of_codes, of_folds = np.empty((2, n_codes), dtype=np.int64), np.zeros((2, arrays.n_folds), dtype=np.int64)
+        of_label, of_labels = (
+            np.empty((self.n_labels, arrays.n_folds), dtype=np.int64),
+            np.empty((2, self.n_labels), dtype=np.int64),
+        )
+        found = BestCodes(*np.empty((2, len(objects), n_best), dtype=np.int64), np.empty(n_best, dtype=np.int64))
+        search_codes(
+            np.stack([energy.constant[objects] for energy in arrays.general]),
+            np.stack([energy.unary[objects] for energy in arrays.general]),
+            self.weighing.of_objects(objects),
+            arrays.tables,
+            self.first_code,
+            CodeCosts(*self._costs_of_codes, *of_codes, of_label, *of_labels, *of_folds),
+            found,
+        )
+        return found.codes, found.numerators
+
+    @cached_property
+    def _costs_of_codes(self) -> tuple[IntArray, IntArray, IntArray]:
+        """What all objects pay for every code beside the sums over labels, (2^q, K), its least and its sum, (2^q,)."""
+        rows = self._rows_of_codes[0]
+        more = np.ascontiguousarray(rows.T) if rows.size else np.zeros((2**self.n_labels, len(rows)), dtype=np.int64)
+        return more, more.min(axis=1), more.sum(axis=1)
 
     @property
     def _spares_in_rows(self) -> bool:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.compilation import kernel, kernel_part, lean_kernel
+from labelsure._core.compilation import kernel, kernel_part
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays import _fold_arrays as columns
 from labelsure.labelsets.arrays._fold_arrays import Int32Array, ScoreTables
@@ -169,31 +169,3 @@ def count_rows(additive: AdditiveScores, tables: ScoreTables, strict: Integer, r
                             sums[code] = final_score(base + own_sums[code], penalty, layout[k, columns.LINK])
                         base, own_sums = strict, sums
                     add_counts(base, own_sums, k, tables, notes, rows[i, begin:end])
-
-
-@lean_kernel
-def best_codes(rows: Int32Array, totals: IntArray, codes: IntArray, best: IntArray) -> None:
-    """Write the codes with the highest numbers, in order: ties by lowest total, if there are totals, then by code.
-
-    Reference : sorted
-    Requires : rows (n, m), totals (n, m) or (n, 0), codes ascending, best (n, b) with b <= len(codes)
-    Cost : one comparison per code, and b where it is among the best so far
-    """
-    by_total = totals.shape[1] > 0
-    for i in range(rows.shape[0]):
-        n_found = 0
-        for c in range(codes.shape[0]):
-            code = codes[c]
-            place = n_found
-            while place > 0:
-                other = best[i, place - 1]
-                if rows[i, code] < rows[i, other]:
-                    break
-                if rows[i, code] == rows[i, other] and not (by_total and totals[i, code] < totals[i, other]):
-                    break
-                if place < best.shape[1]:
-                    best[i, place] = other
-                place -= 1
-            if place < best.shape[1]:
-                best[i, place] = code
-            n_found = min(n_found + 1, best.shape[1])
