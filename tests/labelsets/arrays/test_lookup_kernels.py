@@ -44,7 +44,7 @@ def test_final_score_is_link_plus_penalty(additive, penalty, link):
 def test_count_from_every_possible_start_equals_calibration(data):
     elements = data.draw(COSTS)
     parts = [np.sort(data.draw(arrays(np.int64, st.integers(1, 40), elements=elements))) for _ in range(3)]
-    tables = ScoreTables.of(parts, [0, 0, 0], [-1, -1, -1])
+    tables = ScoreTables.of(parts, [-1, -1, -1])
     for k, calibration in enumerate(parts):
         score = data.draw(elements | st.sampled_from(calibration.tolist()))
         begin, end = tables.layout[k, VALUE_BEGIN], tables.layout[k, VALUE_END]

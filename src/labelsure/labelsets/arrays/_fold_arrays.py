@@ -50,8 +50,8 @@ class ScoreTables(NamedTuple):
         How many calibration scores are >= each value, and a 0 after those of each fold.
     layout : int64 array of shape (K, 8)
         Where the fold's buckets begin, which is its last, where its values begin and end, by how much further its
-        counts lie, the origin and shift of its buckets (score s falls into bucket ``(s - origin) >> shift``, larger
-        ones than all into the last), and the shift of its square root link (-1: none).
+        counts lie, the origin and shift of its buckets (score s falls into bucket ``(s - origin) >> shift``, those
+        below all into the first, those above all into the last), and the shift of its square root link (-1: none).
     merged : int64 array
         The calibration scores of all folds, ascending.
     """
@@ -63,29 +63,27 @@ class ScoreTables(NamedTuple):
     merged: IntArray
 
     @classmethod
-    def of(cls, calibrations: Sequence[IntArray], lowest_scores: Sequence[int], links: Sequence[int]) -> "ScoreTables":
+    def of(cls, calibrations: Sequence[IntArray], links: Sequence[int]) -> "ScoreTables":
         """Return the tables of several folds.
 
         Parameters
         ----------
         calibrations : sequence of int64 arrays
             Scores in ascending order, none empty.
-        lowest_scores : sequence of int
-            A lower bound of every score of the fold's labelsets.
         links : sequence of int
             Shifts of square roots, -1 where there is none.
         """
         buckets, values, counts, rows = [], [], [], []
         n_buckets = n_values = 0
-        for k, (calibration, low, link) in enumerate(zip(calibrations, lowest_scores, links, strict=True)):
+        for k, (calibration, link) in enumerate(zip(calibrations, links, strict=True)):
             first = np.flatnonzero(np.diff(calibration, prepend=calibration[0] - 1))  # of each distinct value
             own_values, own_counts = calibration[first], np.append(len(calibration) - first, 0)
-            origin = min(int(own_values[0]), low)
-            span = int(own_values[-1]) - origin
+            span = int(own_values[-1] - own_values[0])
             bits = min(max(BUCKET_BITS, (16 * len(own_values)).bit_length()), MAX_BUCKET_BITS)
             shift = max(0, span.bit_length() - bits)
+            origin = int(own_values[0]) - (1 << shift)  # the first bucket is below all of them, the last above
             occupied = (own_values - origin) >> shift
-            in_bucket = np.bincount(occupied, minlength=(span >> shift) + 2)  # the last: above all of them
+            in_bucket = np.bincount(occupied, minlength=int(occupied[-1]) + 2)
             first_value = np.cumsum(in_bucket) - in_bucket
             own = own_counts[first_value].astype(np.int32)
             own[occupied] = ~first_value[occupied].astype(np.int32)
@@ -247,12 +245,7 @@ class FoldArrays:
     def tables(self) -> ScoreTables:
         """The folds' calibration scores, ready to be looked up."""
         links = [-1 if energy.link is None else energy.link.shift for energy in self.general]
-        spared = [fold.energy.discounts for fold in self.folds]
-        lowest = [
-            energy.lower_bound() - (0 if discounts is None else int(discounts.amounts.max(initial=0)))
-            for energy, discounts in zip(self.general, spared, strict=True)
-        ]
-        return ScoreTables.of(self.calibrations, lowest, links)
+        return ScoreTables.of(self.calibrations, links)
 
     @cached_property
     def penalties(self) -> Penalties:

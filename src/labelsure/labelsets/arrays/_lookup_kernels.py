@@ -148,9 +148,10 @@ def weighing_of(i: Integer, weighings: ObjectWeighings) -> ObjectWeighing:
     """
     if weighings.multipliers.shape[0] > 0:
         weighings.multipliers[0] = weighings.first[i]
-    return ObjectWeighing(
-        weighings.start[i], weighings.at_least[i], weighings.above[i], weighings.weights, weighings.multipliers
-    )
+    start: Integer = weighings.start[i]
+    at_least: Integer = weighings.at_least[i]
+    above: Integer = weighings.above[i]
+    return ObjectWeighing(start, at_least, above, weighings.weights, weighings.multipliers)
 
 
 @lean_kernel

@@ -203,8 +203,8 @@ class Weighing:
 
     def of_objects(self, objects: IntArray) -> ObjectWeighings:
         """Return the weighings of some objects."""
-        own = (part[objects] for part in (self.start, self.at_least, self.above, self.first))
-        return ObjectWeighings(*own, self.weights, self.multipliers.copy())
+        start, at_least, above, first = (part[objects] for part in (self.start, self.at_least, self.above, self.first))
+        return ObjectWeighings(start, at_least, above, first, self.weights, self.multipliers.copy())
 
     def weight(self, k: int, counts: Counts) -> Counts:
         """Return W_k of some counts."""

@@ -72,7 +72,7 @@ class SearchAnswers(Answers):
             rest = np.flatnonzero(found.ended != states.FINISHED)
         for row, one in zip(rest, self.pose(objects[rest]) if len(rest) else (), strict=True):
             top = top_of(one, n_best)
-            best.write(row, top.rank[:, NUMERATOR], unpack(top.words, self.n_labels), top.missed)
+            best.write(int(row), top.rank[:, NUMERATOR], unpack(top.words, self.n_labels), top.missed)
         return best
 
     def label_maxima(self, objects: IntArray) -> IntArray:

@@ -152,32 +152,13 @@ def search_is_plain(arrays: FoldArrays, constraints: LabelsetRules | None) -> bo
 def search_best(
     arrays: FoldArrays, weighing: Weighing, objects: IntArray, n_best: int, allow_empty: bool, options: EngineOptions
 ) -> FoundBest:
-    """Return the best labelsets of some objects as far as little work and room suffices."""
+    """Return the best labelsets of some objects, as far as one call of a kernel each finds them."""
     problems, listed = pose_problems(arrays, objects), arrays.discounted
-    (n, n_folds), n_words, n_listed = problems.base.shape, problems.mode.shape[1], len(listed.more)
-    whole = ObjectWeighing(1, 1, 0, weighing.weights, weighing.multipliers)
-    lookup = Lookup(arrays.tables, arrays.penalties, whole, allow_empty, listed=listed.words)
-    of_labels, of_folds = np.empty((2, arrays.n_labels + 1), dtype=np.int64), np.zeros((7, n_folds), dtype=np.int64)
-    unary, of_listed = np.empty((arrays.n_labels, n_folds), dtype=np.int64), np.empty((2, n_listed), dtype=np.int64)
-    costs = LabelCosts(of_folds[0], unary, *of_labels, *of_folds[1:3], *of_listed)
-    words, room = np.empty((3, n_words), dtype=np.uint64), options.plain_frontier
-    course = Course(problems.mode[0], problems.cost[0], np.empty(0, dtype=np.int64))
-    numbers, rank = np.zeros(states.N_NUMBERS, dtype=np.int64), np.zeros(2, dtype=np.int64)
-    desk = SearchDesk(
-        Node(words[0], *of_folds[3:6], rank, words[1], words[2], of_folds[6], course),
-        Frontier(
-            numbers,
-            np.arange(room),
-            np.empty((room, CODE + n_words), dtype=np.int64),
-            np.empty((room, n_words + n_folds + 1), dtype=np.int64),
-        ),
-        Ranked(np.arange(n_best + 1), np.empty((n_best + 1, CODE + n_words), dtype=np.int64)),
-    )
-    found = FoundBest(
-        np.zeros((n, n_best, n_words), dtype=np.uint64),
-        np.zeros((n, n_best), dtype=np.int64),
-        np.zeros(n, dtype=np.int64),
-    )
+    whose = ObjectWeighing(1, 1, 0, weighing.weights, weighing.multipliers)  # the kernel replaces it
+    lookup = Lookup(arrays.tables, arrays.penalties, whose, allow_empty, listed=listed.words)
+    costs = LabelCosts.of(arrays.n_labels, arrays.n_folds, len(listed.more))
+    desk = SearchDesk.of(problems, n_best, options.plain_frontier)
+    found = FoundBest.of(len(objects), n_best, problems.mode.shape[1])
     weighings = weighing.of_objects(objects)
     search_objects(problems, lookup, weighings, listed, costs, options.ranked_call, desk, found)
     return found

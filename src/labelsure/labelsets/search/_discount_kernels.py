@@ -7,8 +7,8 @@ import numpy as np
 from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._discounted import Discounted
-from labelsure.labelsets.arrays._fold_arrays import Lookup
-from labelsure.labelsets.arrays._lookup_kernels import FAR, Integer, highest_score, weigh
+from labelsure.labelsets.arrays._fold_arrays import FAR, Lookup
+from labelsure.labelsets.arrays._lookup_kernels import Integer, highest_score, weigh
 from labelsure.labelsets.search._labelset_kernels import NUMERATOR, TOTAL, is_candidate, offer
 from labelsure.labelsets.search._states import Ranked
 
@@ -36,6 +36,15 @@ class LabelCosts(NamedTuple):
     nothing: IntArray
     bounds: IntArray
     totals: IntArray
+
+    @classmethod
+    def of(cls, n_labels: int, n_folds: int, n_listed: int) -> "LabelCosts":
+        """Return room for the costs of one object after the other."""
+        constant, scores, nothing = np.zeros((3, n_folds), dtype=np.int64)
+        least, total = np.empty((2, n_labels + 1), dtype=np.int64)
+        bounds, totals = np.empty((2, n_listed), dtype=np.int64)
+        unary = np.empty((n_labels, n_folds), dtype=np.int64)
+        return cls(constant, unary, least, total, scores, nothing, bounds, totals)
 
 
 @kernel_part
@@ -83,12 +92,12 @@ def bound_listed(costs: LabelCosts, listed: Discounted) -> Integer:
     """
     n_labels, n_folds = costs.unary.shape
     for j in range(n_labels + 1):
-        least, total = np.int64(FAR), np.int64(0)
+        costs.least[j], costs.total[j] = FAR, 0
         for k in range(n_folds):
             cost = costs.unary[j, k] if j < n_labels else costs.constant[k]
-            least, total = min(least, cost), total + cost
-        costs.least[j], costs.total[j] = least, total
-    lowest = np.int64(0)
+            costs.least[j] = min(costs.least[j], cost)
+            costs.total[j] += cost
+    lowest: Integer = np.int64(0)
     for e in range(listed.more.shape[0]):
         bound, total = costs.least[n_labels] + listed.least[e], costs.total[n_labels] + listed.total[e]
         for place in range(listed.begin[e], listed.begin[e + 1]):
@@ -118,18 +127,20 @@ def best_listed(costs: LabelCosts, listed: Discounted, lookup: Lookup, n_found: 
     reached, level, level_above = np.int64(-FAR), np.int64(FAR), np.int64(FAR)
     for place in range(n_listed + 1):
         e = place - 1 if place > 0 else lowest  # the likeliest first
+        worst = best.order[0]
         if n_found == n_best:
-            worst = best.order[0]
-            if -best.keys[worst, NUMERATOR] != reached:
-                reached = -best.keys[worst, NUMERATOR]
-                level = highest_score(reached, costs.scores, costs.nothing, lookup.weighing, lookup.tables)
-                level_above = highest_score(reached + 1, costs.scores, costs.nothing, lookup.weighing, lookup.tables)
-            bound = costs.bounds[e]
-            if bound > level or (bound > level_above and costs.totals[e] > best.keys[worst, TOTAL]):
+            if costs.bounds[e] > level:
+                continue
+            if costs.bounds[e] > level_above and costs.totals[e] > best.keys[worst, TOTAL]:
                 continue
         if (place > 0 and e == lowest) or not is_candidate(listed.words[e], lookup.allow_empty, lookup.rules):
             continue
         add_labels(e, costs, listed)
         value = weigh(costs.scores, listed.more[e], costs.nothing, lookup.weighing, lookup.tables)
         n_found = offer(value, costs.totals[e], listed.words[e], True, n_found, best)
+        worst = best.order[0]
+        if n_found == n_best and -best.keys[worst, NUMERATOR] != reached:
+            reached = -best.keys[worst, NUMERATOR]
+            level = highest_score(reached, costs.scores, costs.nothing, lookup.weighing, lookup.tables)
+            level_above = highest_score(reached + 1, costs.scores, costs.nothing, lookup.weighing, lookup.tables)
     return n_found

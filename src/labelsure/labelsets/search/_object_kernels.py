@@ -10,6 +10,7 @@ from labelsure._core.types import BoolArray, IntArray
 from labelsure.labelsets.arrays._discounted import Discounted
 from labelsure.labelsets.arrays._fold_arrays import LINK, Lookup
 from labelsure.labelsets.arrays._lookup_kernels import Integer, weighing_of
+from labelsure.labelsets.arrays._rule_kernels import Course
 from labelsure.labelsets.arrays._weighing import ObjectWeighings
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._best_first_kernels import Node, Totals, best_first
@@ -93,6 +94,22 @@ class SearchDesk(NamedTuple):
     frontier: Frontier
     best: Ranked
 
+    @classmethod
+    def of(cls, problems: Problems, n_best: int, room: int) -> "SearchDesk":
+        """Return room for problems without rules, and for this many entries of a frontier."""
+        n_folds, n_words = problems.base.shape[1], problems.mode.shape[1]
+        numbers, rank, nothing = (np.zeros(size, dtype=np.int64) for size in (states.N_NUMBERS, 2, 0))
+        scores, more, penalty, scores_before = np.zeros((4, n_folds), dtype=np.int64)
+        words, lowest, before = np.zeros((3, n_words), dtype=np.uint64)
+        course = Course(problems.mode[0], problems.cost[0], nothing)
+        keys, best = (np.empty((size, CODE + n_words), dtype=np.int64) for size in (room, n_best + 1))
+        entries = np.empty((room, n_words + n_folds + 1), dtype=np.int64)
+        return cls(
+            Node(words, scores, more, penalty, rank, lowest, before, scores_before, course),
+            Frontier(numbers, np.arange(room), keys, entries),
+            Ranked(np.arange(n_best + 1), best),
+        )
+
 
 class FoundBest(NamedTuple):
     """The best labelsets of n objects.
@@ -110,6 +127,12 @@ class FoundBest(NamedTuple):
     words: Words
     numerators: IntArray
     ended: IntArray
+
+    @classmethod
+    def of(cls, n_objects: int, n_best: int, n_words: int) -> "FoundBest":
+        """Return room for them."""
+        words = np.zeros((n_objects, n_best, n_words), dtype=np.uint64)
+        return cls(words, np.zeros((n_objects, n_best), dtype=np.int64), np.zeros(n_objects, dtype=np.int64))
 
 
 @lean_kernel

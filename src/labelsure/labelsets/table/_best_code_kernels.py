@@ -7,7 +7,7 @@ import numpy as np
 from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import FAR, Int32Array, ScoreTables
-from labelsure.labelsets.arrays._lookup_kernels import Integer, highest_score, weigh, weighing_of
+from labelsure.labelsets.arrays._lookup_kernels import Integer, count_additive, highest_score, weigh, weighing_of
 from labelsure.labelsets.arrays._weighing import ObjectWeighings
 from labelsure.labelsets.table._table_kernels import subset_sums
 
@@ -40,6 +40,17 @@ class CodeCosts(NamedTuple):
     scores: IntArray
     nothing: IntArray
 
+    @classmethod
+    def of(cls, rows: IntArray, n_labels: int) -> "CodeCosts":
+        """Return the costs of all codes, given those of each fold, (K, 2^q) or (K, 0)."""
+        n_folds, n_codes = len(rows), 2**n_labels
+        more = np.ascontiguousarray(rows.T) if rows.size else np.zeros((n_codes, n_folds), dtype=np.int64)
+        bounds, totals = np.empty((2, n_codes), dtype=np.int64)
+        least, total = np.empty((2, n_labels), dtype=np.int64)
+        scores, nothing = np.zeros((2, n_folds), dtype=np.int64)
+        of_label = np.empty((n_labels, n_folds), dtype=np.int64)
+        return cls(more, more.min(axis=1), more.sum(axis=1), bounds, totals, of_label, least, total, scores, nothing)
+
 
 class BestCodes(NamedTuple):
     """The best codes of n objects and their numerators, (n, b) each, in order; and one object's total scores, (b,)."""
@@ -47,6 +58,12 @@ class BestCodes(NamedTuple):
     codes: IntArray
     numerators: IntArray
     totals: IntArray
+
+    @classmethod
+    def of(cls, n_objects: int, n_best: int) -> "BestCodes":
+        """Return room for the best codes of some objects."""
+        codes, numerators = np.empty((2, n_objects, n_best), dtype=np.int64)
+        return cls(codes, numerators, np.empty(n_best, dtype=np.int64))
 
 
 @lean_kernel
@@ -70,8 +87,10 @@ def search_codes(
     """
     n_folds, n_objects, n_labels = unary.shape
     bounds, totals, scores, n_best = costs.bounds, costs.totals, costs.scores, found.codes.shape[1]
+    added_up = weighings.weights.shape[0] == 0 and weighings.multipliers.shape[0] == 0
     for i in range(n_objects):
         weighing = weighing_of(i, weighings)
+        plain = added_up and weighing.at_least == 1 and weighing.above == 0
         add_up(i, constant, unary, costs)
         seed, next_seed = two_lowest(totals, first_code)
         n_found = 0
@@ -94,7 +113,10 @@ def search_codes(
                     for k in range(n_folds):
                         scores[k] += costs.of_label[j, k]
             bounds[code] = FAR
-            value = weigh(scores, costs.nothing, costs.nothing, weighing, tables)
+            if plain:
+                value = weighing.start + count_additive(scores, costs.nothing, tables)
+            else:
+                value = weigh(scores, costs.nothing, costs.nothing, weighing, tables)
             n_found = insert(i, code, value, totals[code], n_found, found)
             if n_found == n_best and found.numerators[i, n_best - 1] != reached:
                 reached = found.numerators[i, n_best - 1]

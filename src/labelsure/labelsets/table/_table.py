@@ -199,30 +199,13 @@ class NumbaTable(TableBackend):
             return super().best(objects, n_best)
         from labelsure.labelsets.table._best_code_kernels import BestCodes, CodeCosts, search_codes
 
-        n_best, n_codes = min(n_best, 2**self.n_labels - self.first_code), 2**self.n_labels
-        of_codes, of_folds = np.empty((2, n_codes), dtype=np.int64), np.zeros((2, arrays.n_folds), dtype=np.int64)
-        of_label, of_labels = (
-            np.empty((self.n_labels, arrays.n_folds), dtype=np.int64),
-            np.empty((2, self.n_labels), dtype=np.int64),
+        constant, unary = (
+            np.stack([getattr(energy, part)[objects] for energy in arrays.general]) for part in ("constant", "unary")
         )
-        found = BestCodes(*np.empty((2, len(objects), n_best), dtype=np.int64), np.empty(n_best, dtype=np.int64))
-        search_codes(
-            np.stack([energy.constant[objects] for energy in arrays.general]),
-            np.stack([energy.unary[objects] for energy in arrays.general]),
-            self.weighing.of_objects(objects),
-            arrays.tables,
-            self.first_code,
-            CodeCosts(*self._costs_of_codes, *of_codes, of_label, *of_labels, *of_folds),
-            found,
-        )
+        found = BestCodes.of(len(objects), min(n_best, 2**self.n_labels - self.first_code))
+        weighings, costs = self.weighing.of_objects(objects), CodeCosts.of(self._rows_of_codes[0], self.n_labels)
+        search_codes(constant, unary, weighings, arrays.tables, self.first_code, costs, found)
         return found.codes, found.numerators
-
-    @cached_property
-    def _costs_of_codes(self) -> tuple[IntArray, IntArray, IntArray]:
-        """What all objects pay for every code beside the sums over labels, (2^q, K), its least and its sum, (2^q,)."""
-        rows = self._rows_of_codes[0]
-        more = np.ascontiguousarray(rows.T) if rows.size else np.zeros((2**self.n_labels, len(rows)), dtype=np.int64)
-        return more, more.min(axis=1), more.sum(axis=1)
 
     @property
     def _spares_in_rows(self) -> bool:
