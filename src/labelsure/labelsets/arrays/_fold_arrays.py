@@ -289,6 +289,11 @@ class FoldArrays:
         """The labelsets that have discounts in some fold."""
         return pool_discounts([fold.energy.discounts for fold in self.folds], self.n_labels)
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether scores are sums over labels, but for discounts."""
+        return not (self.has_pairs or self.has_link or self.penalties.present or self.has_own_scores)
+
     def overrides_of(
         self, i: int, weighing: Weighing, *, allow_empty: bool, constraints: LabelsetRules | None = None
     ) -> OverrideList:
@@ -296,6 +301,8 @@ class FoldArrays:
         if not self.has_overrides:
             nothing = np.empty(0, dtype=np.int64)
             return OverrideList(np.empty((0, self.n_labels), dtype=np.int8), nothing, nothing, nothing, 0)
+        if self.adds_up and constraints is None:
+            return self._discounts_of(i, weighing, allow_empty=allow_empty)
         labelsets = self.overridden(np.array([i]))[1]
         labelsets = labelsets[labelsets.any(axis=1) | allow_empty]
         if constraints is not None:
@@ -310,3 +317,16 @@ class FoldArrays:
             weighing.of_scores(self.calibrations, general, objects),
             int((own > general).any(axis=0).sum()),
         )
+
+    def _discounts_of(self, i: int, weighing: Weighing, *, allow_empty: bool) -> OverrideList:
+        """Return the same where scores are sums over labels, but for discounts."""
+        from labelsure.labelsets.arrays._discount_kernels import LabelCosts, ListedScores, weigh_listed
+
+        listed = self.discounted
+        costs = LabelCosts.of(self.n_labels, self.n_folds, 0)
+        for k, energy in enumerate(self.general):
+            costs.constant[k], costs.unary[:, k] = energy.constant[i], energy.unary[i]
+        numerators, general, totals = np.empty((3, len(listed.more)), dtype=np.int64)
+        weigh_listed(costs, listed, weighing.of(i), self.tables, ListedScores(numerators, general, totals))
+        first = int(not allow_empty and len(listed.words) > 0 and not listed.words[0].any())  # the empty one is first
+        return OverrideList(listed.labelsets[first:], numerators[first:], totals[first:], general[first:], 0)

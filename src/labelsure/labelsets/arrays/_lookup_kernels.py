@@ -161,7 +161,7 @@ def highest_score(
     """Return the highest score with at least this numerator, had a labelset the same score in all folds.
 
     A labelset with a higher score in every fold has a lower numerator. FAR where all scores have the numerator, -FAR
-    where none has. Counts change at calibration scores only.
+    where none has. Numerators change at calibration scores and right after them only.
 
     Reference : the definition
     Requires : scores (K,), for notes, and nothing (K,), zeros; no links
@@ -182,9 +182,9 @@ def highest_score(
             low = middle
         else:
             high = middle
-    if low == merged.shape[0] - 1:
-        for k in range(scores.shape[0]):
-            scores[k] = FAR
-        if weigh(scores, nothing, nothing, weighing, tables) >= numerator:
-            return np.int64(FAR)
+    next_score = merged[high] - 1 if high < merged.shape[0] else np.int64(FAR)  # where smoothed, that counts for more
+    for k in range(scores.shape[0]):
+        scores[k] = next_score
+    if weigh(scores, nothing, nothing, weighing, tables) >= numerator:
+        return next_score
     return merged[low] if low >= 0 else np.int64(-FAR)

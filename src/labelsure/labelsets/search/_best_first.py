@@ -5,6 +5,7 @@ import numpy as np
 from labelsure._core.labelset_bits import Words, pack, word_keys
 from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
+from labelsure.labelsets.arrays._discount_kernels import LabelCosts
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup
 from labelsure.labelsets.arrays._results import EngineOptions
 from labelsure.labelsets.arrays._rule_kernels import Course
@@ -12,7 +13,6 @@ from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.arrays._weighing import ObjectWeighing, Weighing
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._best_first_kernels import Node, Totals, best_first
-from labelsure.labelsets.search._discount_kernels import LabelCosts
 from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, TOTAL
 from labelsure.labelsets.search._object_kernels import FoundBest, SearchDesk, search_objects
 from labelsure.labelsets.search._pair_search import Best, best_pair_members, read_sorted
@@ -146,7 +146,7 @@ def search_is_plain(arrays: FoldArrays, constraints: LabelsetRules | None) -> bo
     """Tell whether the objects of a block can be searched together: nothing is an object's own but costs of labels."""
     if arrays.has_pairs or arrays.has_own_scores or constraints is not None:
         return False
-    return not arrays.has_discounts or not (arrays.has_link or arrays.penalties.present)
+    return not arrays.has_discounts or arrays.adds_up
 
 
 def search_best(

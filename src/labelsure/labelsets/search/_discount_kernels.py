@@ -1,85 +1,14 @@
-"""Compiled looks at the labelsets with discounts, one by one: all of them, or those that may be among the best."""
-
-from typing import NamedTuple
+"""Compiled looks at those labelsets with discounts that may be among the best."""
 
 import numpy as np
 
-from labelsure._core.compilation import kernel_part, lean_kernel
-from labelsure._core.types import IntArray
+from labelsure._core.compilation import lean_kernel
+from labelsure.labelsets.arrays._discount_kernels import LabelCosts, add_labels
 from labelsure.labelsets.arrays._discounted import Discounted
 from labelsure.labelsets.arrays._fold_arrays import FAR, Lookup
 from labelsure.labelsets.arrays._lookup_kernels import Integer, highest_score, weigh
 from labelsure.labelsets.search._labelset_kernels import NUMERATOR, TOTAL, is_candidate, offer
 from labelsure.labelsets.search._states import Ranked
-
-
-class LabelCosts(NamedTuple):
-    """One object's additive scores, and room to add them up.
-
-    Attributes
-    ----------
-    constant, unary : (K,), (q, K)
-        Of the empty labelset, and what switching each label on adds.
-    least, total : (q + 1,)
-        The least of the folds' costs of each label and their sum, and last those of the constant: for notes.
-    scores, nothing : (K,)
-        For notes, and zeros.
-    bounds, totals : (E,)
-        For notes: lower bounds of each labelset's scores, and its total score.
-    """
-
-    constant: IntArray
-    unary: IntArray
-    least: IntArray
-    total: IntArray
-    scores: IntArray
-    nothing: IntArray
-    bounds: IntArray
-    totals: IntArray
-
-    @classmethod
-    def of(cls, n_labels: int, n_folds: int, n_listed: int) -> "LabelCosts":
-        """Return room for the costs of one object after the other."""
-        constant, scores, nothing = np.zeros((3, n_folds), dtype=np.int64)
-        least, total = np.empty((2, n_labels + 1), dtype=np.int64)
-        bounds, totals = np.empty((2, n_listed), dtype=np.int64)
-        unary = np.empty((n_labels, n_folds), dtype=np.int64)
-        return cls(constant, unary, least, total, scores, nothing, bounds, totals)
-
-
-@kernel_part
-def add_labels(e: Integer, costs: LabelCosts, listed: Discounted) -> None:
-    """Write the general scores of listed labelset e.
-
-    Reference : Energy.scores
-    Requires : as LabelCosts
-    Cost : K additions per label
-    """
-    for k in range(costs.scores.shape[0]):
-        costs.scores[k] = costs.constant[k]
-    for place in range(listed.begin[e], listed.begin[e + 1]):
-        j = listed.label[place]
-        for k in range(costs.scores.shape[0]):
-            costs.scores[k] += costs.unary[j, k]
-
-
-@lean_kernel
-def weigh_listed(
-    costs: LabelCosts, listed: Discounted, lookup: Lookup, numerators: IntArray, general: IntArray, totals: IntArray
-) -> None:
-    """Write the numerators of all listed labelsets, what they would be without discounts, and the total scores.
-
-    Reference : Weighing.of_scores
-    Requires : scores that are sums over labels; numerators, general, totals (E,)
-    Cost : two look-ups per fold and labelset, one addition per fold and label on
-    """
-    for e in range(listed.more.shape[0]):
-        add_labels(e, costs, listed)
-        general[e] = weigh(costs.scores, costs.nothing, costs.nothing, lookup.weighing, lookup.tables)
-        numerators[e] = weigh(costs.scores, listed.more[e], costs.nothing, lookup.weighing, lookup.tables)
-        totals[e] = listed.total[e]
-        for k in range(costs.scores.shape[0]):
-            totals[e] += costs.scores[k]
 
 
 @lean_kernel

@@ -7,6 +7,7 @@ import numpy as np
 from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.labelset_bits import Words
 from labelsure._core.types import BoolArray, IntArray
+from labelsure.labelsets.arrays._discount_kernels import LabelCosts
 from labelsure.labelsets.arrays._discounted import Discounted
 from labelsure.labelsets.arrays._fold_arrays import LINK, Lookup
 from labelsure.labelsets.arrays._lookup_kernels import Integer, weighing_of
@@ -14,7 +15,7 @@ from labelsure.labelsets.arrays._rule_kernels import Course
 from labelsure.labelsets.arrays._weighing import ObjectWeighings
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._best_first_kernels import Node, Totals, best_first
-from labelsure.labelsets.search._discount_kernels import LabelCosts, best_listed
+from labelsure.labelsets.search._discount_kernels import best_listed
 from labelsure.labelsets.search._labelset_kernels import CODE, HIGHEST_BIT, NUMERATOR, precedes
 from labelsure.labelsets.search._states import FAR, Flips, Frontier, Problems, Ranked
 
