@@ -1,7 +1,5 @@
 """Compiled sums over the labelsets of a trie, several objects at a time."""
 
-import numpy as np
-
 from labelsure._core.compilation import lean_kernel
 from labelsure._core.types import FloatArray, IntArray
 
@@ -21,8 +19,8 @@ def sum_products(
     """
     for block in range(factors.shape[0]):
         for node in range(depth.shape[0]):
-            above, here = path[np.uint64(depth[node] - 1)], path[np.uint64(depth[node])]
-            own, total = factors[block, np.uint64(label[node])], sums[block]
-            for i in range(total.shape[0]):
-                here[i] = above[i] * own[i]
-                total[i] += weight[node] * here[i]
+            d, j, w = depth[node], label[node], weight[node]
+            for i in range(sums.shape[1]):
+                product = path[d - 1, i] * factors[block, j, i]
+                path[d, i] = product
+                sums[block, i] += w * product

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from labelsure._core.energy_parts import Discounts
 from labelsure._core.labelset_bits import Words, pack
+from labelsure._core.remembering import Memory
 from labelsure._core.types import IntArray, LabelMatrix
 
 
@@ -60,12 +60,11 @@ class Discounted(NamedTuple):
         return cls(labelsets[once], words[once], begin, label, more, more.min(axis=1), more.sum(axis=1))
 
 
-_known: WeakKeyDictionary[Discounts, tuple[tuple[Discounts | bool | None, ...], Discounted]] = WeakKeyDictionary()
-"""What was made last, by the first fold's discounts, with those of the others: they stay the same for a fit."""
+_pooled = Memory()
 
 
 def pool_discounts(folds: Sequence[Discounts | None], n_labels: int) -> Discounted:
-    """Return ``Discounted.of`` the same, made once.
+    """Return ``Discounted.of`` the same, made once for a fit.
 
     Examples
     --------
@@ -74,11 +73,4 @@ def pool_discounts(folds: Sequence[Discounts | None], n_labels: int) -> Discount
     >>> pool_discounts(folds, 2).more.tolist(), pool_discounts(folds, 2) is pool_discounts(folds, 2)
     ([[-3, 0]], True)
     """
-    first = next((discounts for discounts in folds if discounts is not None), None)
-    if first is None:
-        return Discounted.of(folds, n_labels)
-    others = tuple(discounts is first or discounts for discounts in folds)  # would else keep it alive
-    known = _known.get(first)
-    if known is None or known[0] != others:
-        known = _known[first] = others, Discounted.of(folds, n_labels)
-    return known[1]
+    return _pooled.recall(folds, lambda: Discounted.of(folds, n_labels))

@@ -15,6 +15,7 @@ import numpy as np
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Penalty
 from labelsure._core.labelset_bits import Words, pack
+from labelsure._core.remembering import Memory
 from labelsure._core.types import IntArray, LabelMatrix
 from labelsure.labelsets.arrays._discounted import Discounted, pool_discounts
 from labelsure.labelsets.arrays._pairs import FoldPairs
@@ -95,6 +96,9 @@ class ScoreTables(NamedTuple):
             counts.append(own_counts)
         layout, merged = np.array(rows, dtype=np.int64), np.sort(np.concatenate(calibrations))
         return cls(np.concatenate(buckets), np.concatenate(values), np.concatenate(counts), layout, merged)
+
+
+_tables = Memory()
 
 
 class Penalties(NamedTuple):
@@ -245,7 +249,7 @@ class FoldArrays:
     def tables(self) -> ScoreTables:
         """The folds' calibration scores, ready to be looked up."""
         links = [-1 if energy.link is None else energy.link.shift for energy in self.general]
-        return ScoreTables.of(self.calibrations, links)
+        return _tables.recall(self.calibrations, lambda: ScoreTables.of(self.calibrations, links), *links)
 
     @cached_property
     def penalties(self) -> Penalties:

@@ -323,7 +323,7 @@ class TableAnswers(Answers):
         best = BestLabelsets.nothing(len(objects), n_best, self.n_labels)
         n_there = codes.shape[1]
         best.numerators[:, :n_there] = best.upper[:, :n_there] = numerators
-        best.labelsets[:, :n_there] = decode(codes.reshape(-1), self.n_labels).reshape(*codes.shape, -1)
+        best.labelsets[:, :n_there] = decode(codes.reshape(-1), self.n_labels).reshape(*codes.shape, self.n_labels)
         return best
 
     def count_members(self, smallest: IntArray, objects: IntArray | None = None) -> list[int]:
