@@ -83,6 +83,27 @@ def random_case(seed, *, labels=(1, 12), folds=(1, 15), objects=(1, 2), smoothed
     )
 
 
+def seen_case(seed, *, labels=(1, 9)):
+    """Return a case as the default measure makes it: costs of labels, and labelsets spared something in some folds."""
+    rng = np.random.default_rng(seed)
+    n_labels, n_folds, spread = _few(rng, *labels), int(rng.integers(1, 5)), int(rng.choice([0, 1, 3, 50]))
+    seen = rng.choice(2**n_labels, size=min(int(rng.choice([1, 5, 40])), 2**n_labels), replace=False)
+    folds = []
+    for _ in range(n_folds):
+        known = seen[rng.random(len(seen)) < 0.8]
+        spared = Discounts(labelsets_of(known, n_labels).astype(np.int8), rng.integers(0, 3 * spread + 1, len(known)))
+        style = {"pairs": "none", "link": -1, "penalty": "none", "overrides": False, "discounts": False}
+        energy = random_energy(rng, 2, n_labels, style | {"spreads": [spread]})
+        energy = replace(energy, discounts=None if rng.integers(6) == 0 else spared)
+        folds.append(Fold(random_calibration(rng, energy, far=32 * spread), energy))
+    case = Case(folds, allow_empty=bool(rng.integers(2)), draws=None)
+    if rng.integers(3) == 0:
+        case.rule = random_rule(rng, folds, 2)
+    elif rng.integers(3) == 0:
+        case.draws = rng.integers(1, DRAW_UNIT, size=2, endpoint=True)
+    return case
+
+
 def _few(rng, lowest, highest):
     return int(min(rng.integers(lowest, highest, endpoint=True, size=1 + rng.integers(3))))
 

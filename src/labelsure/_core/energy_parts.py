@@ -1,12 +1,12 @@
 """What an energy may have beside sums over labels and pairs: link, maximum, penalty, discounts, overrides."""
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import add
 
 import numpy as np
 
-from labelsure._core.labelset_bits import find_keys, labelset_keys, pack
+from labelsure._core.labelset_bits import Keys, find_keys, labelset_keys, pack
 from labelsure._core.types import IntArray, LabelMatrix
 
 
@@ -174,8 +174,19 @@ class Discounts:
 
     def of(self, Y: LabelMatrix | IntArray) -> IntArray:
         """Return the discount of each row of ``Y``."""
-        places = find_keys(labelset_keys(Y), labelset_keys(self.labelsets))
-        return np.where(places >= 0, np.append(self.amounts, 0)[places], 0)
+        keys, amounts = self._sorted
+        if not len(keys):
+            return np.zeros(len(Y), dtype=np.int64)
+        wanted = labelset_keys(Y)
+        places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[places] == wanted, amounts[places], 0)
+
+    @cached_property
+    def _sorted(self) -> tuple[Keys, IntArray]:
+        """The keys in ascending order, with their amounts: looked up for every object of a fit."""
+        keys = labelset_keys(self.labelsets)
+        order = np.argsort(keys, kind="stable")
+        return keys[order], self.amounts[order]
 
     def __add__(self, other: "Discounts") -> "Discounts":
         """Return the discounts of both together."""

@@ -82,7 +82,7 @@ def to_fixed_point(costs: Any, exponent: int) -> IntArray:
     >>> to_fixed_point(np.array([0.5, 1.0]), 3).tolist()
     [4, 8]
     """
-    units = np.rint(np.ldexp(costs, exponent))
+    units = np.rint(np.multiply(costs, 2.0**exponent))  # exact as np.ldexp is, in a tenth of the time
     if not np.isfinite(units).all():
         raise ValueError("The costs and scores of a measure must be finite numbers, got NaN or infinity among them.")
     fixed: IntArray = units.astype(np.int64)
@@ -213,8 +213,8 @@ class Costs:
         alike = all(len(part) == 1 for part in parts) and (pairwise is None or pairwise.ndim == 2)
         rounded = [to_fixed_point(part, below) for part in parts]
         rows = (1 if alike else n_objects, n_labels)  # one that stands for all, where they are alike
-        terms, off, on = (np.broadcast_to(part, (rows[0], part.shape[1])) for part in rounded)
-        constant: IntArray = terms.sum(axis=1)
+        off, on = (np.broadcast_to(part, rows) for part in rounded[1:])
+        constant: IntArray = rounded[0].sum(axis=1)
         general = Energy(np.zeros(rows[0], dtype=np.int64), np.zeros(rows, dtype=np.int64))
         by_cardinality = None if self.by_cardinality is None else to_fixed_point(self.by_cardinality, exponent)
         if form == "none" and self.constant is not None:  # a penalty, so that no link of another measure applies to it
@@ -224,7 +224,8 @@ class Costs:
             general = replace(general, maximum=Maximum(np.ascontiguousarray(off), np.ascontiguousarray(on)))
         elif form != "none":
             link = SquareRoot(2 * exponent - below) if form == "root" else None
-            general = Energy(constant + off.sum(axis=1), on - off, pairwise=pairwise, link=link)
+            empty = np.broadcast_to(constant + rounded[1].sum(axis=1), rows[:1])
+            general = Energy(empty.copy(), on - off, pairwise=pairwise, link=link)
         if by_cardinality is not None or self.anchors is not None:
             per_distance = int(to_fixed_point(self.per_distance, exponent))
             general = replace(general, penalty=Penalty(by_cardinality, self.anchors, per_distance))
@@ -259,6 +260,10 @@ class Costs:
         # what no sum of costs exceeds in magnitude, pairs of single objects left out
         terms, off, on = (np.abs(part) for part in parts)
         largest = np.maximum(off, on)
+        others = form in ("root", "maximum") or self.pairwise is not None or self.by_cardinality is not None
+        at_most = terms.max(initial=0.0) * terms.shape[1] + largest.max(initial=0.0) * n_labels
+        if not (others or self.per_distance) and at_most <= bound:
+            return parts  # seen without a sum for each object
         per_object = terms.sum(axis=1) + (largest.max(axis=1) if form == "maximum" else largest.sum(axis=1))
         reach = float(per_object.max(initial=0.0))
         if isinstance(self.pairwise, np.ndarray) and self.pairwise.ndim == 2:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import Parallel, delayed
@@ -320,6 +321,9 @@ def fit_model(
 
 def outputs_of_models(models: Sequence[Any], X: MatrixLike, n_labels: int, *, n_jobs: int | None) -> list[FloatArray]:
     """Return each model's outputs for the same objects, asked for in threads."""
-    jobs = (delayed(outputs_of)(model, X, n_labels) for model in models)
     asked = "outputs of the folds' models"
+    if effective_n_jobs(n_jobs) == 1:  # joblib takes longer than many a model does for one object
+        with one_thread():
+            return [outputs_of(model, X, n_labels) for model in progress_bar(models, description=asked)]
+    jobs = (delayed(outputs_of)(model, X, n_labels) for model in models)
     return run_jobs(jobs, n_jobs=n_jobs, description=asked, total=len(models), require="sharedmem")

@@ -96,6 +96,9 @@ class Measure(BaseEstimator):
     learns_from_sparse: bool = False
     """Whether ``_learn`` takes SparseOutputs as they are; else they are made dense for it."""
 
+    objects_alike: bool = False
+    """Whether costs are the same for all objects, whatever their outputs: then they are worked out once."""
+
     n_labels_: int
     bound_: float
     exponent_: int
@@ -150,6 +153,7 @@ class Measure(BaseEstimator):
         self.n_labels_ = labels.shape[1]
         self.bound_ = float(self._learn(labels, outputs, X))
         self.exponent_ = choose_exponent(self.bound_, root=self.form == "root")
+        self._of_all: dict[int, Energy] = {}
         return self
 
     def energy(self, outputs: FloatArray, *, X: MatrixLike = None, exponent: int | None = None) -> Energy:
@@ -171,7 +175,14 @@ class Measure(BaseEstimator):
 
     def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:
         """Return the energy of a measure that is no sum, in units of 2^-exponent."""
-        return self._costs(outputs, X).energy(outputs.shape, exponent, form=self.form, bound=self.bound_)
+        shape = (1, self.n_labels_) if self.objects_alike else outputs.shape
+        energy = self._of_all.get(exponent) if self.objects_alike else None
+        if energy is None:
+            energy = self._costs(outputs, X).energy(shape, exponent, form=self.form, bound=self.bound_)
+        if self.objects_alike:
+            self._of_all[exponent] = energy
+            energy = energy.take(np.zeros(len(outputs), dtype=np.int64))
+        return energy
 
     def sparse_energy(self, outputs: SparseOutputs) -> SparseEnergy:
         """Return the same scores, as :meth:`energy` would for dense outputs, from what is stored.

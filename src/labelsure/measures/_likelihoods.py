@@ -199,6 +199,7 @@ class LabelsetPrior(Measure):
     base: str = "marginals"
 
     needs = Need.TRAINING_LABELS
+    objects_alike = True
 
     @property
     def form(self) -> Form:  # type: ignore[override]

@@ -10,7 +10,7 @@ All terms are positive, so that nothing cancels.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -23,6 +23,51 @@ from labelsure._core.types import FloatArray, IntArray, LabelMatrix
 
 BLOCK_ENTRIES = 2**21
 """Objects times seen labelsets that are looked at together, to bound memory."""
+
+
+LARGEST_LOG = 600.0
+"""Products of e^v over labels are floats up to e^709, their sums with weights at most 1 too."""
+
+TOGETHER = 64
+"""Objects that are worked on together: their numbers for one label fill a few registers of the processor."""
+
+
+class Trie(NamedTuple):
+    """Labelsets as paths from label to label, in ascending order; those that begin alike share a path.
+
+    Attributes
+    ----------
+    depth, label : int64 arrays of shape (N,)
+        Of each node, in the order of first visits: how many labels its path has, and the last of them.
+    ends : int64 array of shape (S,)
+        The node at which each labelset ends, plus one; 0 for the empty one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Trie.of(np.array([[1, 1, 0], [0, 0, 0], [1, 0, 1]]))
+    Trie(depth=array([1, 2, 2]), label=array([0, 1, 2]), ends=array([2, 0, 3]))
+    """
+
+    depth: IntArray
+    label: IntArray
+    ends: IntArray
+
+    @classmethod
+    def of(cls, labelsets: LabelMatrix) -> "Trie":
+        """Return the trie of some labelsets, none of them twice."""
+        row, label = np.nonzero(labelsets)
+        lengths = np.bincount(row, minlength=len(labelsets))
+        column = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        paths = np.full((len(labelsets), int(lengths.max(initial=0)) + 1), -1)
+        paths[row, column] = label
+        order = np.lexsort(paths.T[::-1])
+        shared = np.zeros(paths.shape, dtype=bool)
+        shared[1:] = np.logical_and.accumulate(paths[order[1:]] == paths[order[:-1]], axis=1)
+        fresh = (paths[order] >= 0) & ~shared
+        ends = np.empty(len(labelsets), dtype=np.int64)
+        ends[order] = np.where(lengths[order] > 0, np.cumsum(fresh.sum(axis=1)), 0)
+        return cls(np.nonzero(fresh)[1] + 1, paths[order][fresh], ends)
 
 
 class Moments(NamedTuple):
@@ -63,6 +108,7 @@ class CountedPrior:
     counts: IntArray
     marginals: FloatArray
     smoothing: float
+    _known_weights: dict[float, FloatArray] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def on(self) -> Any:
@@ -113,11 +159,48 @@ class CountedPrior:
             The prior's exponent; at least 0.
         """
         result = np.empty(len(values))
-        for rows in self.blocks(len(values)):
+        large = np.zeros(len(values), dtype=bool)
+        if values.max(initial=0.0) * values.shape[1] > LARGEST_LOG:  # seldom
+            large = np.maximum(values, 0.0).sum(axis=1) > LARGEST_LOG
+        for rows in self.blocks(len(values)) if large.any() else ():
             product, seen = self._log_terms(values[rows], beta)
             largest = np.maximum(product, seen.max(axis=1))
             result[rows] = largest + np.log(np.exp(product - largest) + np.exp(seen - largest[:, None]).sum(axis=1))
+        if not large.all():
+            result[~large] = self._log_of_sums(np.exp(values[~large]), beta)
         return result
+
+    def _log_of_sums(self, odds: FloatArray, beta: float) -> FloatArray:
+        """Return log Z from e^v, where no product of these is too large for a float."""
+        from labelsure.measures._log_sum_kernels import sum_products
+
+        n_objects, n_labels = odds.shape
+        n_together = min(TOGETHER, max(n_objects, 2))  # numpy adds up a single one in another order
+        n_blocks = -(-n_objects // n_together)
+        padded = np.zeros((n_blocks, n_together, n_labels))
+        padded.reshape(-1, n_labels)[:n_objects] = odds
+        factors = np.ascontiguousarray(padded.transpose(0, 2, 1))
+        sums, path = np.zeros((n_blocks, n_together)), np.ones((int(self.trie.depth.max(initial=0)) + 1, n_together))
+        weights = self._weights(beta)
+        sum_products(*self.trie[:2], weights[1:], factors, path, sums)
+        off, on = ((1 - self.marginals) ** beta)[:, None], (self.marginals**beta)[:, None]
+        log_products = beta * self.log_share + np.log(off + on * factors).sum(axis=1)
+        with np.errstate(divide="ignore"):
+            log_sums = np.logaddexp(log_products, np.log(weights[0] + sums))
+        return np.asarray(log_sums.reshape(-1)[:n_objects])
+
+    @cached_property
+    def trie(self) -> "Trie":
+        """The labelsets seen as a trie, in which those with the same first labels share them."""
+        return Trie.of(self.labelsets)
+
+    def _weights(self, beta: float) -> FloatArray:
+        """Return P^beta - (kappa B)^beta of the empty labelset and of those that end at each node, else 0."""
+        if beta not in self._known_weights:
+            weights = np.zeros(len(self.trie.depth) + 1)
+            weights[self.trie.ends] = np.exp(self._corrections(self.log_seen, beta)[0])
+            self._known_weights[beta] = weights
+        return self._known_weights[beta]
 
     def moments(self, values: FloatArray, beta: float, left_out: IntArray) -> Moments:
         """Return log Z for each object and its derivatives, the prior being that of the other examples.

@@ -16,6 +16,7 @@ class LabelsetPenalty(Measure):
     weight: float
     needs = Need.TRAINING_LABELS
     form = "none"
+    objects_alike = True
     """No costs of labels, so the penalty can be added to any measure, one with a square root too."""
 
     def check_parameters(self, n_labels: int | None = None) -> None:

@@ -19,17 +19,13 @@ from labelsure.labelsets.arrays._fold_arrays import (
     ScoreTables,
 )
 
-
-@st.composite
-def calibrations_with_bounds(draw):
-    """Between 1 and 4 calibrations, each with a lower bound of the scores to be looked up."""
-    scores = arrays(np.int64, st.integers(1, 20), elements=draw(COSTS))
-    parts = [np.sort(draw(scores)) for _ in range(draw(st.integers(1, 4)))]
-    return parts, [draw(draw(COSTS)) for _ in parts]
+CALIBRATIONS = COSTS.flatmap(
+    lambda costs: st.lists(arrays(np.int64, st.integers(1, 20), elements=costs).map(np.sort), min_size=1, max_size=4)
+)
 
 
-def tables_of(calibrations, lowest):
-    return ScoreTables.of(calibrations, lowest, [-1] * len(calibrations))
+def tables_of(calibrations):
+    return ScoreTables.of(calibrations, [-1] * len(calibrations))
 
 
 def look_up(index, k, score):
@@ -38,7 +34,7 @@ def look_up(index, k, score):
     buckets = index.buckets[layout[BUCKET_BEGIN] : layout[BUCKET_LAST] + 1]
     values = index.values[layout[VALUE_BEGIN] : layout[VALUE_END]]
     counts = index.counts[layout[VALUE_BEGIN] + layout[COUNT_SHIFT] : layout[VALUE_END] + layout[COUNT_SHIFT] + 1]
-    entry = int(buckets[min((score - int(layout[ORIGIN])) >> int(layout[SHIFT]), len(buckets) - 1)])
+    entry = int(buckets[min(max(score - int(layout[ORIGIN]), 0) >> int(layout[SHIFT]), len(buckets) - 1)])
     if entry >= 0:
         return entry
     position = ~entry
@@ -48,35 +44,32 @@ def look_up(index, k, score):
     return int(counts[position])
 
 
-@given(calibrations_with_bounds(), st.data())
-def test_look_up_equals_count(parts, data):
-    calibrations, lowest = parts
-    index = tables_of(calibrations, lowest)
-    for k, (calibration, bound) in enumerate(zip(calibrations, lowest, strict=True)):
-        smallest = min(bound, int(calibration[0]))
+@given(CALIBRATIONS, st.data())
+def test_look_up_equals_count(calibrations, data):
+    index = tables_of(calibrations)
+    for k, calibration in enumerate(calibrations):
         near = [int(value) + beside for value in calibration for beside in (-1, 0, 1)]
-        far = [smallest, bound, 2**50, data.draw(st.integers(smallest, 2**50))]
-        scores = np.array([score for score in near + far if score >= smallest])
+        scores = np.array([*near, -(2**50), 2**50, data.draw(st.integers(-(2**50), 2**50))])
         assert [look_up(index, k, int(score)) for score in scores] == count_at_least(calibration, scores).tolist()
 
 
-@given(calibrations_with_bounds())
-def test_index_is_small_and_covers_every_score(parts):
-    calibrations, lowest = parts
-    index = tables_of(calibrations, lowest)
+@given(CALIBRATIONS)
+def test_index_is_small_and_covers_every_score(calibrations):
+    index = tables_of(calibrations)
     assert index.buckets.dtype == np.int32
-    assert (index.layout[:, BUCKET_LAST] - index.layout[:, BUCKET_BEGIN]).max() <= 2**BUCKET_BITS
+    assert (index.layout[:, BUCKET_LAST] - index.layout[:, BUCKET_BEGIN]).max() <= 2**BUCKET_BITS + 1
     assert index.layout[-1, BUCKET_LAST] == len(index.buckets) - 1
     assert len(index.counts) == len(index.values) + len(calibrations)
-    for k, (calibration, bound) in enumerate(zip(calibrations, lowest, strict=True)):
-        assert index.layout[k, ORIGIN] <= min(bound, calibration[0])
+    assert index.merged.tolist() == sorted(np.concatenate(calibrations).tolist())
+    for k, calibration in enumerate(calibrations):
         values = index.values[index.layout[k, VALUE_BEGIN] : index.layout[k, VALUE_END]]
         assert values.tolist() == sorted(set(calibration.tolist()))
+        assert index.buckets[index.layout[k, BUCKET_BEGIN]] == len(calibration)  # below every calibration score
         assert index.buckets[index.layout[k, BUCKET_LAST]] == 0  # above every calibration score
 
 
 def test_index_keeps_unit_buckets_for_a_short_range():
-    index = tables_of([np.sort(np.array([3, 3, 5]))], [2])
+    index = tables_of([np.sort(np.array([3, 3, 5]))])
     assert index.layout[:, SHIFT].tolist() == [0]
     assert index.layout[:, ORIGIN].tolist() == [2]
     assert index.buckets.tolist() == [3, ~0, 1, ~1, 0]

@@ -11,9 +11,9 @@ import labelset_reference
 from fold_strategies import COSTS, fold_lists, full_energies, plain_weighing
 from labelsure._core.energy_parts import SquareRoot
 from labelsure._core.p_values import count_at_least
-from labelsure.labelsets import DRAW_UNIT, decode
+from labelsure.labelsets import DRAW_UNIT, Weighing, decode
 from labelsure.labelsets.arrays import _lookup_kernels
-from labelsure.labelsets.arrays._fold_arrays import LINK, VALUE_BEGIN, VALUE_END, FoldArrays, ScoreTables
+from labelsure.labelsets.arrays._fold_arrays import FAR, LINK, VALUE_BEGIN, VALUE_END, FoldArrays, ScoreTables
 from labelsure.labelsets.search._depth_first_kernels import weigh_rows
 
 LARGEST_ROOT = 2**31 - 1
@@ -44,7 +44,7 @@ def test_final_score_is_link_plus_penalty(additive, penalty, link):
 def test_count_from_every_possible_start_equals_calibration(data):
     elements = data.draw(COSTS)
     parts = [np.sort(data.draw(arrays(np.int64, st.integers(1, 40), elements=elements))) for _ in range(3)]
-    tables = ScoreTables.of(parts, [0, 0, 0], [-1, -1, -1])
+    tables = ScoreTables.of(parts, [-1, -1, -1])
     for k, calibration in enumerate(parts):
         score = data.draw(elements | st.sampled_from(calibration.tolist()))
         begin, end = tables.layout[k, VALUE_BEGIN], tables.layout[k, VALUE_END]
@@ -113,3 +113,44 @@ def test_tables_say_which_folds_have_links(folds):
     tables = FoldArrays(folds).tables
     links = [-1 if fold.energy.link is None else fold.energy.link.shift for fold in folds]
     assert tables.layout[:, LINK].tolist() == links
+
+
+@settings(max_examples=60)
+@given(st.data(), fold_lists(labels=(1, 2), folds=(1, 4), objects=(1, 1)), st.integers(0, 3))
+def test_highest_score_is_the_last_with_the_numerator(data, folds, kind):
+    tables, sizes = FoldArrays(folds).tables, [len(fold.calibration) for fold in folds]
+    weights = np.tile(np.arange(max(sizes) + 1) * 3, (len(folds), 1))
+    factors = np.array(data.draw(st.lists(st.integers(0, 5), min_size=len(folds), max_size=len(folds))))
+    empty = plain_weighing(1, 0)
+    weighing = [
+        empty,
+        plain_weighing(7, DRAW_UNIT - 7),
+        empty._replace(weights=weights),
+        empty._replace(weights=weights, multipliers=factors),
+    ][kind]
+    nothing = np.zeros(len(folds), dtype=np.int64)
+
+    def numerator(score):
+        return _lookup_kernels.weigh(nothing + score, nothing, nothing, weighing, tables)
+
+    values = sorted({int(value) for fold in folds for value in fold.calibration})
+    scores = [value + beside for value in values for beside in (-1, 0, 1)]
+    wanted = data.draw(st.sampled_from([numerator(score) for score in scores])) + data.draw(st.integers(-1, 1))
+    found = _lookup_kernels.highest_score(wanted, nothing.copy(), nothing, weighing, tables)
+    reaching = [score for score in scores if numerator(score) >= wanted]
+    if numerator(values[-1] + 1) >= wanted:
+        assert found == FAR
+    elif not reaching:
+        assert found == -FAR
+    else:
+        assert found == max(reaching)
+
+
+@given(st.integers(0, 2), st.booleans())
+def test_weighing_of_an_object_is_its_own(i, with_multipliers):
+    multipliers = np.array([9, 2, 3]) if with_multipliers else None
+    weighing = Weighing.ruled(np.ones((3, 4), dtype=np.int64), np.arange(5, 8), 10, multipliers=multipliers,
+                              first=np.arange(20, 23))  # fmt: skip
+    of_kernel = _lookup_kernels.weighing_of(i, weighing.of_objects(np.arange(3)))
+    for own, expected in zip(of_kernel, weighing.of(i), strict=True):
+        assert np.array_equal(own, expected)

@@ -15,7 +15,7 @@ from labelsure.labelsets.search._pair_search import read_keys
 from labelsure.labelsets.search._states import FOUND, FULL, N_NUMBERS, Goal, Ranked
 
 NOTHING = np.zeros(2, dtype=np.int64)
-NO_LINK = ScoreTables(np.zeros(1, dtype=np.int32), NOTHING, NOTHING, np.array([[0, 0, 0, 0, 0, 0, 0, -1]] * 2))
+NO_LINK = ScoreTables(np.zeros(1, dtype=np.int32), NOTHING, NOTHING, np.array([[0, 0, 0, 0, 0, 0, 0, -1]] * 2), NOTHING)
 
 
 @given(

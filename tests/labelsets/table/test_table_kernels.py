@@ -123,7 +123,7 @@ def test_count_rows_equal_reference_where_all_values_but_one_share_a_bucket(outl
     energy = Energy(np.array([100]), np.array([[7, -11, 23, -40, 64, 3]]))
     scores = np.append(np.arange(0, 400, 3).repeat(2), outlier)
     fold = Fold(np.sort(scores), energy)
-    index = ScoreTables.of([fold.calibration], [energy.lower_bound()], [-1])
+    index = ScoreTables.of([fold.calibration], [-1])
     assert (index.buckets < 0).sum() == 2
     rows = count_rows([fold])
     assert rows.tolist() == labelset_reference.count_table([fold]).tolist()

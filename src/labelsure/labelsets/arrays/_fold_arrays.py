@@ -14,8 +14,10 @@ import numpy as np
 
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Penalty
-from labelsure._core.labelset_bits import Words, labelset_keys, pack
+from labelsure._core.labelset_bits import Words, pack
+from labelsure._core.remembering import Memory
 from labelsure._core.types import IntArray, LabelMatrix
+from labelsure.labelsets.arrays._discounted import Discounted, pool_discounts
 from labelsure.labelsets.arrays._pairs import FoldPairs
 from labelsure.labelsets.arrays._rules import NO_RULES, LabelsetRules, Rules
 from labelsure.labelsets.arrays._weighing import ObjectWeighing, Weighing
@@ -27,6 +29,9 @@ BUCKET_BITS = 13
 
 MAX_BUCKET_BITS = 17
 """Many calibration scores would share so few buckets; up to 2^17 of them still are in the second-level cache."""
+
+FAR = 1 << 60
+"""Farther than any sum of costs: scores stay below 2^50."""
 
 # Columns of ScoreTables.layout
 BUCKET_BEGIN, BUCKET_LAST, VALUE_BEGIN, VALUE_END, COUNT_SHIFT, ORIGIN, SHIFT, LINK = range(8)
@@ -46,39 +51,41 @@ class ScoreTables(NamedTuple):
         How many calibration scores are >= each value, and a 0 after those of each fold.
     layout : int64 array of shape (K, 8)
         Where the fold's buckets begin, which is its last, where its values begin and end, by how much further its
-        counts lie, the origin and shift of its buckets (score s falls into bucket ``(s - origin) >> shift``, larger
-        ones than all into the last), and the shift of its square root link (-1: none).
+        counts lie, the origin and shift of its buckets (score s falls into bucket ``(s - origin) >> shift``, those
+        below all into the first, those above all into the last), and the shift of its square root link (-1: none).
+    merged : int64 array
+        The calibration scores of all folds, ascending.
     """
 
     buckets: Int32Array
     values: IntArray
     counts: IntArray
     layout: IntArray
+    merged: IntArray
 
     @classmethod
-    def of(cls, calibrations: Sequence[IntArray], lowest_scores: Sequence[int], links: Sequence[int]) -> "ScoreTables":
+    def of(cls, calibrations: Sequence[IntArray], links: Sequence[int]) -> "ScoreTables":
         """Return the tables of several folds.
 
         Parameters
         ----------
         calibrations : sequence of int64 arrays
             Scores in ascending order, none empty.
-        lowest_scores : sequence of int
-            A lower bound of every score of the fold's labelsets.
         links : sequence of int
             Shifts of square roots, -1 where there is none.
         """
         buckets, values, counts, rows = [], [], [], []
         n_buckets = n_values = 0
-        for k, (calibration, low, link) in enumerate(zip(calibrations, lowest_scores, links, strict=True)):
+        for k, (calibration, link) in enumerate(zip(calibrations, links, strict=True)):
             first = np.flatnonzero(np.diff(calibration, prepend=calibration[0] - 1))  # of each distinct value
             own_values, own_counts = calibration[first], np.append(len(calibration) - first, 0)
-            origin = min(int(own_values[0]), low)
-            span = int(own_values[-1]) - origin
+            span = int(own_values[-1] - own_values[0])
             bits = min(max(BUCKET_BITS, (16 * len(own_values)).bit_length()), MAX_BUCKET_BITS)
             shift = max(0, span.bit_length() - bits)
+            origin = int(own_values[0]) - (1 << shift)  # the first bucket is below all of them, the last above
             occupied = (own_values - origin) >> shift
-            first_value = np.searchsorted(occupied, np.arange((span >> shift) + 2))  # the last: above all of them
+            in_bucket = np.bincount(occupied, minlength=int(occupied[-1]) + 2)
+            first_value = np.cumsum(in_bucket) - in_bucket
             own = own_counts[first_value].astype(np.int32)
             own[occupied] = ~first_value[occupied].astype(np.int32)
             ends = n_buckets + len(own), n_values + len(own_values)
@@ -87,8 +94,11 @@ class ScoreTables(NamedTuple):
             buckets.append(own)
             values.append(own_values)
             counts.append(own_counts)
-        layout = np.array(rows, dtype=np.int64)
-        return cls(np.concatenate(buckets), np.concatenate(values), np.concatenate(counts), layout)
+        layout, merged = np.array(rows, dtype=np.int64), np.sort(np.concatenate(calibrations))
+        return cls(np.concatenate(buckets), np.concatenate(values), np.concatenate(counts), layout, merged)
+
+
+_tables = Memory()
 
 
 class Penalties(NamedTuple):
@@ -150,6 +160,8 @@ class Lookup(NamedTuple):
         Whether the empty labelset is a candidate.
     rules : Rules
         What candidates have to obey, with the object's own places.
+    listed : uint64 array of shape (E, W)
+        Labelsets that a best-first search leaves out, in ascending order: they are looked at elsewhere.
     """
 
     tables: ScoreTables
@@ -157,6 +169,7 @@ class Lookup(NamedTuple):
     weighing: ObjectWeighing
     allow_empty: bool
     rules: Rules = NO_RULES
+    listed: Words = np.empty((0, 1), dtype=np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,15 +241,15 @@ class FoldArrays:
         self.has_pairs = any(costs is not None for costs in pairwise)
         self.own_pairs = any(costs is not None and costs.ndim == 3 for costs in pairwise)
         self.has_link = any(fold.energy.link is not None for fold in self.folds)
-        self.has_overrides = any(
-            fold.energy.discounts is not None or fold.energy.overrides is not None for fold in self.folds
-        )
+        self.has_own_scores = any(fold.energy.overrides is not None for fold in self.folds)
+        self.has_discounts = any(fold.energy.discounts is not None for fold in self.folds)
+        self.has_overrides = self.has_own_scores or self.has_discounts
 
     @cached_property
     def tables(self) -> ScoreTables:
         """The folds' calibration scores, ready to be looked up."""
         links = [-1 if energy.link is None else energy.link.shift for energy in self.general]
-        return ScoreTables.of(self.calibrations, [energy.lower_bound() for energy in self.general], links)
+        return _tables.recall(self.calibrations, lambda: ScoreTables.of(self.calibrations, links), *links)
 
     @cached_property
     def penalties(self) -> Penalties:
@@ -260,9 +273,10 @@ class FoldArrays:
     def overridden(self, objects: IntArray) -> tuple[IntArray, LabelMatrix]:
         """Return the labelsets that are looked at one by one, and whose they are: positions in ``objects``."""
         owners, labelsets = [], []
-        if self._discounted is not None:
-            owners.append(np.repeat(np.arange(len(objects)), len(self._discounted)))
-            labelsets.append(np.tile(self._discounted, (len(objects), 1)))
+        if self.has_discounts:
+            shared = self.discounted.labelsets
+            owners.append(np.repeat(np.arange(len(objects)), len(shared)))
+            labelsets.append(np.tile(shared, (len(objects), 1)))
         for fold in self.folds:
             if fold.energy.overrides is not None:
                 overrides = fold.energy.overrides.take(objects)
@@ -275,13 +289,14 @@ class FoldArrays:
         return owner, listed
 
     @cached_property
-    def _discounted(self) -> LabelMatrix | None:
+    def discounted(self) -> Discounted:
         """The labelsets that have discounts in some fold."""
-        discounts = [fold.energy.discounts for fold in self.folds if fold.energy.discounts is not None]
-        lists = list({id(part.labelsets): part.labelsets for part in discounts}.values())  # folds may share one
-        every = np.concatenate(lists) if lists else None
-        # with thousands of labels, keys are far faster to sort than rows
-        return every if every is None else every[np.unique(labelset_keys(every), return_index=True)[1]]
+        return pool_discounts([fold.energy.discounts for fold in self.folds], self.n_labels)
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether scores are sums over labels, but for discounts."""
+        return not (self.has_pairs or self.has_link or self.penalties.present or self.has_own_scores)
 
     def overrides_of(
         self, i: int, weighing: Weighing, *, allow_empty: bool, constraints: LabelsetRules | None = None
@@ -290,6 +305,8 @@ class FoldArrays:
         if not self.has_overrides:
             nothing = np.empty(0, dtype=np.int64)
             return OverrideList(np.empty((0, self.n_labels), dtype=np.int8), nothing, nothing, nothing, 0)
+        if self.adds_up and constraints is None:
+            return self._discounts_of(i, weighing, allow_empty=allow_empty)
         labelsets = self.overridden(np.array([i]))[1]
         labelsets = labelsets[labelsets.any(axis=1) | allow_empty]
         if constraints is not None:
@@ -304,3 +321,16 @@ class FoldArrays:
             weighing.of_scores(self.calibrations, general, objects),
             int((own > general).any(axis=0).sum()),
         )
+
+    def _discounts_of(self, i: int, weighing: Weighing, *, allow_empty: bool) -> OverrideList:
+        """Return the same where scores are sums over labels, but for discounts."""
+        from labelsure.labelsets.arrays._discount_kernels import LabelCosts, ListedScores, weigh_listed
+
+        listed = self.discounted
+        costs = LabelCosts.of(self.n_labels, self.n_folds, 0)
+        for k, energy in enumerate(self.general):
+            costs.constant[k], costs.unary[:, k] = energy.constant[i], energy.unary[i]
+        numerators, general, totals = np.empty((3, len(listed.more)), dtype=np.int64)
+        weigh_listed(costs, listed, weighing.of(i), self.tables, ListedScores(numerators, general, totals))
+        first = int(not allow_empty and len(listed.words) > 0 and not listed.words[0].any())  # the empty one is first
+        return OverrideList(listed.labelsets[first:], numerators[first:], totals[first:], general[first:], 0)

@@ -7,8 +7,8 @@ import numpy as np
 from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays import _fold_arrays as columns
-from labelsure.labelsets.arrays._fold_arrays import ScoreTables
-from labelsure.labelsets.arrays._weighing import ObjectWeighing
+from labelsure.labelsets.arrays._fold_arrays import FAR, ScoreTables
+from labelsure.labelsets.arrays._weighing import ObjectWeighing, ObjectWeighings
 
 Integer: TypeAlias = Any
 """An int, or what numba makes of one."""
@@ -136,3 +136,55 @@ def weigh(
             prefix = total * multipliers[k]
             lowest = prefix if k == 0 else min(lowest, prefix)
     return lowest if multipliers.shape[0] > 0 else total
+
+
+@kernel_part
+def weighing_of(i: Integer, weighings: ObjectWeighings) -> ObjectWeighing:
+    """Return the weighing of one of several objects, until that of another is asked for.
+
+    Reference : Weighing.of
+    Requires : as ObjectWeighings
+    Cost : one number
+    """
+    if weighings.multipliers.shape[0] > 0:
+        weighings.multipliers[0] = weighings.first[i]
+    start: Integer = weighings.start[i]
+    at_least: Integer = weighings.at_least[i]
+    above: Integer = weighings.above[i]
+    return ObjectWeighing(start, at_least, above, weighings.weights, weighings.multipliers)
+
+
+@lean_kernel
+def highest_score(
+    numerator: Integer, scores: IntArray, nothing: IntArray, weighing: ObjectWeighing, tables: ScoreTables
+) -> Integer:
+    """Return the highest score with at least this numerator, had a labelset the same score in all folds.
+
+    A labelset with a higher score in every fold has a lower numerator. FAR where all scores have the numerator, -FAR
+    where none has. Numerators change at calibration scores and right after them only.
+
+    Reference : the definition
+    Requires : scores (K,), for notes, and nothing (K,), zeros; no links
+    Cost : one look-up where counts are added up, else K for each bit of the number of calibration scores
+    """
+    merged = tables.merged
+    if weighing.weights.shape[0] == 0 and weighing.multipliers.shape[0] == 0 and weighing.above == 0:
+        n_needed = (numerator - weighing.start + weighing.at_least - 1) // weighing.at_least
+        if n_needed <= 0:
+            return np.int64(FAR)
+        return merged[merged.shape[0] - n_needed] if n_needed <= merged.shape[0] else np.int64(-FAR)
+    low, high = -1, merged.shape[0]  # merged[low] reaches the numerator, merged[high] does not; neither if outside
+    while high - low > 1:
+        middle = (low + high) // 2
+        for k in range(scores.shape[0]):
+            scores[k] = merged[middle]
+        if weigh(scores, nothing, nothing, weighing, tables) >= numerator:
+            low = middle
+        else:
+            high = middle
+    next_score = merged[high] - 1 if high < merged.shape[0] else np.int64(FAR)  # where smoothed, that counts for more
+    for k in range(scores.shape[0]):
+        scores[k] = next_score
+    if weigh(scores, nothing, nothing, weighing, tables) >= numerator:
+        return next_score
+    return merged[low] if low >= 0 else np.int64(-FAR)

@@ -48,8 +48,8 @@ class EngineOptions:
         Evaluations of one object's searches for the highest numerators of all labels; then bounds are the answer.
     start_budget : int
         Evaluations in search of the labelset that draws start from, which need not be the best of all.
-    frontier : int
-        Entries that a best-first search has room for at first.
+    frontier, plain_frontier : int
+        Entries that a best-first search has room for at first, and where many objects are searched together.
     chunk : int
         Members handed over at a time.
     few_members : int
@@ -85,6 +85,7 @@ class EngineOptions:
     label_budget: int = 8_000_000
     start_budget: int = 100_000
     frontier: int = 64
+    plain_frontier: int = 4096
     chunk: int = 4096
     few_members: int = 4096
     list_bytes: int = 2**30
@@ -108,9 +109,6 @@ Answer = TypeVar("Answer")
 
 Members = tuple[LabelMatrix, IntArray]
 """Labelsets and their numerators."""
-
-Found = tuple[IntArray, LabelMatrix, int | None]
-"""Numerators, labelsets, and the highest numerator of any labelset that was not found; None where there is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,7 +249,7 @@ class Answers(ABC):
     n_jobs: int | None
 
     @abstractmethod
-    def best(self, objects: IntArray, n_best: int) -> list[Found]:
+    def best(self, objects: IntArray, n_best: int) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of each object."""
 
     @abstractmethod
@@ -272,12 +270,10 @@ class Answers(ABC):
 
     def top(self, n_best: int, objects: IntArray | None = None) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of some objects (None: of all)."""
-        n_objects = self.n_objects if objects is None else len(objects)
-        top = BestLabelsets.nothing(n_objects, n_best, self.n_labels)
         blocks = self.map_blocks(partial(self.best, n_best=n_best), "best labelsets", objects)
-        for row, found in enumerate(one for block in blocks for one in block):
-            top.write(row, *found)
-        return top
+        nothing = BestLabelsets.nothing(0, n_best, self.n_labels)
+        parts = ("labelsets", "numerators", "upper", "certain")
+        return BestLabelsets(*(np.concatenate([getattr(one, part) for one in [nothing, *blocks]]) for part in parts))
 
     def label_numerators(self) -> IntArray:
         """Return the highest numerator among the labelsets with each label off and on, (n, q, 2)."""

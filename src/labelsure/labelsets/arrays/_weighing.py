@@ -36,6 +36,17 @@ class ObjectWeighing(NamedTuple):
     multipliers: IntArray
 
 
+class ObjectWeighings(NamedTuple):
+    """A Weighing for n objects, as kernels take it: with room for one object's multipliers, but for the first as is."""
+
+    start: IntArray
+    at_least: IntArray
+    above: IntArray
+    first: IntArray
+    weights: IntArray
+    multipliers: IntArray
+
+
 @dataclass(eq=False)
 class Weighing:
     """How the folds' counts become one numerator per labelset.
@@ -189,6 +200,11 @@ class Weighing:
         if multipliers.size:
             multipliers = np.concatenate([self.first[[i]], multipliers[1:]])
         return ObjectWeighing(int(self.start[i]), int(self.at_least[i]), int(self.above[i]), self.weights, multipliers)
+
+    def of_objects(self, objects: IntArray) -> ObjectWeighings:
+        """Return the weighings of some objects."""
+        start, at_least, above, first = (part[objects] for part in (self.start, self.at_least, self.above, self.first))
+        return ObjectWeighings(start, at_least, above, first, self.weights, self.multipliers.copy())
 
     def weight(self, k: int, counts: Counts) -> Counts:
         """Return W_k of some counts."""

@@ -10,11 +10,11 @@ from labelsure._core.labelset_bits import labelset_keys, unpack, word_keys
 from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup, OverrideList
-from labelsure.labelsets.arrays._results import Answers, EngineOptions, Found, Members, RegionSize
+from labelsure.labelsets.arrays._results import Answers, BestLabelsets, EngineOptions, Members, RegionSize
 from labelsure.labelsets.arrays._rules import NO_RULES, LabelsetRules
 from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.labelsets.search import _states as states
-from labelsure.labelsets.search._best_first import top_of
+from labelsure.labelsets.search._best_first import search_best, search_is_plain, top_of
 from labelsure.labelsets.search._depth_first_kernels import search, weigh_rows
 from labelsure.labelsets.search._estimate import estimate_size
 from labelsure.labelsets.search._labels import label_numerators_of
@@ -60,13 +60,20 @@ class SearchAnswers(Answers):
         n_block = self.options.block_bytes // (8 * self.arrays.n_folds * numbers)
         self.n_block = min(max(n_block, 1), self.options.block_objects)
 
-    def best(self, objects: IntArray, n_best: int) -> list[Found]:
+    def best(self, objects: IntArray, n_best: int) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of each object."""
-        tops = [top_of(one, n_best) for one in self.pose(objects)]
-        labelsets = unpack(np.concatenate([top.words for top in tops]), self.n_labels)  # at once: one call is not cheap
-        ends = np.cumsum([len(top.words) for top in tops])
-        parts = zip(tops, np.split(labelsets, ends[:-1]), strict=True)
-        return [(top.rank[:, NUMERATOR], own, top.missed) for top, own in parts]
+        best, rest = BestLabelsets.nothing(len(objects), n_best, self.n_labels), np.arange(len(objects))
+        if search_is_plain(self.arrays, self.constraints):
+            found = search_best(self.arrays, self.weighing, objects, n_best, self.allow_empty, self.options)
+            best.numerators[:], best.upper[:] = found.numerators, found.numerators
+            best.labelsets[:] = unpack(found.words.reshape(-1, found.words.shape[2]), self.n_labels).reshape(
+                best.labelsets.shape
+            )
+            rest = np.flatnonzero(found.ended != states.FINISHED)
+        for row, one in zip(rest, self.pose(objects[rest]) if len(rest) else (), strict=True):
+            top = top_of(one, n_best)
+            best.write(int(row), top.rank[:, NUMERATOR], unpack(top.words, self.n_labels), top.missed)
+        return best
 
     def label_maxima(self, objects: IntArray) -> IntArray:
         """Return the highest numerators of each object with each label off and on, (n, q, 2)."""

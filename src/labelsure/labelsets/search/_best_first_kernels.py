@@ -32,6 +32,7 @@ from labelsure.labelsets.search._labelset_kernels import (
     TOTAL,
     flip,
     is_candidate,
+    is_listed,
     offer,
     penalise,
     precedes,
@@ -155,7 +156,10 @@ def best_first(
             if totals.matter:
                 rank[TOTAL] = total_of(node.scores, node.more, node.penalty, lookup.tables)
             if itself:
-                n_found = offer(rank[NUMERATOR], rank[TOTAL], node.words, totals.matter, numbers[states.FOUND], best)
+                n_found = numbers[states.FOUND]
+                worst = -best.keys[best.order[0], NUMERATOR] if n_found == best.keys.shape[0] - 1 else -states.FAR
+                if rank[NUMERATOR] >= worst and not is_listed(node.words, lookup.listed):
+                    n_found = offer(rank[NUMERATOR], rank[TOTAL], node.words, totals.matter, n_found, best)
                 numbers[states.FOUND] = n_found
             else:
                 push(begin, node, flips, totals, lookup.tables, frontier, best)

@@ -15,7 +15,7 @@ from labelsure._core.labelset_bits import unpack
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
 from labelsure.labelsets.arrays._weighing import Weighing
-from labelsure.labelsets.search._problems import Problems, own_row
+from labelsure.labelsets.search._states import Problems, own_row
 
 GRID_NUMBERS = 2**23
 DRAWN_NUMBERS = 2**22  # labels of the labelsets looked at together; each takes a few dozen bytes meanwhile

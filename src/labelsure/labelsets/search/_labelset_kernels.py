@@ -52,6 +52,29 @@ def is_candidate(words: Words, allow_empty: bool, rules: Rules) -> bool:
     return some_on and (rules.most.shape[0] == 0 or obeys(words, words, np.int64(DECIDED), rules))
 
 
+@lean_kernel
+def is_listed(words: Words, listed: Words) -> bool:
+    """Tell whether a labelset is among those listed.
+
+    Reference : in
+    Requires : words (W,), listed (E, W) in ascending order
+    Cost : O(W log E)
+    """
+    low, high = 0, listed.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        w = 0
+        while w < words.shape[0] - 1 and words[w] == listed[middle, w]:
+            w += 1
+        if words[w] == listed[middle, w]:
+            return True
+        if words[w] < listed[middle, w]:
+            high = middle
+        else:
+            low = middle + 1
+    return False
+
+
 @kernel_part
 def count_bits(word: Integer) -> Integer:
     """Return the number of bits set in a word of 64.

@@ -10,7 +10,7 @@ from labelsure._core.labelset_bits import Words, pack, unpack
 from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
-from labelsure.labelsets.arrays._results import Answers, EngineOptions, Found, Members, RegionSize, sum_sizes
+from labelsure.labelsets.arrays._results import Answers, BestLabelsets, EngineOptions, Members, RegionSize, sum_sizes
 from labelsure.labelsets.arrays._weighing import Counts, Weighing
 from labelsure.labelsets.search._max_problem import (
     UNTOUCHED,
@@ -49,15 +49,15 @@ class MaxAnswers(Answers):
     def __post_init__(self) -> None:
         self.n_objects, self.n_labels = self.arrays.n_objects, self.arrays.n_labels
 
-    def best(self, objects: IntArray, n_best: int) -> list[Found]:
+    def best(self, objects: IntArray, n_best: int) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of each object."""
-        found: list[Found] = []
-        for i in objects.tolist():
+        best = BestLabelsets.nothing(len(objects), n_best, self.n_labels)
+        for row, i in enumerate(objects.tolist()):
             problem = MaxProblem.of(self.arrays, self.weighing, i, with_totals=True)
             words, numerators = best_members(problem, n_best + (not self.allow_empty), self.options.chunk)
             candidates = np.flatnonzero(words.any(axis=1) | self.allow_empty)[:n_best]
-            found.append((numerators[candidates], unpack(words[candidates], self.n_labels), None))
-        return found
+            best.write(row, numerators[candidates], unpack(words[candidates], self.n_labels))
+        return best
 
     def label_maxima(self, objects: IntArray) -> IntArray:
         """Return the highest numerators of each object with each label off and on, (n, q, 2)."""

@@ -1,14 +1,16 @@
 """What the search kernels take and keep: one object's problem, resumable states, what was found, and their indices."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from labelsure._core.labelset_bits import Words
 from labelsure._core.types import BoolArray, FloatArray, IntArray
+from labelsure.labelsets.arrays import _fold_arrays
 
-FAR = 1 << 60
-"""Farther than any sum of costs: scores stay below 2^50."""
+Part = TypeVar("Part", IntArray, FloatArray, Words)
+
+FAR = _fold_arrays.FAR
 
 # Entries of ``numbers``: the level reached (-1: finished), labelsets found, work done in evaluations, whether the root
 # was looked at, whether the list of the present level was made, labelsets in the buffer, entries of a frontier
@@ -174,6 +176,89 @@ class PairProblem(NamedTuple):
     labels: IntArray
     changes: FloatArray
     costs: PairCosts
+
+
+def own_row(part: Part, row: int) -> Part:
+    """Return the row of one problem, of a part that may be the same for all problems."""
+    own: Part = part[row] if len(part) > 1 else part[0]
+    return own
+
+
+class Problems(NamedTuple):
+    """The search problems of n objects with q labels under K folds.
+
+    Attributes
+    ----------
+    label : (n, q)
+        The labels in the order in which they are flipped, *hard* ones first: those whose flip may lower some score.
+    n_hard : (n,)
+        How many of them are hard.
+    sign : (n, q)
+        1 where the label at that position is off in the mode, -1 where it is on.
+    base : (n, K)
+        The mode's additive scores.
+    cost : (n, q, K)
+        What flipping each position alone adds to the additive scores.
+    least : (n, q, K)
+        The least it can add, whatever else is flipped.
+    rest : (n, q + 1, K)
+        A lower bound of what flips from each position on add; no flip is allowed.
+    nearest : (n, q + 1, K)
+        The same for at least one flip.
+    total, cheapest : (n, q), (n, q + 1)
+        What flipping each position adds to the total of the additive scores, and the least that one from each position
+        on adds to it.
+    mode : uint64 (n, W)
+        The mode, bit j being label j.
+    pairs : (n, K, q, q) or (1, K, q, q), or (1, K, 0, 0)
+        Pairwise costs by label, symmetric: of each object, or of all, or none.
+    diagonals, gains : float (n, K, q) or (1, K, q), or (1, K, 0)
+        As in relax_pairs, by label; none where no position is hard.
+    """
+
+    label: IntArray
+    n_hard: IntArray
+    sign: IntArray
+    base: IntArray
+    cost: IntArray
+    least: IntArray
+    rest: IntArray
+    nearest: IntArray
+    total: IntArray
+    cheapest: IntArray
+    mode: Words
+    pairs: IntArray
+    diagonals: FloatArray
+    gains: FloatArray
+
+    def flips(self, row: int) -> Flips:
+        """Return one problem without pairs."""
+        return Flips(
+            self.label[row],
+            int(self.n_hard[row]),
+            self.base[row],
+            self.cost[row],
+            self.rest[row],
+            self.nearest[row],
+            self.mode[row],
+        )
+
+    def with_pairs(self, row: int) -> PairProblem:
+        """Return one problem with or without pairs, labels in the order of its positions; folds have tighter bounds."""
+        label = self.label[row]
+        n_folds = self.cost.shape[2]
+        sign = np.empty(len(label))
+        sign[label] = self.sign[row]
+        slacks = np.empty((n_folds, len(label)))
+        slacks[:, label] = (self.least[row] - self.cost[row]).T
+        diagonals, gains = own_row(self.diagonals, row), own_row(self.gains, row)
+        changes = np.ascontiguousarray(self.cost[row].T, dtype=np.float64)
+        charged = np.ones(n_folds, dtype=bool)
+        if diagonals.shape[1]:
+            relaxed = np.minimum(changes - diagonals[:, label], 0).sum(axis=1)
+            charged = np.minimum(changes + slacks[:, label], 0).sum(axis=1) >= relaxed
+        costs = PairCosts(sign, own_row(self.pairs, row), diagonals, gains, slacks, charged)
+        return PairProblem(self.base[row], self.mode[row], label, changes, costs)
 
 
 class Goal(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 from labelsure._core.labelset_bits import pack
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
-from labelsure.labelsets.arrays._results import Answers, EngineOptions, Found, Members, RegionSize
+from labelsure.labelsets.arrays._results import Answers, BestLabelsets, EngineOptions, Members, RegionSize
 from labelsure.labelsets.arrays._weighing import Weighing
 
 
@@ -41,13 +41,13 @@ class ListAnswers(Answers):
         numbers = max(len(self.candidates), 1) * (self.arrays.n_folds + self.n_labels)
         self.n_block = max(1, self.options.block_bytes // (8 * numbers))
 
-    def best(self, objects: IntArray, n_best: int) -> list[Found]:
+    def best(self, objects: IntArray, n_best: int) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of each object."""
-        found: list[Found] = []
-        for numerators, totals in zip(*self._score(objects), strict=True):
+        best = BestLabelsets.nothing(len(objects), n_best, self.n_labels)
+        for row, (numerators, totals) in enumerate(zip(*self._score(objects), strict=True)):
             order = np.lexsort((*pack(self.candidates).T, totals, -numerators))[:n_best]
-            found.append((numerators[order], self.candidates[order], None))
-        return found
+            best.write(row, numerators[order], self.candidates[order])
+        return best
 
     def label_maxima(self, objects: IntArray) -> IntArray:
         """Return the highest numerators of each object with each label off and on, (n, q, 2)."""
@@ -92,9 +92,9 @@ class ListAnswers(Answers):
 
     def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
         """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``, the most plausible first."""
-        ((numerators, labelsets, _),) = self.best(np.array([i]), len(self.candidates))
-        members = numerators >= smallest
-        yield labelsets[members], numerators[members]
+        best = self.best(np.array([i]), len(self.candidates))
+        members = best.numerators[0] >= smallest
+        yield best.labelsets[0, members], best.numerators[0, members]
 
     def _score(self, objects: IntArray) -> tuple[IntArray, IntArray]:
         """Return numerators and total scores, (n, L) each."""

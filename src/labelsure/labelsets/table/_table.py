@@ -14,11 +14,21 @@ import numpy as np
 
 from labelsure._core.labelset_bits import decode, encode
 from labelsure._core.p_values import count_at_least
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
-from labelsure.labelsets.arrays._results import Answers, EngineOptions, Found, Members, RegionSize, check_listable
+from labelsure.labelsets.arrays._results import (
+    Answers,
+    BestLabelsets,
+    EngineOptions,
+    Members,
+    RegionSize,
+    check_listable,
+)
 from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.arrays._weighing import Counts, Weighing
+
+ROW_LABELS = 12
+"""Up to this many labels a number for every code and fold takes at most half a megabyte for ten folds."""
 
 
 @dataclass(eq=False)
@@ -76,23 +86,31 @@ class TableBackend(ABC):
         places = np.flatnonzero(row >= smallest)
         return places + self.first_code, row[places]
 
-    def best(self, objects: IntArray, n_best: int) -> list[tuple[IntArray, Counts]]:
-        """Return each object's codes with the ``n_best`` highest numerators and all that tie with the last of them."""
-        every_code = np.arange(2**self.n_labels)[self.codes]
-        n_best = min(n_best, len(every_code))
-        if n_best == 0:
-            return [(every_code, every_code)] * len(objects)
-        found = []
-        for row in self.numerators(objects)[:, self.codes]:
-            if n_best <= 2:  # a few passes over the row; partitioning it takes ten times as long
-                threshold = row.max()
-                if n_best == 2 and np.count_nonzero(row == threshold) < 2:
-                    threshold = row[row < threshold].max()
-            else:
-                threshold = np.partition(row, len(row) - n_best)[-n_best]
-            places = np.flatnonzero(row >= threshold)
-            found.append((every_code[places], row[places]))
-        return found
+    def best(self, objects: IntArray, n_best: int) -> tuple[IntArray, Counts]:
+        """Return the codes of each object's best labelsets, up to ``n_best`` of them, and their numerators.
+
+        By highest numerator, then by lowest total score, which is looked at where numerators tie, then by lowest code.
+        """
+        from labelsure.labelsets.table._best_code_kernels import best_codes
+
+        rows, codes = self.numerators(objects), np.arange(2**self.n_labels)[self.codes]
+        best = np.empty((len(rows), min(n_best + 1, len(codes))), dtype=np.int64)  # the first that is left out may tie
+        best_codes(rows, np.empty((len(rows), 0), dtype=np.int64), codes, best)
+        found = np.take_along_axis(rows, best, axis=1)
+        tied = np.flatnonzero((found[:, 1:] == found[:, :-1]).any(axis=1))
+        if len(tied):
+            own = best[tied]
+            best_codes(rows[tied], self.totals(objects[tied], rows[tied] >= found[tied, -1:]), codes, own)
+            best[tied] = own
+            found[tied] = np.take_along_axis(rows[tied], own, axis=1)
+        return best[:, :n_best], found[:, :n_best]
+
+    def totals(self, objects: IntArray, wanted: BoolArray) -> IntArray:
+        """Return the total scores of the codes wanted of each object, (n, 2^q); those of others may be anything."""
+        totals = np.zeros(wanted.shape, dtype=np.int64)
+        rows, codes = np.nonzero(wanted)
+        totals[rows, codes] = self.total_scores(decode(codes, self.n_labels), objects[rows])
+        return totals
 
     def label_maxima(self, objects: IntArray) -> IntArray:
         """Return the highest numerators with each label off and on, (n, q, 2)."""
@@ -166,16 +184,40 @@ class NumbaTable(TableBackend):
             )
             rows = counts[0 if together else k, first : first + n_some]
             count_rows(additive, tables._replace(layout=tables.layout[folds]), int(strict), rows)
-        if arrays.has_overrides:
+        if arrays.has_own_scores or (arrays.has_discounts and not self._spares_in_rows):
             own, labelsets = arrays.overridden(objects)
             scores = arrays.scores(labelsets, objects[own]) + strict
             listed = np.stack([count_at_least(*of_fold) for of_fold in zip(arrays.calibrations, scores, strict=True)])
             counts[:, own, encode(labelsets)] = listed.sum(axis=0) if together else listed
         return counts
 
+    def best(self, objects: IntArray, n_best: int) -> tuple[IntArray, Counts]:
+        """Return the codes of each object's best labelsets, up to ``n_best`` of them, and their numerators."""
+        arrays = self.arrays
+        own = arrays.has_own_scores or arrays.own_pairs or arrays.has_link or arrays.penalties.present
+        if own or self.constraints is not None or not self._spares_in_rows:
+            return super().best(objects, n_best)
+        from labelsure.labelsets.table._best_code_kernels import BestCodes, CodeCosts, search_codes
+
+        constant, unary = (
+            np.stack([getattr(energy, part)[objects] for energy in arrays.general]) for part in ("constant", "unary")
+        )
+        found = BestCodes.of(len(objects), min(n_best, 2**self.n_labels - self.first_code))
+        weighings, costs = self.weighing.of_objects(objects), CodeCosts.of(self._rows_of_codes[0], self.n_labels)
+        search_codes(constant, unary, weighings, arrays.tables, self.first_code, costs, found)
+        return found.codes, found.numerators
+
+    @property
+    def _spares_in_rows(self) -> bool:
+        """Whether discounts are in rows of codes; with many labels these would take too much memory."""
+        return self.n_labels <= ROW_LABELS
+
     @cached_property
     def _rows_of_codes(self) -> tuple[IntArray, IntArray]:
-        """The pairwise costs that all objects share and the penalties of every code, each (K, 2^q) or (K, 0)."""
+        """What all objects pay for every code: pairwise costs, and penalties after a link; each (K, 2^q) or (K, 0).
+
+        Discounts are in the first where nothing comes between, because that costs less.
+        """
         arrays, penalties = self.arrays, self.arrays.penalties
         pair_rows = penalty_rows = np.empty((arrays.n_folds, 0), dtype=np.int64)
         if arrays.has_pairs and not arrays.own_pairs:
@@ -187,7 +229,15 @@ class NumbaTable(TableBackend):
             for k in np.flatnonzero(penalties.per_distance):
                 anchors = penalties.anchors[penalties.anchor_begin[k] : penalties.anchor_begin[k + 1], 0]
                 penalty_rows[k] += penalties.per_distance[k] * self._distances(anchors.astype(np.int64))
-        return pair_rows, penalty_rows
+        if not arrays.has_discounts or not self._spares_in_rows:
+            return pair_rows, penalty_rows
+        spared = np.zeros((arrays.n_folds, 2**self.n_labels), dtype=np.int64)
+        for row, fold in zip(spared, arrays.folds, strict=True):
+            if fold.energy.discounts is not None:
+                row[encode(fold.energy.discounts.labelsets)] = fold.energy.discounts.amounts
+        if penalties.present or arrays.has_link or arrays.own_pairs:
+            return pair_rows, (penalty_rows if penalty_rows.size else 0) - spared
+        return (pair_rows if pair_rows.size else 0) - spared, penalty_rows
 
     def _sum_pairs(self, pairs: IntArray) -> IntArray:
         """Return the pairwise costs of every code, given those of each pair, (K, q, q)."""
@@ -267,13 +317,14 @@ class TableAnswers(Answers):
         """Return the highest numerators of each object with each label off and on, (n, q, 2)."""
         return self.backend.label_maxima(objects)
 
-    def best(self, objects: IntArray, n_best: int) -> list[Found]:
+    def best(self, objects: IntArray, n_best: int) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of each object."""
-        found: list[Found] = []
-        for i, listed in zip(objects.tolist(), self.backend.best(objects, n_best), strict=True):
-            labelsets, numerators = self._in_order(i, *listed)
-            found.append((numerators[:n_best], labelsets[:n_best], None))
-        return found
+        codes, numerators = self.backend.best(objects, n_best)
+        best = BestLabelsets.nothing(len(objects), n_best, self.n_labels)
+        n_there = codes.shape[1]
+        best.numerators[:, :n_there] = best.upper[:, :n_there] = numerators
+        best.labelsets[:, :n_there] = decode(codes.reshape(-1), self.n_labels).reshape(*codes.shape, self.n_labels)
+        return best
 
     def count_members(self, smallest: IntArray, objects: IntArray | None = None) -> list[int]:
         """Return how many labelsets of some objects (None: of all) have a numerator of at least their ``smallest``."""

@@ -100,7 +100,7 @@ def add_counts(base: Integer, sums: IntArray, k: Integer, tables: ScoreTables, n
     a third faster so. Scores that share a bucket with a calibration score are noted, and compared at the end.
 
     Reference : _core.p_values.count_at_least
-    Requires : base + sums >= the fold's origin; notes and row as long as sums
+    Requires : notes and row as long as sums
     Cost : one look-up per score, and a comparison for those that share a bucket with a calibration score
     """
     # Unsigned numbers as indices spare numba's test for negative ones
@@ -110,7 +110,7 @@ def add_counts(base: Integer, sums: IntArray, k: Integer, tables: ScoreTables, n
     own = tables.buckets[layout[k, columns.BUCKET_BEGIN] : layout[k, columns.BUCKET_LAST] + 1]
     last = np.uint64(own.shape[0] - 1)
     for code in range(sums.shape[0]):
-        places[code] = min(np.uint64(offset + sums[code]) >> bits, last)
+        places[code] = min(np.uint64(max(offset + sums[code], 0)) >> bits, last)
     n_shared = np.uint64(0)
     for code in range(np.uint64(sums.shape[0])):
         count = own[np.uint64(places[code])]

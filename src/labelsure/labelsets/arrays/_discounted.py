@@ -1,0 +1,76 @@
+"""The labelsets that have discounts in some fold, as arrays: made once for all objects of a fit."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from labelsure._core.energy_parts import Discounts
+from labelsure._core.labelset_bits import Words, pack
+from labelsure._core.remembering import Memory
+from labelsure._core.types import IntArray, LabelMatrix
+
+
+class Discounted(NamedTuple):
+    """E labelsets, each once, and what they are spared in each of K folds.
+
+    Attributes
+    ----------
+    labelsets : int8 (E, q)
+        Zeros and ones.
+    words : uint64 (E, W)
+        The same, bit j being label j, in ascending order: the first word decides, then the second.
+    begin, label : (E + 1,), (m,)
+        The same: labelset e has the labels ``label[begin[e] : begin[e + 1]]``.
+    more : (E, K)
+        Minus what is taken from the general score; 0 in folds that do not know the labelset.
+    least, total : (E,)
+        The least of that, and its sum.
+    """
+
+    labelsets: LabelMatrix
+    words: Words
+    begin: IntArray
+    label: IntArray
+    more: IntArray
+    least: IntArray
+    total: IntArray
+
+    @classmethod
+    def of(cls, folds: Sequence[Discounts | None], n_labels: int) -> "Discounted":
+        """Return the labelsets of several folds' discounts; None where a fold has none."""
+        there = [(k, discounts) for k, discounts in enumerate(folds) if discounts is not None]
+        labelsets = np.concatenate(
+            [np.empty((0, n_labels), dtype=np.int8), *(discounts.labelsets for _, discounts in there)]
+        )
+        words = pack(labelsets)
+        order = np.lexsort(words.T[::-1])
+        is_first = np.ones(len(order), dtype=bool)
+        is_first[1:] = (words[order[1:]] != words[order[:-1]]).any(axis=1)
+        number = np.empty(len(order), dtype=np.int64)
+        number[order] = np.cumsum(is_first) - 1
+        once = order[is_first]
+        more = np.zeros((len(once), len(folds)), dtype=np.int64)
+        start = 0
+        for k, discounts in there:
+            more[number[start : start + len(discounts.amounts)], k] = -discounts.amounts
+            start += len(discounts.amounts)
+        rows, label = np.nonzero(labelsets[once])
+        begin = np.searchsorted(rows, np.arange(len(once) + 1))
+        return cls(labelsets[once], words[once], begin, label, more, more.min(axis=1), more.sum(axis=1))
+
+
+_pooled = Memory()
+
+
+def pool_discounts(folds: Sequence[Discounts | None], n_labels: int) -> Discounted:
+    """Return ``Discounted.of`` the same, made once for a fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> folds = [Discounts(np.array([[1, 0]], dtype=np.int8), np.array([3])), None]
+    >>> pool_discounts(folds, 2).more.tolist(), pool_discounts(folds, 2) is pool_discounts(folds, 2)
+    ([[-3, 0]], True)
+    """
+    return _pooled.recall(folds, lambda: Discounted.of(folds, n_labels))
