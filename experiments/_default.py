@@ -14,7 +14,8 @@ same for every object."""
 
 ABOUT_PREDICT = """\
 Single predictions: what `predict` returns with the default measure, beside what the learner by itself predicts when it
-is fitted on the whole training part, and mean numbers of labels, ours, the learner's and the true one. "Worse" are a subset accuracy or macro F more than .01 below the learner's, and a number of labels
+is fitted on the whole training part, and mean numbers of labels, ours, the learner's and the true one. "Worse" are a
+subset accuracy or macro F more than .01 below the learner's, and a number of labels
 more than 15 % off the truth where the learner's is not."""
 
 SLACK = 0.01

@@ -44,13 +44,14 @@ def whole_numbers(n_examples=24, n_features=4, n_labels=3):
 
 
 def assert_sane(model, X, n_labels):
-    """p-values in (0, 1], one per candidate, the best one predicted."""
+    """p-values in (0, 1], one per candidate, the best one the most plausible, a candidate predicted."""
     pred = model.predict_labelsets(X)
     table = pred.p_values()
     n_objects = X.shape[0] if hasattr(X, "shape") else len(X)
     assert table.shape == (n_objects, 2**n_labels)
     assert np.all((table > 0) & (table <= 1))
-    np.testing.assert_array_equal(pred.p_value(model.predict(X)), table.max(axis=1))
+    np.testing.assert_array_equal(pred.p_value(pred.labelsets), table.max(axis=1))
+    assert (pred.p_value(model.predict(X)) > 0).all()
     assert np.all((pred.confidence >= 0) & (pred.confidence <= 1))
 
 

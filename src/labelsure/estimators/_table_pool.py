@@ -3,15 +3,8 @@
 from typing import Any
 
 from sklearn import config_context
-from sklearn.pipeline import Pipeline
 
 from labelsure.estimators._pool import PooledClassifier
-from labelsure.estimators._table_members import (
-    FilledFeatures,
-    KernelFeatures,
-    NeighbourClassifier,
-    RidgeProbabilities,
-)
 
 # The four err in different ways, which is what a pool lives on: averaged deep trees, additive shallow trees, a smooth
 # function of distances, and a local one. Parameters were compared by the likelihood of labelsets given pooled
@@ -64,6 +57,14 @@ def table_pool(*, random_state: Any = None, n_jobs: int | None = None) -> Pooled
     """
     from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
     from sklearn.multioutput import MultiOutputClassifier
+    from sklearn.pipeline import Pipeline
+
+    from labelsure.estimators._table_members import (
+        FilledFeatures,
+        KernelFeatures,
+        NeighbourClassifier,
+        RidgeProbabilities,
+    )
 
     trees = ExtraTreesClassifier(N_TREES)
     boosting = HistGradientBoostingClassifier(**BOOSTING)
@@ -83,9 +84,10 @@ def table_pool(*, random_state: Any = None, n_jobs: int | None = None) -> Pooled
     return PooledClassifier(members, random_state=random_state, n_jobs=n_jobs)
 
 
-def _on_one_scale(steps: list[tuple[str, Any]]) -> Pipeline:
+def _on_one_scale(steps: list[tuple[str, Any]]) -> Any:
     """Return these steps after imputing and scaling."""
     from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
 
     imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
