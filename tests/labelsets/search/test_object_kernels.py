@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brute_force import codes_of
+from brute_force import codes_of, highest_by_label
 from labelsure._core.labelset_bits import pack
 from labelsure.labelsets import EngineOptions
 from labelsure.labelsets.arrays._discount_kernels import LabelCosts
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup
-from labelsure.labelsets.search._best_first import search_best
 from labelsure.labelsets.search._discount_kernels import best_listed, bound_listed
 from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, TOTAL, is_listed
 from labelsure.labelsets.search._states import FINISHED, Ranked
@@ -37,10 +36,19 @@ def test_best_labelsets_equal_brute_force(options):
 def test_little_room_leaves_some_searches_to_others():
     """Else the last of the cases above would prove nothing."""
     cases = [seen_case(seed) for seed in range(SEEDS)]
-    parts = [(FoldArrays(case.folds), case.weighing, np.arange(2), 2, case.allow_empty) for case in cases]
-    little, enough = ([search_best(*part, options).ended for part in parts] for options in (LITTLE, BY_SEARCH))
-    assert 0.1 < np.mean(np.concatenate(little) == FINISHED) < 0.9
-    assert np.mean(np.concatenate(enough) == FINISHED) == 1
+    for options, low, high in ((LITTLE, 0.1, 0.95), (BY_SEARCH, 1, 1)):
+        searches = [case.search(options).together for case in cases]
+        assert low <= np.mean([search.best(np.arange(2), 2).ended == FINISHED for search in searches]) <= high
+        assert low <= np.mean([search.label_maxima(np.arange(2)).known for search in searches]) <= high
+
+
+@pytest.mark.parametrize("options", [BY_SEARCH, BY_TABLE, LITTLE], ids=["search", "table", "little room"])
+def test_highest_numerators_of_labels_equal_brute_force(options):
+    for seed in range(SEEDS):
+        case = seen_case(seed)
+        found = case.engine(options=options).label_numerators()
+        for i, ranked in enumerate(case.ranked()):
+            assert found[i].tolist() == [list(own) for own in highest_by_label(ranked, found.shape[1])], seed
 
 
 def listed_of(case):

@@ -14,7 +14,7 @@ from labelsure.labelsets.arrays._results import Answers, BestLabelsets, EngineOp
 from labelsure.labelsets.arrays._rules import NO_RULES, LabelsetRules
 from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.labelsets.search import _states as states
-from labelsure.labelsets.search._best_first import search_best, search_is_plain, top_of
+from labelsure.labelsets.search._best_first import top_of
 from labelsure.labelsets.search._depth_first_kernels import search, weigh_rows
 from labelsure.labelsets.search._estimate import estimate_size
 from labelsure.labelsets.search._labels import label_numerators_of
@@ -23,6 +23,7 @@ from labelsure.labelsets.search._pair_search import list_pair_members
 from labelsure.labelsets.search._problems import ObjectSearch, pose_problems
 from labelsure.labelsets.search._ruled_search import list_ruled_members
 from labelsure.labelsets.search._states import Buffer, DepthFirst
+from labelsure.labelsets.search._together import TogetherSearch
 
 
 @dataclass(eq=False)
@@ -59,25 +60,32 @@ class SearchAnswers(Answers):
         numbers = self.n_labels + 1 + (self.n_labels**2 if self.arrays.own_pairs else 0)
         n_block = self.options.block_bytes // (8 * self.arrays.n_folds * numbers)
         self.n_block = min(max(n_block, 1), self.options.block_objects)
+        self.together = None
+        if TogetherSearch.can(self.arrays, self.constraints):
+            self.together = TogetherSearch(self.arrays, self.weighing, self.allow_empty, self.options)
 
     def best(self, objects: IntArray, n_best: int) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of each object."""
         best, rest = BestLabelsets.nothing(len(objects), n_best, self.n_labels), np.arange(len(objects))
-        if search_is_plain(self.arrays, self.constraints):
-            found = search_best(self.arrays, self.weighing, objects, n_best, self.allow_empty, self.options)
-            best.numerators[:], best.upper[:] = found.numerators, found.numerators
-            best.labelsets[:] = unpack(found.words.reshape(-1, found.words.shape[2]), self.n_labels).reshape(
-                best.labelsets.shape
-            )
+        if self.together is not None:
+            found = self.together.best(objects, n_best)
+            labelsets = unpack(found.words.reshape(-1, found.words.shape[2]), self.n_labels)
+            best.labelsets[:] = labelsets.reshape(best.labelsets.shape)
+            best.numerators[:] = best.upper[:] = found.numerators
             rest = np.flatnonzero(found.ended != states.FINISHED)
-        for row, one in zip(rest, self.pose(objects[rest]) if len(rest) else (), strict=True):
+        for row, one in zip(rest.tolist(), self.pose(objects[rest]), strict=True):
             top = top_of(one, n_best)
-            best.write(int(row), top.rank[:, NUMERATOR], unpack(top.words, self.n_labels), top.missed)
+            best.write(row, top.rank[:, NUMERATOR], unpack(top.words, self.n_labels), top.missed)
         return best
 
     def label_maxima(self, objects: IntArray) -> IntArray:
         """Return the highest numerators of each object with each label off and on, (n, q, 2)."""
-        return np.stack([label_numerators_of(one) for one in self.pose(objects)])
+        if self.together is None:
+            return np.stack([label_numerators_of(one) for one in self.pose(objects)])
+        maxima, known = self.together.label_maxima(objects)
+        for row, one in zip(np.flatnonzero(~known).tolist(), self.pose(objects[~known]), strict=True):
+            maxima[row] = label_numerators_of(one)
+        return maxima
 
     def count_members(self, smallest: IntArray) -> list[int | None]:
         """Return the exact sizes of all regions, None for those that a table counts sooner.
@@ -143,6 +151,8 @@ class SearchAnswers(Answers):
 
     def pose(self, objects: IntArray) -> Iterator[ObjectSearch]:
         """Yield the problems of some objects, one after the other."""
+        if not len(objects):
+            return
         arrays, problems, constraints = self.arrays, pose_problems(self.arrays, objects), self.constraints
         allowed: dict[str, Any] = {"allow_empty": self.allow_empty, "constraints": constraints}
         for row, i in enumerate(objects.tolist()):

@@ -5,18 +5,12 @@ import numpy as np
 from labelsure._core.labelset_bits import Words, pack, word_keys
 from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
-from labelsure.labelsets.arrays._discount_kernels import LabelCosts
-from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup
-from labelsure.labelsets.arrays._results import EngineOptions
 from labelsure.labelsets.arrays._rule_kernels import Course
-from labelsure.labelsets.arrays._rules import LabelsetRules
-from labelsure.labelsets.arrays._weighing import ObjectWeighing, Weighing
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._best_first_kernels import Node, Totals, best_first
 from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, TOTAL
-from labelsure.labelsets.search._object_kernels import FoundBest, SearchDesk, search_objects
 from labelsure.labelsets.search._pair_search import Best, best_pair_members, read_sorted
-from labelsure.labelsets.search._problems import ObjectSearch, force_flip, force_label, pose_problems
+from labelsure.labelsets.search._problems import ObjectSearch, force_flip, force_label
 from labelsure.labelsets.search._states import Flips, Frontier, Ranked
 
 
@@ -140,25 +134,3 @@ def top_of(one: ObjectSearch, n_best: int) -> Best:
 def _in_order(words: Words, rank: IntArray, n_best: int) -> tuple[Words, IntArray]:
     order = np.lexsort((*words.T, rank[:, TOTAL], -rank[:, NUMERATOR]))[:n_best]
     return words[order], rank[order]
-
-
-def search_is_plain(arrays: FoldArrays, constraints: LabelsetRules | None) -> bool:
-    """Tell whether the objects of a block can be searched together: nothing is an object's own but costs of labels."""
-    if arrays.has_pairs or arrays.has_own_scores or constraints is not None:
-        return False
-    return not arrays.has_discounts or arrays.adds_up
-
-
-def search_best(
-    arrays: FoldArrays, weighing: Weighing, objects: IntArray, n_best: int, allow_empty: bool, options: EngineOptions
-) -> FoundBest:
-    """Return the best labelsets of some objects, as far as one call of a kernel each finds them."""
-    problems, listed = pose_problems(arrays, objects), arrays.discounted
-    whose = ObjectWeighing(1, 1, 0, weighing.weights, weighing.multipliers)  # the kernel replaces it
-    lookup = Lookup(arrays.tables, arrays.penalties, whose, allow_empty, listed=listed.words)
-    costs = LabelCosts.of(arrays.n_labels, arrays.n_folds, len(listed.more))
-    desk = SearchDesk.of(problems, n_best, options.plain_frontier)
-    found = FoundBest.of(len(objects), n_best, problems.mode.shape[1])
-    weighings = weighing.of_objects(objects)
-    search_objects(problems, lookup, weighings, listed, costs, options.ranked_call, desk, found)
-    return found

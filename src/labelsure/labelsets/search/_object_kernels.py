@@ -9,7 +9,7 @@ from labelsure._core.labelset_bits import Words
 from labelsure._core.types import BoolArray, IntArray
 from labelsure.labelsets.arrays._discount_kernels import LabelCosts
 from labelsure.labelsets.arrays._discounted import Discounted
-from labelsure.labelsets.arrays._fold_arrays import LINK, Lookup
+from labelsure.labelsets.arrays._fold_arrays import LINK, Lookup, ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import Integer, weighing_of
 from labelsure.labelsets.arrays._rule_kernels import Course
 from labelsure.labelsets.arrays._weighing import ObjectWeighings
@@ -153,29 +153,63 @@ def search_objects(
     Requires : no rules, pairs or scores of single objects; where there are discounts, no links or penalties either
     Cost : that of best_listed and best_first
     """
-    n_folds, numbers, best = problems.base.shape[1], desk.frontier.numbers, desk.best
-    nobody, additive = np.int64(-1), True
-    for k in range(n_folds):
-        additive &= lookup.tables.layout[k, LINK] < 0
+    numbers, best, nobody = desk.frontier.numbers, desk.best, np.int64(-1)
+    additive = has_no_link(lookup.tables)
     for i in range(problems.base.shape[0]):
-        weighing = weighing_of(i, weighings)
-        own = Lookup(lookup.tables, lookup.penalties, weighing, lookup.allow_empty, lookup.rules, lookup.listed)
-        for number in range(numbers.shape[0]):
-            numbers[number] = 0
+        own = Lookup(
+            lookup.tables, lookup.penalties, weighing_of(i, weighings), lookup.allow_empty, lookup.rules, lookup.listed
+        )
+        flips = flips_of(i, problems)
+        begin_search(flips.base, flips.mode, desk)
         if listed.more.shape[0] > 0:
             unpose(i, problems, costs)
             numbers[states.FOUND] = best_listed(costs, listed, own, np.int64(0), best)
-        flips = Flips(
-            problems.label[i], problems.n_hard[i], problems.base[i], problems.cost[i], problems.rest[i],
-            problems.nearest[i], problems.mode[i],
-        )  # fmt: skip
-        for w in range(flips.mode.shape[0]):
-            desk.node.words[w] = flips.mode[w]
-        for k in range(n_folds):
-            desk.node.scores[k], desk.node.penalty[k] = flips.base[k], 0
         totals = Totals(True, additive, problems.total[i], problems.cheapest[i])
         found.ended[i] = best_first(flips, totals, nobody, own, budget, desk.node, desk.frontier, best)
         read_best(i, numbers[states.FOUND], best, found)
+
+
+@kernel_part
+def has_no_link(tables: ScoreTables) -> bool:
+    """Tell whether no fold has a link.
+
+    Reference : the definition
+    Requires : nothing
+    Cost : O(K)
+    """
+    additive = True
+    for k in range(tables.layout.shape[0]):
+        additive &= tables.layout[k, LINK] < 0
+    return additive
+
+
+@kernel_part
+def flips_of(i: Integer, problems: Problems) -> Flips:
+    """Return the problem of one object.
+
+    Reference : Problems.flips
+    Requires : no pairs
+    Cost : none
+    """
+    n_hard: Integer = problems.n_hard[i]
+    label, base, cost = problems.label[i], problems.base[i], problems.cost[i]
+    return Flips(label, n_hard, base, cost, problems.rest[i], problems.nearest[i], problems.mode[i])
+
+
+@kernel_part
+def begin_search(base: IntArray, mode: Words, desk: SearchDesk) -> None:
+    """Make the desk ready for a search from a mode with these scores.
+
+    Reference : the requirements of best_first
+    Requires : base (K,), mode (W,)
+    Cost : O(K + W)
+    """
+    for number in range(desk.frontier.numbers.shape[0]):
+        desk.frontier.numbers[number] = 0
+    for w in range(mode.shape[0]):
+        desk.node.words[w] = mode[w]
+    for k in range(base.shape[0]):
+        desk.node.scores[k], desk.node.penalty[k] = base[k], 0
 
 
 @kernel_part

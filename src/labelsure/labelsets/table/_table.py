@@ -114,12 +114,9 @@ class TableBackend(ABC):
 
     def label_maxima(self, objects: IntArray) -> IntArray:
         """Return the highest numerators with each label off and on, (n, q, 2)."""
-        maxima = np.empty((len(objects), self.n_labels, 2), dtype=np.int64)
-        for own, row in zip(maxima, self.numerators(objects), strict=True):
-            for j in range(self.n_labels):
-                half = row.reshape(-1, 2, 2**j)
-                own[j] = half[:, 0].max(), half[:, 1].max()
-        return maxima
+        by_code = np.ascontiguousarray(self.numerators(objects).T)  # so that objects are looked at side by side
+        halves = (by_code.reshape(-1, 2, 2**j, len(objects)) for j in range(self.n_labels))
+        return np.stack([half.max(axis=(0, 2)).T for half in halves], axis=1).astype(np.int64)
 
     def label_masses(self, objects: IntArray, empty: IntArray | None) -> FloatArray:
         """Return the share of all numerators on codes with each label, (n, q); the empty code's may be replaced."""
