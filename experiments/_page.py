@@ -91,15 +91,25 @@ def write_page(documents: dict[str, dict[str, Any]], *, n_missing: int = 0) -> s
     rows = [row for row in older if row.measure != BASELINE]
     # the same in the pool's results and in those of the set, where both are there
     baselines = list({(row.dataset, row.guarantee): row for row in older if row.measure == BASELINE}.values())
+    known = {(row.dataset, row.learner, row.measure, row.guarantee) for row in older}
+    added = [row for row in new if (row.dataset, row.learner, row.measure, row.guarantee) not in known]
     missing = f"Unfinished: {n_missing} cells of the plan are still to be measured." if n_missing else ""
-    parts = [HEAD, missing, "## Findings", _findings(rows, new, baselines), "## What was run", _what_was_run(), READING]
-    parts += [*_pool(rows, baselines), *write_default(new), "## All data sets", *_smallest(rows, baselines)]
+    parts = [
+        HEAD,
+        missing,
+        "## Findings",
+        _findings(rows, new, [*baselines, *added]),
+        "## What was run",
+        _what_was_run(),
+        READING,
+    ]
+    parts += [*_pool(rows, baselines), *write_default(new), "## All data sets", *_smallest([*rows, *added], baselines)]
     parts += [
         *_reference([*baselines, *rows]),
         *write_auto(rows),
         *_measures(rows),
         *_costs(rows),
-        _validity([*rows, *baselines, *new]),
+        _validity([*rows, *baselines, *added]),
     ]
     parts += [_section(name, document) for name, document in documents.items() if not name.startswith((POOL, NEW))]
     return "\n\n".join(part.rstrip() for part in parts if part) + "\n"
@@ -111,7 +121,7 @@ def _what_was_run() -> str:
     return explanation.replace("``", "`")
 
 
-def _findings(rows: Sequence[Row], new: Sequence[Row], baselines: Sequence[Row]) -> str:
+def _findings(rows: Sequence[Row], new: Sequence[Row], others: Sequence[Row]) -> str:
     lines = default_findings(new)
     if autos := judge_auto(rows):
         worst, least = (choose(autos, key=lambda one: one.ratio) for choose in (max, min))
@@ -140,10 +150,11 @@ def _findings(rows: Sequence[Row], new: Sequence[Row], baselines: Sequence[Row])
             )
         lines.append(
             f"The former default is log loss with a prior ({FORMER_DEFAULT['few labels']}; with more than 20 labels"
-            f" {FORMER_DEFAULT['more than 20 labels']}). It was the default until the posterior came, which is only in"
-            " the sections about the pool and the default measure; `auto` could not choose it in the other results."
+            f" {FORMER_DEFAULT['more than 20 labels']}). It was the default until the posterior came, which is in the"
+            " sections about the pool and the default measure and among the smallest regions; `auto` could not choose"
+            " it in the other results."
         )
-    return "\n".join(f"- {line}" for line in [*lines, _counted([*rows, *new, *baselines])])
+    return "\n".join(f"- {line}" for line in [*lines, _counted([*rows, *others])])
 
 
 def _pool(rows: Sequence[Row], baselines: Sequence[Row]) -> list[str]:

@@ -8,7 +8,13 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import TimeSeriesSplit
 
-from labelsure import ByCardinality, CrossConformalClassifier, InductiveConformalClassifier
+from labelsure import (
+    ByCardinality,
+    CrossConformalClassifier,
+    InductiveConformalClassifier,
+    MLkNNClassifier,
+    RecalibratedClassifier,
+)
 from labelsure.conformal import GUARANTEES
 from labelsure.measures import (
     AutoMeasure,
@@ -211,3 +217,11 @@ def test_a_recalibrated_model_can_be_cloned_and_fitted_anew():
     fresh = clone(model)
     assert not hasattr(fresh, "calibrator_")
     assert_same(fresh.fit(*EXAMPLES), model)
+
+
+def test_pools_that_share_models_claim_no_more_after_recalibrating():
+    pool = RecalibratedClassifier(MLkNNClassifier(3), random_state=0)
+    model = CrossConformalClassifier(pool, cv=20, measure=PowerMeasure(), random_state=0).fit(*EXAMPLES)
+    other = model.recalibrate(*EXAMPLES, measure=LogLossMeasure())
+    statements = {one.predict_labelsets(X[60:]).region(0.2).statement for one in (model, other)}
+    assert len(statements) == 1

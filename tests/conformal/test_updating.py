@@ -19,6 +19,7 @@ from labelsure import (
     calibrate_labels,
     calibrate_outputs,
 )
+from labelsure.labelsets import AtMost
 from labelsure.measures import ForestMeasure, LogLossMeasure, MahalanobisMeasure, PowerMeasure
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label", "ignore:.*cannot be reached")
@@ -313,3 +314,23 @@ def test_online_smoothed_errors_are_rare_and_do_not_come_in_runs():
     assert abs(errors.mean() - 0.2) <= 4 * np.sqrt(0.16 / n)
     both = (errors[:, 1:] & errors[:, :-1]).mean()
     assert abs(both - 0.04) <= 4 * np.sqrt(3 * 0.04 * 0.96 / n)  # neighbouring pairs overlap
+
+
+def test_updates_obey_the_constraints():
+    obeying = [i for i in range(40, 120) if Y[i].sum() <= 2]
+    breaking = next(i for i in range(140) if Y[i].sum() == 3)
+    options = {"measure": PowerMeasure(), "constraints": [AtMost(2, [0, 1, 2])]}
+    model = prefit(**options).fit(X[obeying[:20]], Y[obeying[:20]])
+    before = model.calibrator_
+    with pytest.raises(ValueError, match="obey the constraints, but 1 of 2 break one, the first in row 1"):
+        model.update(X[[obeying[20], breaking]], Y[[obeying[20], breaking]])
+    assert model.calibrator_ is before
+    expected = prefit(**options).fit(X[obeying], Y[obeying]).predict_labelsets(X[ASKED])
+    model.update(X[obeying[20:]], Y[obeying[20:]])
+    np.testing.assert_array_equal(model.predict_labelsets(X[ASKED]).p_values(), expected.p_values())
+
+
+def test_updates_without_labels_warn_where_the_empty_labelset_is_excluded():
+    model = calibrated(OLD, empty="exclude")
+    with pytest.warns(UserWarning, match="examples have no label"):
+        model.update(X[:1], np.zeros((1, 3), dtype=int))

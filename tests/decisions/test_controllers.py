@@ -23,6 +23,7 @@ from labelsure import (
     CoverController,
     MLkNNClassifier,
     PrecisionController,
+    RecalibratedClassifier,
     RecallController,
     control_cover,
     control_precision,
@@ -268,7 +269,32 @@ def test_unknown_labels_calibrate_and_do_not_train():
 def test_unknown_labels_are_refused_where_they_cannot_be_used():
     hidden = Y.astype(float)
     hidden[:, 0] = np.nan
-    with pytest.raises(ValueError, match="y must have training examples without NaN"):
+    with pytest.raises(ValueError, match="in every training example of a fold, and the estimator learns all"):
+        RecallController(KNN).fit(X, hidden)
+    with pytest.raises(ValueError, match=r"Label 0 is unknown \(NaN\) for all examples that a model is trained on"):
         RecallController(Untouched()).fit(X, hidden)
     with pytest.raises(ValueError, match="whether all true labels are covered is not known"):
         CoverController(Untouched()).fit(X, hidden)
+
+
+def test_classifiers_of_one_label_train_on_all_that_is_known():
+    hidden = Y.astype(float)
+    hidden[np.random.default_rng(0).random(Y.shape) < 0.4] = np.nan
+    hidden[np.isnan(hidden).all(axis=1), 0] = 0.0
+    model = RecallController(OneVsRestClassifier(LogisticRegression()), target=0.6, random_state=0).fit(X, hidden)
+    (rows,) = model.fold_indices_
+    train = np.setdiff1d(np.arange(400), rows)
+    for j in range(4):
+        known = train[~np.isnan(hidden[train, j])]
+        alone = LogisticRegression().fit(X[known], hidden[known, j])
+        np.testing.assert_allclose(outputs_of(model.models_[0], X, 4)[:, j], alone.predict_proba(X)[:, 1], atol=1e-4)
+
+
+def test_folds_share_no_models_where_the_proof_does_not_allow_it():
+    """With merge="cv-crc" a fold's pool is the one fitted on its training part by itself."""
+    pool = RecalibratedClassifier(KNN, cv=2, random_state=0)
+    model = RecallController(pool, target=0.6, cv=5, merge="cv-crc", random_state=0).fit(X, Y)
+    for inner, rows in zip(model.models_, model.fold_indices_, strict=True):
+        train = np.setdiff1d(np.arange(400), rows)
+        alone = clone(pool).fit(X[train], Y[train])
+        np.testing.assert_allclose(outputs_of(inner, X[rows], 4), alone.predict_proba(X[rows]), atol=1e-9)

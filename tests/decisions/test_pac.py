@@ -172,3 +172,11 @@ def test_plain_level_often_falls_short_given_the_calibration_set():
 def test_coverage_rarely_falls_short_in_the_long_run(cover, ties, n):
     """2 000 calibration sets, the least number of examples among the sizes."""
     assert_rarely_short(Population(ties=ties).n_short(cover, 2000, n, 0.2), 2000)
+
+
+def test_pac_statement_keeps_what_the_predictor_says_of_unknown_labels():
+    X, Y = make_multilabel_classification(n_samples=150, n_classes=3, random_state=0)
+    hidden = Y.astype(float)
+    hidden[:20, 0] = np.nan
+    model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(X, hidden)
+    assert "20 more examples have unknown labels" in pac_region(model.predict_labelsets(X), 0.2, delta=0.1).statement

@@ -22,6 +22,7 @@ from labelsure import (
     calibrate_outputs,
     select_objects,
 )
+from labelsure.labelsets import AtMost
 
 X, Y = make_multilabel_classification(n_samples=400, n_features=6, n_classes=3, length=80, random_state=0)
 TRAIN, HELD_OUT, NEW = slice(0, 150), slice(150, 300), slice(300, 400)
@@ -265,3 +266,22 @@ def test_alpha_is_checked_before_the_model_is_asked(alpha):
     selector = ReviewSelector(KNN).calibrate(X[HELD_OUT], Y[HELD_OUT])
     with pytest.raises(ValueError, match="alpha must be a number strictly between 0 and 1"):
         selector.select("no objects", alpha=alpha)
+
+
+def test_own_calibration_examples_that_may_have_dropped_constraints_are_refused():
+    """They would decide which labelsets are candidates, and so on what is judged."""
+    constraints = {"constraints": [AtMost(2, [0, 1, 2])], "on_violation": "drop"}
+    model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0, **constraints)
+    with pytest.warns(UserWarning, match="Going on without"):
+        model.fit(X[:300], Y[:300])
+    with pytest.raises(ValueError, match="from_fit goes without on_violation='drop'"):
+        own_examples(model)
+
+
+def test_statement_says_how_many_examples_do_not_know_the_label():
+    hidden = Y[HELD_OUT].astype(float)
+    hidden[::2, 1] = np.nan
+    selector = ReviewSelector(KNN, label=1).calibrate(X[HELD_OUT], hidden)
+    selection = selector.select(X[NEW], alpha=0.3)
+    assert selection.accepted.any()
+    assert "75 more held-out examples do not say whether they have this label" in selection.statement

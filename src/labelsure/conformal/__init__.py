@@ -12,6 +12,7 @@ from labelsure.conformal._cross import CrossConformalClassifier
 from labelsure.conformal._examples import FoldExamples
 from labelsure.conformal._full import FullConformalClassifier
 from labelsure.conformal._guarantees import GUARANTEES
+from labelsure.conformal._incomplete import Known
 from labelsure.conformal._inductive import InductiveConformalClassifier
 from labelsure.conformal._label_wise import LabelWiseConformalClassifier
 from labelsure.conformal._label_wise_outputs import LabelWiseOutputsPredictor, calibrate_labels
@@ -35,6 +36,7 @@ __all__ = [
     "FoldModel",
     "FullConformalClassifier",
     "InductiveConformalClassifier",
+    "Known",
     "LabelWiseConformalClassifier",
     "LabelWiseOutputsPredictor",
     "MultiLabelStratifiedKFold",

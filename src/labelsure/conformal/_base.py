@@ -20,7 +20,7 @@ from labelsure.conformal._models import check_estimator, fit_models, outputs_of_
 from labelsure.conformal._points import single_answers
 from labelsure.conformal._splits import Split
 from labelsure.conformal._updating import check_one_fold, extend_calibrator
-from labelsure.estimators import MetaClassifier
+from labelsure.estimators import LogitPool, MetaClassifier
 from labelsure.measures import AutoMeasure, Measure, MeasureChoices, Need
 from labelsure.predictions import LabelsetPredictions
 
@@ -105,6 +105,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
     models_: list[Any]
     fold_indices_: list[IntArray]
     calibrator_: Calibrator
+    pools_share_: bool = False  # whether the models are pools that learned from models that all folds share
     _learned_last = "calibrator_"
 
     def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
@@ -315,7 +316,9 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         if training is not None:
             examples = [replace(fold, **training) for fold in examples]
         folds = tuple(calibrate(measure, examples, seeds=seeds, n_jobs=self.n_jobs, rules=choices.known_rules))
-        alone = complementary and not any(fold.shared for fold in models)
+        if fitted is None:
+            self.pools_share_ = isinstance(self.estimator, LogitPool) and any(fold.shared for fold in models)
+        alone = complementary and not self.pools_share_ and not any(fold.shared for fold in models)
         self.groups_ = metadata.groups
         sizes = None if self.groups_ is None else sizes_of_groups(self.groups_, rows)
         given = {"groups": sizes, "n_incomplete": self.n_incomplete_}

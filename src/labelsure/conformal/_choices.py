@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
+from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_choice, n_rows
 from labelsure.conformal._constraints import check_constraints
 from labelsure.conformal._guarantees import check_guarantee
@@ -138,7 +138,7 @@ def check_choices(
     if isinstance(taxonomy, ByLabel):
         _check_no_root(measure, n_labels)
     if asked.empty == "exclude":
-        _check_some_labels(labels)
+        check_some_labels(labels, stacklevel=6)
     check_choice(asked.on_violation, ("refuse", "drop"), name="on_violation")
     rules = None
     if asked.constraints is not None:
@@ -166,7 +166,7 @@ def _check_no_root(measure: Measure | AutoMeasure, n_labels: int) -> None:
         )
 
 
-def _check_some_labels(labels: Sequence[LabelMatrix]) -> None:
+def check_some_labels(labels: Sequence[LabelMatrix | BoolArray], *, stacklevel: int) -> None:
     """Warn, or raise ValueError, where ``empty="exclude"`` leaves out a labelset that examples have."""
     n_known = sum(len(part) for part in labels)
     n_empty = sum(int((~part.any(axis=1)).sum()) for part in labels)
@@ -180,5 +180,5 @@ def _check_some_labels(labels: Sequence[LabelMatrix]) -> None:
             f'{n_empty} of {n_known} examples have no label, and with empty="exclude" no region holds the empty'
             ' labelset: objects without labels are always missed. Use empty="auto" unless there will be none.',
             UserWarning,
-            stacklevel=5,
+            stacklevel=stacklevel,
         )

@@ -98,6 +98,7 @@ def fit_models(
     n_jobs: int | None,
     fitted: Sequence[Any] | None = None,
     metadata: Metadata = NO_METADATA,
+    share: bool = True,
 ) -> list[FoldModel]:
     """Fit a copy of the classifier on each training part and ask it for outputs, with a progress bar.
 
@@ -120,13 +121,16 @@ def fit_models(
     metadata : Metadata
         What comes with the rows: weights and the like for the classifier's fit, and groups that inner folds keep
         together.
+    share : bool
+        Whether folds may share the models that out-of-fold outputs come from. Then a fold's model does not treat all
+        examples outside of it alike, which some proofs need.
     """
     metadata.check_training_parts(splits)
     honest = any(Need.OUT_OF_FOLD_OUTPUTS in need for need in needs)
     pooled = isinstance(estimator, LogitPool) and estimator.learns_from_folds
     group_seed, *shared_seeds = draw_seeds(seeds[0], 1 + N_SHARED)
     shared = None
-    if fitted is None and (honest or pooled):
+    if share and fitted is None and (honest or pooled):
         shared = share_models(splits, len(Y), metadata.groups, seed=group_seed)
     models = [None] * len(splits) if fitted is None else fitted
     jobs = [

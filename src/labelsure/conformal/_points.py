@@ -24,7 +24,8 @@ def single_answers(predictions: LabelsetPredictions, calibrator: Calibrator, out
     votes = [fold.measure.labels_are_better_ for fold in calibrator.folds]
     if 2 * sum(votes) <= len(votes):
         return predictions.labelsets.astype(np.int64)  # the int of scikit-learn's own classifiers
-    answers: IntArray = (np.mean(outputs, axis=0) > 0.5).astype(np.int64)
+    in_mean = np.asarray(sum(outputs)) > len(outputs) / 2  # more likely than not, without a copy of all outputs
+    answers: IntArray = in_mean.astype(np.int64)
     impossible = np.flatnonzero(predictions.p_value(answers) == 0)  # no candidate, or none at all
     if len(impossible):
         answers[impossible] = predictions[impossible].labelsets

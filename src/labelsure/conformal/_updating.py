@@ -13,7 +13,8 @@ import numpy as np
 
 from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
-from labelsure.conformal._calibrator import Calibrator, score_examples
+from labelsure.conformal._calibrator import CalibratedFold, Calibrator, score_examples
+from labelsure.conformal._choices import Choices, check_some_labels
 
 
 def check_one_fold(folds: Sequence[object], *, groups: object = None) -> None:
@@ -48,6 +49,7 @@ def extend_calibrator(
     if len(Y) == 0:
         raise ValueError("update takes at least one new calibration example, got none.")
     (fold,) = calibrator.folds
+    _check_candidates(calibrator.choices, fold, Y)
     categories, weights = calibrator.choices.describe(X, Y)
     longer = replace(
         fold,
@@ -57,3 +59,14 @@ def extend_calibrator(
         weights=None if weights is None else np.concatenate([fold.weights, weights]),
     )
     return replace(calibrator, folds=(longer,))
+
+
+def _check_candidates(choices: Choices, fold: CalibratedFold, Y: LabelMatrix) -> None:
+    """Raise ValueError where new labelsets break a constraint, and warn where some are empty and that is excluded."""
+    if choices.constraints is not None and not (obey := choices.constraints.allow(Y)).all():
+        raise ValueError(
+            f"update takes examples that obey the constraints, but {int((~obey).sum())} of {len(Y)} break one, the"
+            f" first in row {int(np.argmin(obey))}. Correct the labels, or fit anew without that constraint."
+        )
+    if choices.empty == "exclude":
+        check_some_labels([~fold.without_labels[:, np.newaxis], Y], stacklevel=5)

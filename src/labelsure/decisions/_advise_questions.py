@@ -188,7 +188,7 @@ def _review(sample: Sample, level: float, h: int) -> Answer:
         "review",
         level,
         informative=share >= ENOUGH_ACCEPTED,
-        words=f"{_percent(share)} of the objects need no review, at most {_percent(level)} of them with"
+        words=f"{_percent(share)} of the objects need no review, at most {_percent(level)} of them in expectation with"
         f" {selector.question_.fault}",
         code=f"ReviewSelector(model{option}).calibrate(X, y).select(X_new, alpha={level:g})",
         figures={"accepted": share, "h": h},

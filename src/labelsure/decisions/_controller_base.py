@@ -17,6 +17,7 @@ from labelsure._core.unknown import split_unknown
 from labelsure._core.validation import check_choice, read_labels
 from labelsure.conformal import (
     FoldModel,
+    Known,
     Split,
     WrappingClassifier,
     fit_models,
@@ -86,9 +87,11 @@ class Controller(WrappingClassifier):
             (outputs,) = outputs_of_models([self.estimator], X, self.n_labels_, n_jobs=None)
             models = [FoldModel(self.estimator, outputs)]
         else:
-            parts = [_complete(split, unknown) for split in splits]
-            seeds = draw_seeds(model_seed, len(parts))
-            models = fit_models(self.estimator, X, Y, parts, seeds=seeds, needs=[], n_jobs=self.n_jobs)
+            known = Known.of(unknown, self.estimator)
+            labels, parts = (Y, splits) if known is None else (known.mark(Y), known.trains(splits))
+            seeds, share = draw_seeds(model_seed, len(parts)), self._folds[1] != "cv-crc"
+            given: dict[str, Any] = {"n_jobs": self.n_jobs, "share": share}
+            models = fit_models(self.estimator, X, labels, parts, seeds=seeds, needs=[], **given)
         self.models_ = [fold.model for fold in models]
         self.fold_indices_ = [split.calibration for split in splits]
         self._learn(models, Y, unknown, target)
@@ -173,16 +176,3 @@ class Controller(WrappingClassifier):
 def check_target(value: Any) -> Fraction:
     """Return the target of a controller as an exact fraction."""
     return check_probability(value, name="target", example="For 90 % pass target=0.9.")
-
-
-def _complete(split: Split, unknown: BoolArray | None) -> Split:
-    """Return the split with training examples whose labels are all known, or say that there are none."""
-    if unknown is None:
-        return split
-    train = split.train[~unknown[split.train].any(axis=1)]
-    if len(train) == 0:
-        raise ValueError(
-            "y must have training examples without NaN: the classifier inside learns from these, got none. Train it by"
-            " yourself with what is known, and pass it with prefit=True."
-        )
-    return Split(train, split.calibration)

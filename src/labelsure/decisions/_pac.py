@@ -174,6 +174,7 @@ def pac_region(predictions: LabelsetPredictions, epsilon: float, *, delta: float
             f"With probability at least {float(1 - failing):g} over the {n} calibration examples, regions of new"
             f" objects miss the true labelset with probability at most {float(level):g} given these examples, for"
             f" {conditions}, at significance {significance:.4g} ({PROVED_BY}). Ties make that only safer."
+            + (f" {guarantee.remark}" if guarantee.remark else "")
         ),
     )
 

@@ -1,5 +1,6 @@
 """Which predictions of a fitted model need no review: conformal selection around any predictor."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -34,6 +35,11 @@ EXPECTED = (
     " decision_function"
 )
 
+ASSUMED = (
+    "{n} more held-out examples do not say whether they have this label and are left out: this holds where that depends"
+    " neither on the object nor on the label."
+)
+
 
 class ReviewSelector:
     """Accepts predictions of a fitted model without review, so that few of the accepted ones are wrong.
@@ -46,7 +52,9 @@ class ReviewSelector:
     ----------
     model : fitted predictor or classifier
         Any conformal predictor of this package, those that work on ready-made outputs among them (X is then outputs),
-        or any classifier for several labels with ``predict`` and ``predict_proba`` or ``decision_function``.
+        or any classifier for several labels with ``predict`` and ``predict_proba`` or ``decision_function``. Of a
+        predictor of labelsets the most plausible ones are judged and promised, ``predict_labelsets(X).labelsets``;
+        ``predict`` may give others.
     at_most : int, default=0
         How many labels of a predicted labelset may be wrong for it to count as right.
     label : str, int or None, default=None
@@ -118,9 +126,9 @@ class ReviewSelector:
             for objects like those with a known label, and for all where it does not depend on the object either.
         from_fit : bool, default=False
             Whether ``X`` and ``y`` are all that the model's ``fit`` was given, and the part of it that calibrated the
-            model is to serve once more. For an :class:`InductiveConformalClassifier` without ``mondrian``, ``weight``
-            and ``groups``, and sureness by "gap" or "outputs" only: there neither the best labelset nor sureness
-            depends on calibration examples. All others need fresh examples.
+            model is to serve once more. For an :class:`InductiveConformalClassifier` without ``mondrian``, ``weight``,
+            ``groups`` and ``on_violation="drop"``, and sureness by "gap" or "outputs" only: there neither the best
+            labelset nor sureness depends on calibration examples. All others need fresh examples.
         """
         check_model(self.model)
         known = names_of_labels(self.model)  # else as the examples call them
@@ -140,6 +148,7 @@ class ReviewSelector:
         predicted, sureness = predict_with_sureness(self.model, X, question, kind, exact=from_fit)
         self.question_, self.kind_, self.from_fit_, self.label_names_ = question, kind, from_fit, tuple(names)
         self.sureness_, self.right_ = sureness[told], question.judge(predicted, labels)[told]
+        self.n_unknown_ = len(labels) - len(self.right_)
         return self
 
     def select(self, X: MatrixLike, *, alpha: float = 0.05, batch: bool = True) -> Selection:
@@ -164,7 +173,12 @@ class ReviewSelector:
             "label_names": self.label_names_,
             "index": row_index_of(rows_of(self.model, X)),
         }
-        return select(self.sureness_, self.right_, sureness, level, batch, fault=self.question_.fault, details=details)
+        selection = select(
+            self.sureness_, self.right_, sureness, level, batch, fault=self.question_.fault, details=details
+        )
+        if self.n_unknown_ and selection.accepted.any():
+            return replace(selection, statement=f"{selection.statement} {ASSUMED.format(n=self.n_unknown_)}")
+        return selection
 
 
 def check_model(model: Any) -> None:
@@ -207,6 +221,11 @@ def _own_examples(model: Any, kind: Sureness, X: MatrixLike, Y: LabelMatrix) -> 
         raise ValueError(
             "from_fit goes without mondrian and weight: with the one the best labelset depends on the examples that"
             f" calibrated the model, with the other new objects are not like them. {fresh}"
+        )
+    if choices.on_violation == "drop":
+        raise ValueError(
+            "from_fit goes without on_violation='drop': the examples that calibrated the model decide which constraints"
+            f" are dropped, and so on its best labelsets. {fresh}"
         )
     if model.calibrator_.guarantee.name == "groups":
         raise ValueError(

@@ -23,14 +23,11 @@ class PointFigures(NamedTuple):
     ----------
     macro_f : float
         The mean over the labels of the F-measure, 0 for a label that is neither true nor predicted.
-    subset_accuracy : float
-        The share of the examples that have exactly the predicted labels.
     excess : float
         By which share the answers have more labels than the examples, or fewer, in the mean.
     """
 
     macro_f: float
-    subset_accuracy: float
     excess: float
 
 
@@ -40,23 +37,25 @@ def point_figures(labels: LabelMatrix | BoolArray, predicted: LabelMatrix | Bool
     Examples
     --------
     >>> point_figures(np.array([[1, 0], [1, 1]]), np.array([[1, 0], [1, 0]]))
-    PointFigures(macro_f=0.5, subset_accuracy=0.5, excess=-0.333...)
+    PointFigures(macro_f=0.5, excess=-0.333...)
     """
     true, said = labels.astype(np.bool_), predicted.astype(np.bool_)
     n_true, n_said = true.sum(axis=0), said.sum(axis=0)
     f = 2 * (true & said).sum(axis=0) / np.maximum(n_true + n_said, 1)
     excess = n_said.sum() / max(n_true.sum(), 1) - 1
-    return PointFigures(float(f.mean()), float((true == said).all(axis=1).mean()), float(excess))
+    return PointFigures(float(f.mean()), float(excess))
 
 
 def labels_are_better(of_labels: PointFigures, of_labelsets: PointFigures) -> bool:
     """Return whether labels one by one are the better answers: by F-measure, or by their number.
 
+    Not by how often all labels are right: there the most probable labelset is best by definition.
+
     Examples
     --------
-    >>> labels_are_better(PointFigures(0.5, 0.3, 0.0), PointFigures(0.4, 0.4, 0.0))
+    >>> labels_are_better(PointFigures(0.5, 0.0), PointFigures(0.4, 0.0))
     True
-    >>> labels_are_better(PointFigures(0.5, 0.3, -0.2), PointFigures(0.6, 0.4, 0.3))
+    >>> labels_are_better(PointFigures(0.5, -0.2), PointFigures(0.6, 0.3))
     False
     """
     off = abs(of_labelsets.excess) > TOLERABLE >= abs(of_labels.excess)

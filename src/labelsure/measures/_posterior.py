@@ -80,10 +80,10 @@ class PosteriorMeasure(Measure):
     Notes
     -----
     What is not given is learned by maximum likelihood on the fold's training part: outputs of models that had not seen
-    the example, and for every example the prior of the others. All parameters have Gaussian priors with variance one,
-    around prior_exponent 0.7, marginals_share 0.7, temperature 1 and intercepts 0: a rare label hardly moves its
-    intercept. An output o counts as (n o + 1/2) / (n + 1), with n training examples: no learner knows from them that
-    something is certain.
+    the example, and for every example a prior that does not count its own labelset. All parameters have Gaussian priors
+    with variance one, around prior_exponent 0.7, marginals_share 0.7, 1 / temperature 1 and intercepts 0: a rare label
+    hardly moves its intercept. An output o counts as (n o + 1/2) / (n + 1), with n training examples: no learner knows
+    from them that something is certain.
 
     Outputs may be sparse: scores and parameters are those of the same outputs as an array, to the last bit.
 
@@ -151,7 +151,7 @@ class PosteriorMeasure(Measure):
         return self.prior_exponent, self.marginals_share, slope, self.intercepts
 
     def _sample(self, labels: LabelMatrix, outputs: FloatArray | SparseOutputs) -> tuple[LabelMatrix, FloatArray]:
-        """Return the examples that are learned from, every so manieth, with dense outputs."""
+        """Return the examples that are learned from, every k-th, with dense outputs."""
         wide = max(len(self._counted.counts), self.n_labels_)
         rows = slice(None, None, max(len(labels) * wide // FIT_ENTRIES, 1))
         return labels[rows], outputs.dense(rows) if isinstance(outputs, SparseOutputs) else outputs[rows]
