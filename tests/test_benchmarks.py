@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from benchmarks import __main__ as command
-from benchmarks import choice, growth, limit, posterior, risk, rivals, search
+from benchmarks import choice, growth, limit, paths, posterior, risk, rivals, search
 from benchmarks._answers import NotMeasuredError, Picture, Table, shown, table_lines
 from benchmarks._data import load_if_there
 from benchmarks._figures import Figure
@@ -210,3 +210,13 @@ def test_rivals_agree_with_labelsure(package, inductive_task):
             training_outputs=inductive_task.calibration_outputs, training_labels=inductive_task.calibration_labels
         )
         assert rivals.disagreement(ours, MulaconfTable(task)())[0] < 0.02
+
+
+@pytest.mark.parametrize("n_labels", [3, 10])
+def test_paths_measure_every_column(monkeypatch, n_labels):
+    monkeypatch.setattr(paths, "REPEATS", 1)
+    row = paths.row_of(n_labels, n_examples=60, n_objects=4)
+    assert len(row) == len(paths.COLUMNS)
+    assert row[0] == n_labels
+    assert 1 <= row[1] <= 2**n_labels
+    assert all(value >= 0 for value in row)

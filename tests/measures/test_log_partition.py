@@ -8,29 +8,12 @@ from scipy.special import logsumexp
 
 from labelsure.measures import LabelsetPrior, UnseenPenalty
 from labelsure.measures._log_partition import LARGEST_LOG, CountedPrior, Trie
-from labelsure.measures._log_sum_kernels import sum_products
+from measure_cases import labelset_lists, paths_of
 
 SIZES = st.sampled_from([0.0, 1e-3, 1.0, 30.0, 700.0])
 
 
-@st.composite
-def labelsets(draw):
-    n_labels = draw(st.integers(1, 70))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    share = draw(st.sampled_from([0.02, 0.3, 0.9]))
-    return np.unique((rng.random((draw(st.integers(1, 40)), n_labels)) < share).astype(np.int8), axis=0)
-
-
-def paths_of(trie):
-    """The labels of each node's path, one by one."""
-    paths, path = [()], []
-    for depth, label in zip(trie.depth, trie.label, strict=True):
-        path[depth - 1 :] = [label]
-        paths.append(tuple(path))
-    return paths
-
-
-@given(labelsets())
+@given(labelset_lists())
 def test_trie_has_each_labelset_at_its_end(seen):
     trie = Trie.of(seen)
     paths = paths_of(trie)
@@ -38,30 +21,8 @@ def test_trie_has_each_labelset_at_its_end(seen):
     assert [paths[end] for end in trie.ends] == [tuple(np.flatnonzero(row)) for row in seen]
 
 
-def summed_slowly(trie, weight, factors):
-    """The twin: every product by itself."""
-    total = 0.0
-    for path, own in zip(paths_of(trie)[1:], weight, strict=True):
-        product = 1.0
-        for label in path:
-            product *= factors[label]
-        total += own * product
-    return total
-
-
-@given(labelsets(), st.integers(0, 2**32))
-def test_sum_products_equals_its_twin_to_the_last_bit(seen, seed):
-    trie, rng = Trie.of(seen), np.random.default_rng(seed)
-    weight = rng.choice([0.0, 1e-300, 0.5, 1.0], size=len(trie.depth))
-    factors = rng.choice([0.0, 1e-200, 0.25, 1.0, 3.0], size=(2, seen.shape[1], 3))
-    sums = np.zeros((2, 3))
-    sum_products(*trie[:2], weight, factors, np.ones((seen.shape[1] + 1, 3)), sums)
-    expected = [[summed_slowly(trie, weight, own) for own in block.T] for block in factors]
-    np.testing.assert_array_equal(sums, expected)
-
-
 @settings(max_examples=50)
-@given(labelsets(), SIZES, st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, 2**32))
+@given(labelset_lists(), SIZES, st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, 2**32))
 def test_log_sums_equal_the_formula_and_those_of_single_objects(seen, size, beta, seed):
     rng = np.random.default_rng(seed)
     counts = rng.integers(1, 5, size=len(seen))

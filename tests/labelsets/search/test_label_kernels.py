@@ -36,8 +36,7 @@ def test_label_numerators_equal_reference(folds, draw):
     lookup = Lookup(fold_arrays.tables, fold_arrays.penalties, plain_weighing(*weights), True)
     by_flip, bounds = np.full((2, n_labels, 2), -1)
     flips = problems.flips(0)
-    scores = np.empty((flips.n_hard + 1, len(folds)), dtype=np.int64)
-    way = Way(scores, *np.empty((2, flips.n_hard + 1), dtype=np.int64))
+    way = Way.of(flips.n_hard, len(folds))
     assert label_numerators(flips, lookup, 10**9, way, by_flip)
     for budget in (0, 1, 40):
         finished = label_numerators(flips, lookup, budget, way, bounds)

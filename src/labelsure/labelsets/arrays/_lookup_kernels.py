@@ -154,6 +154,21 @@ def weighing_of(i: Integer, weighings: ObjectWeighings) -> ObjectWeighing:
     return ObjectWeighing(start, at_least, above, weighings.weights, weighings.multipliers)
 
 
+@kernel_part
+def score_with(count: Integer, merged: IntArray) -> Integer:
+    """Return the highest score that at least this many calibration scores are at least as large as.
+
+    FAR where all scores are such, -FAR where none is.
+
+    Reference : the definition
+    Requires : merged ascending
+    Cost : one look-up
+    """
+    if count <= 0:
+        return np.int64(FAR)
+    return merged[merged.shape[0] - count] if count <= merged.shape[0] else np.int64(-FAR)
+
+
 @lean_kernel
 def highest_score(
     numerator: Integer, scores: IntArray, nothing: IntArray, weighing: ObjectWeighing, tables: ScoreTables
@@ -169,10 +184,7 @@ def highest_score(
     """
     merged = tables.merged
     if weighing.weights.shape[0] == 0 and weighing.multipliers.shape[0] == 0 and weighing.above == 0:
-        n_needed = (numerator - weighing.start + weighing.at_least - 1) // weighing.at_least
-        if n_needed <= 0:
-            return np.int64(FAR)
-        return merged[merged.shape[0] - n_needed] if n_needed <= merged.shape[0] else np.int64(-FAR)
+        return score_with((numerator - weighing.start + weighing.at_least - 1) // weighing.at_least, merged)
     low, high = -1, merged.shape[0]  # merged[low] reaches the numerator, merged[high] does not; neither if outside
     while high - low > 1:
         middle = (low + high) // 2

@@ -25,58 +25,115 @@ SHARES = 16
 
 
 class Way(NamedTuple):
-    """The way to a node, level by level: additive scores, (n_hard + 1, K), choices and bounds, (n_hard + 1,)."""
+    """The way to a node, level by level, and the best labelset of all.
+
+    Attributes
+    ----------
+    scores : (n_hard + 1, K)
+        Additive scores.
+    choice, bound : (n_hard + 1,)
+        Whether each hard position is flipped, or done with, and what nothing below exceeds.
+    best_scores, best_choice : (K,), (n_hard + 1,)
+        Of the best labelset.
+    """
 
     scores: IntArray
     choice: IntArray
     bound: IntArray
+    best_scores: IntArray
+    best_choice: IntArray
+
+    @classmethod
+    def of(cls, n_hard: int, n_folds: int) -> "Way":
+        """Return room for this many hard positions."""
+        choice, bound, best_choice = np.empty((3, n_hard + 1), dtype=np.int64)
+        scores = np.empty((n_hard + 1, n_folds), dtype=np.int64)
+        return cls(scores, choice, bound, np.empty(n_folds, dtype=np.int64), best_choice)
 
 
 @lean_kernel
 def label_numerators(flips: Flips, lookup: Lookup, budget: Integer, way: Way, numerators: IntArray) -> bool:
     """Write the highest numerator of the labelsets that leave each position alone (0), and that flip it (1).
 
-    Each may take a share of the ``budget`` of evaluations that is left. Where that is not enough, an upper bound is
-    written; return whether it was enough for all.
+    The best labelset of all is the best of those with the same flip; with one flip changed it is the first of the
+    others. Each search may take a share of the ``budget`` of evaluations that is left. Where that is not enough, an
+    upper bound is written; return whether it was enough for all.
 
     Reference : labelset_reference.label_numerators
     Requires : no penalties or overrides, the empty labelset a candidate; numerators (p, 2)
-    Cost : two evaluations of K look-ups per position, more where there are hard ones
+    Cost : a few evaluations of K look-ups per position, more where there are hard ones
     """
     n_positions, n_folds = flips.cost.shape
-    n_hard, nothing = flips.n_hard, flips.rest[n_positions]
-    scores, choice, bound = way.scores, way.choice, way.bound
-    finished = True
-    for forced in range(n_positions):
-        for flipped in range(2):
+    nothing, scores = flips.rest[n_positions], way.scores
+    finished, highest = True, np.int64(0)
+    for k in range(n_folds):
+        way.best_scores[k] = flips.base[k]
+    for t in range(flips.n_hard + 1):
+        way.best_choice[t] = 0
+    for forced in range(-1, n_positions):
+        flipped, best = 0, np.int64(0)
+        for k in range(n_folds):
+            scores[0, k] = flips.base[k]
+        if forced >= 0:
+            flipped = 1 - way.best_choice[forced] if forced < flips.n_hard else 1
             for k in range(n_folds):
-                scores[0, k] = flips.base[k] + flipped * flips.cost[forced, k]
-            best, left = np.int64(0), max(budget, 0) // SHARES + 1
-            budget -= left
-            level, arrived = 0, True
-            while level >= 0 and left > 0:
-                if arrived:
-                    arrived = False
-                    value = weigh(scores[level], flips.rest[level], nothing, lookup.weighing, lookup.tables)
-                    left -= 1
-                    bound[level] = value
-                    choice[level] = -1 if value > best and level < n_hard else 1  # 1: as if both had been tried
-                    if level == n_hard:  # nothing below is better, so this is a labelset's own
-                        best = max(best, value)
-                choice[level] += 1
-                if choice[level] == 2 or (choice[level] == 1 and level == forced):
-                    level -= 1
-                    continue
-                for k in range(n_folds):
-                    scores[level + 1, k] = scores[level, k] + choice[level] * flips.cost[level, k]
-                level += 1
-                arrived = True
-            budget += left
-            if level >= 0:
-                finished = False
-                best = open_bound(best, level, choice, bound)
-            numerators[forced, flipped] = best
+                scores[0, k] += flipped * flips.cost[forced, k]
+                way.scores[flips.n_hard, k] = way.best_scores[k] + (2 * flipped - 1) * flips.cost[forced, k]
+            best = max(weigh(way.scores[flips.n_hard], nothing, nothing, lookup.weighing, lookup.tables), np.int64(0))
+            if flips.n_hard == 0:
+                numerators[forced, 0], numerators[forced, 1] = highest, best
+                continue
+        share = max(budget, 0) // SHARES + 1
+        best, left = best_choices(forced, best, share, flips, lookup, way)
+        budget -= share - max(left, 0)
+        finished &= left >= 0
+        if forced < 0:
+            highest = best
+        else:
+            numerators[forced, 1 - flipped], numerators[forced, flipped] = highest, best
     return finished
+
+
+@kernel_part
+def best_choices(
+    forced: Integer, best: Integer, left: Integer, flips: Flips, lookup: Lookup, way: Way
+) -> tuple[Integer, Integer]:
+    """Return the highest numerator of any flips of hard positions, or a bound of it, and the work left; -1: too little.
+
+    Without a forced position the flips are kept.
+
+    Reference : the maximum over all sets of flips
+    Requires : scores[0] with the forced position as it has to be; best a numerator that is reached, or 0
+    Cost : K look-ups for each set of flips that may be better than those before it
+    """
+    n_folds, n_hard, nothing = flips.cost.shape[1], flips.n_hard, flips.rest[flips.cost.shape[0]]
+    scores, choice, bound = way.scores, way.choice, way.bound
+    level, arrived = 0, True
+    while level >= 0 and left > 0:
+        if arrived:
+            arrived = False
+            value = weigh(scores[level], flips.rest[level], nothing, lookup.weighing, lookup.tables)
+            left -= 1
+            bound[level] = value
+            choice[level] = -1 if value > best and level < n_hard else 1  # 1: as if both had been tried
+            if level == n_hard and value > best:  # nothing below is better, so this is a labelset's own
+                best = value
+                if forced < 0:
+                    for k in range(n_folds):
+                        way.best_scores[k] = scores[level, k]
+                    for t in range(n_hard):
+                        way.best_choice[t] = choice[t]
+        choice[level] += 1
+        if choice[level] == 2 or (choice[level] == 1 and level == forced):
+            level -= 1
+            continue
+        for k in range(n_folds):
+            scores[level + 1, k] = scores[level, k] + choice[level] * flips.cost[level, k]
+        level += 1
+        arrived = True
+    if level >= 0:
+        return open_bound(best, level, choice, bound), np.int64(-1)
+    return best, left
 
 
 @kernel_part

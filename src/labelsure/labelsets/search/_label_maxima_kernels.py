@@ -10,7 +10,7 @@ from labelsure._core.types import BoolArray, IntArray
 from labelsure.labelsets.arrays._discount_kernels import LabelCosts, add_labels
 from labelsure.labelsets.arrays._discounted import Discounted
 from labelsure.labelsets.arrays._fold_arrays import Lookup
-from labelsure.labelsets.arrays._lookup_kernels import Integer, highest_score, weigh, weighing_of
+from labelsure.labelsets.arrays._lookup_kernels import Integer, score_with, weigh, weighing_of
 from labelsure.labelsets.arrays._rule_kernels import is_on
 from labelsure.labelsets.arrays._weighing import ObjectWeighings
 from labelsure.labelsets.search import _states as states
@@ -50,11 +50,9 @@ class LabelDesk(NamedTuple):
     def of(cls, problems: Problems, room: int) -> "LabelDesk":
         """Return room for some problems, and for this many entries of a frontier."""
         (_, n_labels), (_, n_folds) = problems.label.shape, problems.base.shape
-        scores = np.empty((n_labels + 1, n_folds), dtype=np.int64)
-        choice, bound = np.empty((2, n_labels + 1), dtype=np.int64)
         return cls(
             SearchDesk.of(problems, 1, room),
-            Way(scores, choice, bound),
+            Way.of(n_labels, n_folds),
             np.empty((n_labels, 2), dtype=np.int64),
             np.empty((n_labels, 2), dtype=bool),
             np.empty(n_folds, dtype=np.int64),
@@ -183,7 +181,7 @@ def raise_by_listed(costs: LabelCosts, listed: Discounted, lookup: Lookup, maxim
     """
     first, second = bound_listed(costs, listed), np.int64(-1)  # the one of lowest total, then none
     plain = lookup.weighing.weights.shape[0] == 0 and lookup.weighing.multipliers.shape[0] == 0
-    plain &= lookup.weighing.above == 0  # else finding a level takes longer than looking
+    plain &= lookup.weighing.above == 0 and lookup.weighing.at_least == 1  # else a level takes longer than a look
     lowest = np.int64(-1)
     for place in range(listed.more.shape[0] + 1):
         e = place - 1 if place > 0 else first
@@ -193,9 +191,7 @@ def raise_by_listed(costs: LabelCosts, listed: Discounted, lookup: Lookup, maxim
         least = maxima[second if is_on(words, lowest) else lowest, 0]
         for at in range(listed.begin[e], listed.begin[e + 1]):
             least = min(least, maxima[listed.label[at], 1])
-        if plain and costs.bounds[e] > highest_score(
-            least + 1, costs.scores, costs.nothing, lookup.weighing, lookup.tables
-        ):
+        if plain and costs.bounds[e] > score_with(least + 1 - lookup.weighing.start, lookup.tables.merged):
             continue
         if (place > 0 and e == first) or not is_candidate(words, lookup.allow_empty, lookup.rules):
             continue

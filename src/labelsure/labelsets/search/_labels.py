@@ -23,8 +23,7 @@ def label_numerators_of(one: ObjectSearch) -> IntArray:
     additive = not (one.has_pairs or lookup.penalties.present or overrides.n_stranger or len(lookup.rules.most))
     if additive:
         flips = one.flips
-        scores = np.empty((flips.n_hard + 1, len(flips.base)), dtype=np.int64)
-        way = Way(scores, *np.empty((2, flips.n_hard + 1), dtype=np.int64))
+        way = Way.of(flips.n_hard, len(flips.base))
         label_numerators(flips, lookup, one.options.label_budget, way, by_flip)
     need_search = _need_search(one, additive=additive)
     if need_search.any() and not overrides.n_stranger:  # the best of all is the best with its own labels

@@ -1,0 +1,22 @@
+"""Labelsets that a measure may have seen, and the paths of a trie."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+
+@st.composite
+def labelset_lists(draw):
+    """Up to forty labelsets, each once, of few labels or more than a word holds, sparse and dense."""
+    n_labels = draw(st.integers(1, 70))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    share = draw(st.sampled_from([0.02, 0.3, 0.9]))
+    return np.unique((rng.random((draw(st.integers(1, 40)), n_labels)) < share).astype(np.int8), axis=0)
+
+
+def paths_of(trie):
+    """The labels of each node's path, one by one."""
+    paths, path = [()], []
+    for depth, label in zip(trie.depth, trie.label, strict=True):
+        path[depth - 1 :] = [label]
+        paths.append(tuple(path))
+    return paths
