@@ -70,10 +70,10 @@ class MaxAnswers(Answers):
         sizes = self._sizes(smallest, self.options.exact_minima, None)
         return [None if size is None else size.value for size in sizes]
 
-    def region_sizes(self, smallest: IntArray, *, rough: bool = False) -> list[RegionSize]:
+    def region_sizes(self, smallest: IntArray, *, bits: float = 1.0) -> list[RegionSize]:
         """Return the sizes of all regions, estimated where there are too many different scores to count with."""
         options = self.options
-        exact, estimated = (options.rough_minima,) * 2 if rough else (options.exact_minima, options.estimate_minima)
+        exact, estimated = (options.rough_minima,) * 2 if bits > 1 else (options.exact_minima, options.estimate_minima)
         return [size for size in self._sizes(smallest, exact, estimated) if size is not None]
 
     def _sizes(self, smallest: IntArray, exact: int, estimated: int | None) -> list[RegionSize | None]:
