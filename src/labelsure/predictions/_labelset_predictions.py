@@ -10,8 +10,8 @@ from labelsure._core.types import BoolArray, FloatArray, LabelMatrix
 from labelsure._core.validation import (
     check_choice,
     check_count,
-    check_number,
     check_label_names,
+    check_number,
     check_same_length,
     check_significance,
     made_up_names,

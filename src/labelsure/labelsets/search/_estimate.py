@@ -1,8 +1,7 @@
 """How large is a region of 2^41 labelsets? An estimate as precise as asked for, with an interval and certified bounds.
 
 Drawing from simpler regions that together hold the region, and checking each labelset exactly, gives an unbiased
-estimate (Karp, Luby, Madras 1989) whose error is bounded by the empirical Bernstein inequality (Audibert, Munos,
-Szepesvari 2009).
+estimate (Karp, Luby, Madras 1989) with a proven interval.
 
 Where scores are far from additive, as with dense pairwise costs, almost nothing drawn from the union is a member. Then
 the interval comes from importance sampling instead, and is approximate.
@@ -21,12 +20,13 @@ from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup
 from labelsure.labelsets.arrays._results import RegionSize
 from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.labelsets.search._best_first import best_of
+from labelsure.labelsets.search._betting import mean_interval
 from labelsure.labelsets.search._importance_kernels import weigh_flips
 from labelsure.labelsets.search._knapsack import Union, cover_region
 from labelsure.labelsets.search._problems import ObjectSearch
 from labelsure.labelsets.search._states import FAR, Buffer, PairProblem
 
-N_DRAWS = (800, 4_000, 20_000)
+N_DRAWS = (500, 2_000, 20_000)
 """More are drawn until the interval is as narrow as was asked for."""
 
 CONFIDENCE = 0.99
@@ -230,7 +230,7 @@ def estimate_size(
     draws = RegionDraws(one.pair_problem, one.lookup, smallest, {row.tobytes() for row in listed}, one, rng)
     shares = (0.0, 0.0, 0.0, 1.0)
     if one.pair_problem.costs.charged.all():
-        shares = estimate_share(union, draws, 1 - 2.0**-bits)
+        shares = estimate_share(union, draws, 1 - 2.0**-bits, min(one.options.count_budget / union.size, 1.0))
     wide = shares[2] - shares[1] > WIDE * shares[2] or not shares[2]
     approximate = _approximate(draws, bits) if wide else None
     parts = approximate or [union.size * int(share * 2**60) >> 60 for share in shares]  # sizes may be beyond floats
@@ -239,22 +239,24 @@ def estimate_size(
     return Estimate(RegionSize(value, low, high, coverage_level=CONFIDENCE, **certified), sure)
 
 
-def estimate_share(union: Union, draws: RegionDraws, precision: float) -> tuple[float, float, float, float]:
+def estimate_share(
+    union: Union, draws: RegionDraws, precision: float, countable: float
+) -> tuple[float, float, float, float]:
     """Return what share of a union is members: what it is surely, the interval's low end, the estimate, the high end.
 
-    More is drawn until the ends are as near, relative to the estimate, as ``precision``, or it is clear that they will
-    not even be WIDE.
+    More is drawn until the ends are as near, relative to the estimate, as ``precision``, and it is sure that the share
+    is above ``countable`` if it seems to be; or until members seem too rare.
     """
     weights = np.empty(0)
     for n_draws in N_DRAWS:
         flips = union.draw(n_draws - len(weights), draws.rng)
         weights = np.append(weights, draws.members(flips) / union.holders(flips))
-        mean, half_width = _mean_and_error(weights)
-        if half_width <= precision * mean or mean * N_DRAWS[-1] < 3 * _spread() / WIDE:
+        mean, (low, high) = float(weights.mean()), mean_interval(weights, 1 - CONFIDENCE)
+        near = low >= (1 - precision) * mean and high * (1 - precision) <= mean
+        sure = mean_interval(weights, DOUBT)[0]
+        if (near and mean and not sure <= countable < low) or (not mean and n_draws > N_DRAWS[0]):
             break
-    # weights are between 0 and 1, so their variance is below their mean (Bernstein's inequality)
-    sure = max(mean - sqrt(-2 * mean * log(DOUBT) / n_draws), 0.0)
-    return sure, max(mean - half_width, 0.0), mean, mean + half_width
+    return sure, low, mean, high
 
 
 def _approximate(draws: RegionDraws, bits: float) -> list[int] | None:
@@ -268,18 +270,6 @@ def _approximate(draws: RegionDraws, bits: float) -> list[int] | None:
         if error <= bits or n_draws == N_DRAWS[-1]:
             return [_power_of_two(log2_size + part) for part in (log(DOUBT) / log(2), -error, 0.0, error)]
     return None
-
-
-def _spread() -> float:
-    """Return the logarithm in the empirical Bernstein inequality, for intervals of all numbers of draws at once."""
-    return log(3 * len(N_DRAWS) / (1 - CONFIDENCE))
-
-
-def _mean_and_error(weights: FloatArray) -> tuple[float, float]:
-    """Return the mean of draws between 0 and 1, and how far from its expectation it is at most, with confidence."""
-    spread = _spread()
-    half_width = sqrt(2 * float(weights.var(ddof=1)) * spread / len(weights)) + 3 * spread / len(weights)
-    return float(weights.mean()), half_width
 
 
 def _power_of_two(exponent: float) -> int:

@@ -18,7 +18,7 @@ from labelsure.labelsets.search._knapsack_kernels import MUCH, count_fitting, co
 from labelsure.labelsets.search._problems import ObjectSearch
 from labelsure.labelsets.search._states import own_row
 
-GRID_NUMBERS = 2**23
+GRID_NUMBERS = 2**19
 DRAWN_NUMBERS = 2**22  # labels of the labelsets looked at together; each takes a dozen bytes meanwhile
 ROUNDING = 1 + 1e-9  # far more than what q float additions can lose
 
@@ -40,9 +40,9 @@ class Knapsack(NamedTuple):
     cells: IntArray
     budget: int
 
-    def count(self) -> tuple[float, int]:
+    def size(self) -> tuple[float, int]:
         """Return how many sets there are, as a float and how often MUCH is to be multiplied with it."""
-        row, n_divided = count_fitting(self.cells, self.budget, np.empty((1, self.budget + 1)))
+        row, n_divided = count_fitting(self.cells, self.budget, np.empty((2, self.budget + 1)))
         return float(row[-1]), int(n_divided)
 
     def draw(self, n_draws: int, rng: np.random.Generator) -> BoolArray:
@@ -117,7 +117,7 @@ def cover_region(arrays: FoldArrays, weighing: Weighing, one: ObjectSearch, smal
                 threshold = ((min(max(threshold, -1), 2**31) + 1) ** 2 - 1) >> link.shift
             thresholds[k] = threshold
     knapsacks = [_knapsack(one, k, threshold, n_cells) for k, threshold in thresholds.items()]
-    sizes = [knapsack.count() for knapsack in knapsacks]
+    sizes = [knapsack.size() for knapsack in knapsacks]
     most = max(n_times for _, n_times in sizes)
     shares = np.array([size * MUCH ** (n_times - most) for size, n_times in sizes])
     union = int(shares.sum() * ROUNDING) * int(MUCH) ** most
@@ -140,8 +140,9 @@ def count_inside(one: ObjectSearch, thresholds: dict[int, int], smallest: int, n
         return 0
     taken = np.maximum((flips.cost / room).max(axis=1), 0) * n_cells * (1 + 1e-12)
     cells = np.ceil(np.minimum(taken, n_cells + 1)).astype(np.int64)
-    size, n_times = Knapsack(cells > n_cells, cells, n_cells).count()
-    return max(int(size / ROUNDING) * int(MUCH) ** n_times - (not one.lookup.allow_empty), 0)
+    size, n_times = Knapsack(cells > n_cells, cells, n_cells).size()
+    inside: int = int(size / ROUNDING) * int(MUCH) ** n_times
+    return max(inside - (not one.lookup.allow_empty), 0)
 
 
 def needed_weights(weighing: Weighing, sizes: list[int], i: int, smallest: int) -> tuple[list[IntArray], int]:

@@ -14,11 +14,11 @@ MUCH = 2.0**900
 def count_fitting(cells: IntArray, budget: Integer, rows: FloatArray) -> tuple[FloatArray, Integer]:
     """Return how many sets fit each budget up to this one, and how often these counts were divided by MUCH.
 
-    Row r of ``rows``, if there are more than one, becomes that of the first r positions that can be flipped, up to such
-    a factor.
+    Row r of ``rows`` becomes that of the first r positions that can be flipped, up to such a factor; where there are
+    fewer rows, they are used again and again.
 
     Reference : knapsack_reference.count_fitting
-    Requires : cells not negative; budget + 1 columns, one row or one more than there are positions with cells <= budget
+    Requires : cells not negative; rows with budget + 1 columns, at least two
     Cost : O(p budget) additions
     """
     n_divided, last = 0, rows[0]
@@ -27,12 +27,12 @@ def count_fitting(cells: IntArray, budget: Integer, rows: FloatArray) -> tuple[F
     for cost in cells:
         if cost > budget:
             continue
-        before = last
-        if rows.shape[0] > 1:
-            n_before += 1
-            last = rows[n_before]
-            last[:cost] = before[:cost]
-        last[cost:] = before[cost:] + before[: budget + 1 - cost]
+        n_before += 1
+        before, last = last, rows[n_before % rows.shape[0]]
+        for room in range(cost):
+            last[room] = before[room]
+        for room in range(cost, budget + 1):
+            last[room] = before[room] + before[room - cost]
         if last[budget] > MUCH:
             last /= MUCH
             n_divided += 1
