@@ -83,7 +83,7 @@ class RegionDraws:
     def best(self) -> BoolArray:
         """The flips that lead to a labelset of the region, as likely as any."""
         labels, one = self.problem.labels, self.one
-        found = best_of(one, 1, budget=one.options.start_budget if one.has_pairs else None).words
+        found = best_of(one, 1, budget=one.options.start_budget).words
         words = found[0] if len(found) else self.problem.mode
         differs = (words ^ self.problem.mode)[labels >> 6] >> (labels & 63).astype(np.uint64)
         best: BoolArray = (differs & np.uint64(1)).astype(bool)
