@@ -188,8 +188,8 @@ def guarantee_name(name):
 def sizes_of(region):
     """Return (value, low, high, at_least, at_most) for each object; nothing where that was not counted.
 
-    Estimates may become other, better ones. What the record has of sizes with 40 labels was made anew like this, by code
-    that still reproduced the estimates of the first record.
+    Estimates may become other, better ones. What the record has of sizes with 40 labels was made anew like this, by
+    code that still reproduced the estimates of the first record.
     """
     parts = region.size_estimates if hasattr(region, "size_estimates") else region.sizes.tolist()
     return [_size(part) for part in parts]

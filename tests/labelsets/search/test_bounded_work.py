@@ -1,4 +1,4 @@
-"""Whatever the input, questions take no more work than their budgets: evaluations and draws are counted, not seconds."""
+"""Whatever the input, questions take no more than their budgets: evaluations and draws are counted, not seconds."""
 
 from fractions import Fraction
 
