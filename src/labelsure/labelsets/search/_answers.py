@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -121,12 +122,15 @@ class SearchAnswers(Answers):
         found, finished = self._count(one, smallest, min(options.rough_budget, options.count_budget))
         if finished:
             return RegionSize.counted(found)
-        estimate = estimate_size(one, self.arrays, self.weighing, smallest, at_least=found, bits=bits)
+        estimate = partial(estimate_size, one, self.arrays, self.weighing, smallest)
+        size, sure = estimate(at_least=found, bits=max(bits, 1.0))
         # every member takes an evaluation at least: where there are more it would be in vain
-        if bits > 1 or max(estimate.sure, estimate.size.at_least) > options.count_budget:
-            return estimate.size
-        found, finished = self._count(one, smallest, options.count_budget)
-        return RegionSize.counted(found) if finished else estimate.size.raised(found)
+        if bits <= 1 and max(sure, size.at_least) <= options.count_budget:
+            found, finished = self._count(one, smallest, options.count_budget)
+            if finished:
+                return RegionSize.counted(found)
+            size = size.raised(found)
+        return size if bits >= 1 else estimate(at_least=size.at_least, bits=bits).size
 
     def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
         """Yield labelsets with a numerator of at least ``smallest``, overrides first, then depth first."""

@@ -31,7 +31,7 @@ N_DRAWS = (500, 2_000, 20_000)
 
 CONFIDENCE = 0.99
 GRID_CELLS, ROUGH_CELLS = 2**14, 2**10  # the latter for one bit
-WIDE = 0.5  # a proven interval this much wider than its middle to each side gives way to an approximate one
+WIDE = 3.0  # a proven interval this much wider than asked for, or than one bit, gives way to an approximate one
 DOUBT = 2.0**-30
 """How likely a size is below what is called sure: an estimate without bias is 2^30 times too large as rarely."""
 
@@ -231,7 +231,7 @@ def estimate_size(
     shares = (0.0, 0.0, 0.0, 1.0)
     if one.pair_problem.costs.charged.all():
         shares = estimate_share(union, draws, 1 - 2.0**-bits, min(one.options.count_budget / union.size, 1.0))
-    wide = shares[2] - shares[1] > WIDE * shares[2] or not shares[2]
+    wide = shares[1] < 2.0 ** -min(WIDE * bits, 1.0) * shares[2] or not shares[2]
     approximate = _approximate(draws, bits) if wide else None
     parts = approximate or [union.size * int(share * 2**60) >> 60 for share in shares]  # sizes may be beyond floats
     sure, low, value, high = (min(max(part + own, at_least), at_most) for part in parts)
