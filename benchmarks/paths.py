@@ -29,30 +29,37 @@ SHAPES = {6: (2000, 4000), 8: (2000, 4000), 14: (2000, 1000), 22: (4000, 256), 1
 BARS = {6: 5, 8: 5, 14: 50, 22: 300, 100: 300, 200: 300, 1000: 2000}
 """Microseconds for the best labelset, confidence and credibility of an object."""
 
+SIZE_BARS = {14: 1, 100: 20, 200: 20, 374: 20, 1000: 20}
+"""Milliseconds for the size of a region, to one bit where it is too large to be counted."""
+
 LABEL_OBJECTS = 32
+SIZE_OBJECTS = 16
 TITLE = "What people wait for"
 METHOD = (
     "`calibrate_outputs` with the default measure and guarantee on made-up outputs of ten folds' models, so that no"
     " learner is in the way: labels with common causes, two to ten on per object, 60 to 11 000 labelsets among"
     " the examples. CPU microseconds per object for a batch, the least of several runs, one thread, kernels compiled"
-    " beforehand; each column includes making the predictions, the first. 'One row' is a batch of one, in milliseconds."
+    " beforehand; each column includes making the predictions, the first. 'One row' is a batch of one, in milliseconds;"
+    " sizes are of regions at significance 0.1, to one bit where they are too large to be counted."
     " Last a real learner: one-vs-rest logistic regression on 6 labels and 20 features in ten folds, its own time"
     " beside that of everything."
 )
 COLUMNS = (
     "labels", "seen labelsets", "making predictions", "setting up a search", "best, confidence, credibility", "p-value",
-    "contains", "inner, outer", "one row, ms",
+    "contains", "inner, outer", "sizes, ms", "one row, ms",
 )  # fmt: skip
 
 
 def measure() -> list[Figure | Table]:
     """Return microseconds by object, and milliseconds for one row."""
     rows = [row_of(n_labels, *shape) for n_labels, shape in SHAPES.items()]
-    best, one_row, setting_up = (COLUMNS.index(name) for name in (COLUMNS[4], COLUMNS[8], COLUMNS[3]))
+    best, one_row, setting_up = (COLUMNS.index(name) for name in (COLUMNS[4], COLUMNS[9], COLUMNS[3]))
     figures = [
         Figure(f"{row[0]} labels: best, confidence, credibility", row[best], "µs", at_most=BARS.get(row[0]))
         for row in rows
     ]
+    sizes = COLUMNS.index("sizes, ms")
+    figures += [Figure(f"{row[0]} labels: sizes", row[sizes], "ms", at_most=SIZE_BARS.get(row[0])) for row in rows]
     figures += [Figure(f"{row[0]} labels: one row", row[one_row], "ms", at_most=3) for row in rows]
     figures += [Figure("22 labels: setting up an object", rows[3][setting_up], "µs", at_most=10)]
     return [*figures, *with_learner(), Table("By the number of labels", COLUMNS, rows)]
@@ -76,10 +83,12 @@ def row_of(n_labels: int, n_examples: int, n_objects: int) -> list[Any]:
         }
     )
     labels = times({"labels": lambda: labels_of(predict(data.new[:, :few]))})["labels"]
+    some = min(SIZE_OBJECTS, n_objects)
+    sizes = times({"sizes": lambda: predict(data.new[:, :some]).region(SIGNIFICANCE).sizes})["sizes"]
     one_row = times({"one": lambda: best_of(predict(data.new[:, :1]))})["one"]
     per_object = [1e6 * value / n_objects for value in seconds.values()]
     n_seen = len(np.unique(data.Y, axis=0))
-    return [n_labels, n_seen, *per_object, 1e6 * labels / few, 1e3 * one_row]
+    return [n_labels, n_seen, *per_object, 1e6 * labels / few, 1e3 * sizes / some, 1e3 * one_row]
 
 
 def with_learner() -> list[Figure]:
@@ -137,3 +146,4 @@ def labels_of(predictions: LabelsetPredictions) -> tuple[Any, ...]:
 def ask(predictions: LabelsetPredictions, Y: Any) -> None:
     """Ask everything that is measured."""
     best_of(predictions), labels_of(predictions), predictions.p_value(Y), predictions.region(SIGNIFICANCE).contains(Y)
+    _ = predictions.region(SIGNIFICANCE).sizes

@@ -186,7 +186,11 @@ def guarantee_name(name):
 
 
 def sizes_of(region):
-    """Return (value, low, high, at_least, at_most) for each object."""
+    """Return (value, low, high, at_least, at_most) for each object; nothing where that was not counted.
+
+    Estimates may become other, better ones. What the record has of sizes with 40 labels was made anew like this, by
+    code that still reproduced the estimates of the first record.
+    """
     parts = region.size_estimates if hasattr(region, "size_estimates") else region.sizes.tolist()
     return [_size(part) for part in parts]
 
@@ -194,6 +198,8 @@ def sizes_of(region):
 def _size(size):
     if isinstance(size, int):
         return (size,) * 5
+    if not size.exact:
+        return ()
     return tuple(int(part) for part in (size.value, size.low, size.high, size.at_least, size.at_most))
 
 

@@ -2,6 +2,7 @@
 
 import tracemalloc
 from itertools import islice
+from math import log2
 
 import numpy as np
 import pytest
@@ -10,7 +11,6 @@ from labelsure import calibrate_outputs
 from labelsure._core.energy import Energy
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine
 from labelsure.predictions import LabelsetPredictions, RegionSize
-from labelsure.predictions._region import _at_least_one
 
 
 def predictions_by_distance(n_labels, n_objects=2, *, n_folds=1, allow_empty=True, **options):
@@ -102,6 +102,9 @@ def test_sizes_are_whole_numbers_or_estimates():
     for size in estimated.size_estimates:
         assert size.at_least <= size.low <= 2**99 * 1.1
         assert size.high >= 2**99 * 0.9
+        assert log2(size.value / size.low) <= 1
+        assert log2(size.high / size.value) <= 1
+    for size in pred.region(0.5, bits=0.1).size_estimates:
         assert str(size) == "2^99.1 (+-0.1)"  # half of all labelsets and those with 50 flips
     forced = pred.region(0.5, force_nonempty=True)
     assert forced.size_estimates == estimated.size_estimates
@@ -213,7 +216,7 @@ def test_sizes_are_numbers_for_any_number_of_labels(n_labels):
 
 def test_estimates_of_regions_that_are_never_empty_are_at_least_one():
     nothing = RegionSize(0, 0, 9, coverage_level=0.99, at_least=0, at_most=0)
-    assert _at_least_one(nothing) == RegionSize(1, 1, 9, coverage_level=0.99, at_least=1, at_most=1)
+    assert nothing.raised(1) == RegionSize(1, 1, 9, coverage_level=0.99, at_least=1, at_most=1)
 
 
 def test_one_object_is_sized_without_the_others(monkeypatch):
@@ -232,3 +235,27 @@ def test_one_object_is_sized_without_the_others(monkeypatch):
     assert asked == [1]
     assert region.sizes.tolist() == [one.size for one in region]
     assert asked == [1, 6]
+
+
+def test_sizes_are_as_precise_as_asked_for():
+    """Exact sizes do not depend on it, regions of regions keep it, and it is printed where it is not one bit."""
+    pred, _ = predictions_by_distance(100, options=EngineOptions(count_budget=1000))
+    assert pred.region(0.5)[:1].bits == 1
+    assert pred.region(0.5, bits=0.1)[:1].bits == 0.1
+    assert "bits" not in repr(pred.region(0.5))
+    assert repr(pred.region(0.5, bits=0.1)[:1]) == "LabelsetRegion(significance=0.5, bits=0.1, 1 object)"
+    widths = []
+    for bits in (2, 1, 0.1):
+        (size,) = pred.region(0.4, bits=bits)[:1].size_estimates
+        assert max(log2(size.high / size.value), log2(size.value / size.low)) <= bits
+        widths.append(size.high - size.low)
+    assert widths[2] < widths[1]
+    exact = pred.region(1 - 1.5 / 101)
+    assert exact.sizes.tolist() == pred.region(1 - 1.5 / 101, bits=0.01).sizes.tolist() == [101, 101]
+
+
+@pytest.mark.parametrize("bits", [0, -1, "1", None, np.nan, True])
+def test_precisions_that_are_no_positive_number_are_refused(bits):
+    pred, _ = predictions_by_distance(10)
+    with pytest.raises(ValueError, match="bits must be a finite number above 0"):
+        pred.region(0.5, bits=bits)

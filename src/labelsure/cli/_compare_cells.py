@@ -90,7 +90,7 @@ def judge(
     figures: Figures = {}
     for level in levels:
         significance = significance_of(level)
-        region = sized.region(significance)
+        region = sized.region(significance, bits=0.1)
         found = {
             "errors": 100 * error_rate(predictions.region(significance).contains(Y)),
             "empty": 100 * float(np.mean(region.sizes == 0)),

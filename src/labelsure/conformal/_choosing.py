@@ -217,7 +217,7 @@ class Trial:
         everyone = fold.take(np.tile(np.arange(n_objects), len(self.levels)))
         engine = make_engine([everyone], empty="ordinary" if self.allow_empty else "excluded", constraints=self.rules)
         smallest = np.repeat([engine.at_level(level)[1][0] for level in self.levels], n_objects)
-        sizes = engine.region_sizes(smallest, rough=engine.n_labels > MANY_LABELS)
+        sizes = engine.region_sizes(smallest, bits=2.0 if engine.n_labels > MANY_LABELS else 1.0)
         return np.array([_bits(size) for size in sizes]).reshape(len(self.levels), n_objects).T
 
 

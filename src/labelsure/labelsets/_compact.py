@@ -106,10 +106,10 @@ class CompactEngine(LabelsetEngine):
             together.write(row, best.numerators[0], labelsets, missed)
         return together
 
-    def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
+    def region_sizes(self, smallest: int | IntArray, *, bits: float = 1.0) -> Sequence[RegionSize]:
         """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
         least = np.broadcast_to(smallest, self.n_objects).tolist()
-        return self._map(lambda i: self._engine_at(i, least[i])[0].region_sizes(least[i], rough=rough)[0])
+        return self._map(lambda i: self._engine_at(i, least[i])[0].region_sizes(least[i], bits=bits)[0])
 
     def region_members(self, i: int, smallest: int, limit: int | None) -> Members:
         """Return the most plausible labelsets of object ``i`` with a numerator of at least ``smallest``."""

@@ -75,9 +75,9 @@ class CategoryEngine(TableEngine):
             best.write(row, numerators[order], labelsets[order], max(missed, default=None))
         return best
 
-    def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
+    def region_sizes(self, smallest: int | IntArray, *, bits: float = 1.0) -> Sequence[RegionSize]:
         """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
-        sizes = [part.region_sizes(smallest, rough=rough) for part in self.parts]
+        sizes = [part.region_sizes(smallest, bits=bits) for part in self.parts]
         return [sum_sizes(of_object) for of_object in zip(*sizes, strict=True)]
 
     def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
@@ -164,12 +164,12 @@ class GroupedEngine(LabelsetEngine):
         names = ("labelsets", "numerators", "upper", "certain")
         return BestLabelsets(*(self._gather([getattr(one, name) for one in best], chosen) for name in names))
 
-    def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
+    def region_sizes(self, smallest: int | IntArray, *, bits: float = 1.0) -> Sequence[RegionSize]:
         """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
         least = np.broadcast_to(smallest, self.n_objects)
         sizes: dict[int, RegionSize] = {}
         for engine, own in zip(self.engines, self.places, strict=True):
-            sizes |= zip(own.tolist(), engine.region_sizes(least[own], rough=rough), strict=True)
+            sizes |= zip(own.tolist(), engine.region_sizes(least[own], bits=bits), strict=True)
         return [sizes[i] for i in range(self.n_objects)]
 
     def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:

@@ -89,15 +89,16 @@ class LabelsetEngine(ABC):
         """Return the ``n_best`` most plausible labelsets of some objects (None: of all)."""
 
     @abstractmethod
-    def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
+    def region_sizes(self, smallest: int | IntArray, *, bits: float = 1.0) -> Sequence[RegionSize]:
         """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ.
 
         Parameters
         ----------
         smallest : int or int64 array of shape (n_objects,)
             The smallest numerator of a member.
-        rough : bool
-            Whether large regions may be estimated soon and from few draws, in a few milliseconds each.
+        bits : float
+            How precise estimates of large regions are to be: each end of the interval is at most a factor 2^bits away.
+            Above 1, regions are hardly counted before they are estimated.
         """
 
     @abstractmethod
@@ -252,10 +253,10 @@ class StrangestEmpty(LabelsetEngine):
                 rows[row, place] = own
         return best
 
-    def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
+    def region_sizes(self, smallest: int | IntArray, *, bits: float = 1.0) -> Sequence[RegionSize]:
         """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
         members = np.broadcast_to(self.lowest >= smallest, self.n_objects).tolist()
-        sizes = self.engine.region_sizes(smallest, rough=rough)
+        sizes = self.engine.region_sizes(smallest, bits=bits)
         return [
             sum_sizes([size, RegionSize.counted(1)]) if member else size
             for size, member in zip(sizes, members, strict=True)

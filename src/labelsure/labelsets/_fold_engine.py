@@ -61,9 +61,9 @@ class TableEngine(LabelsetEngine):
         """Return the ``n_best`` most plausible labelsets of some objects (None: of all)."""
         return self.answers.top(n_best, objects)
 
-    def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
+    def region_sizes(self, smallest: int | IntArray, *, bits: float = 1.0) -> Sequence[RegionSize]:
         """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
-        return self.answers.region_sizes(np.broadcast_to(smallest, self.n_objects), rough=rough)
+        return self.answers.region_sizes(np.broadcast_to(smallest, self.n_objects), bits=bits)
 
     def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
         """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``, some at a time."""
@@ -163,11 +163,11 @@ class FoldEngine(TableEngine):
         """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
         return self._one_by_one.label_masses(empty)
 
-    def region_sizes(self, smallest: int | IntArray, *, rough: bool = False) -> Sequence[RegionSize]:
+    def region_sizes(self, smallest: int | IntArray, *, bits: float = 1.0) -> Sequence[RegionSize]:
         """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
         least = np.broadcast_to(smallest, self.n_objects)
-        if self._looks_at_all or rough or self.n_labels > self.options.max_table_labels:
-            return self.answers.region_sizes(least, rough=rough)
+        if self._looks_at_all or bits > 1 or self.n_labels > self.options.max_table_labels:
+            return self.answers.region_sizes(least, bits=bits)
         sizes = self._search.count_members(least)
         large = np.flatnonzero([size is None for size in sizes])
         listed = iter(self.table.count_members(least, large) if len(large) else [])

@@ -139,7 +139,7 @@ def efficiency_criteria(
         sums = sums_of_p_values(predictions)
     except ValueError:  # too many labels to list all labelsets
         sums = None
-    regions = [predictions.region(level) for level in levels]
+    regions = [predictions.region(level, bits=0.1) for level in levels]
     sizes = [sizes_of(region) for region in regions]
     false = [sizes_of(region, less=region.contains(labels)) for region in regions]
     return EfficiencyCriteria(

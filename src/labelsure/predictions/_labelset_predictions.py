@@ -11,6 +11,7 @@ from labelsure._core.validation import (
     check_choice,
     check_count,
     check_label_names,
+    check_number,
     check_same_length,
     check_significance,
     made_up_names,
@@ -162,7 +163,7 @@ class LabelsetPredictions:
         self._check_memory(engine.n_candidates * engine.n_labels * 8, max_memory, "The table of candidates")
         return engine.candidates()
 
-    def region(self, significance: float, *, force_nonempty: bool = False) -> LabelsetRegion:
+    def region(self, significance: float, *, force_nonempty: bool = False, bits: float = 1.0) -> LabelsetRegion:
         """Return the regions of labelsets that cannot be ruled out at a level, see :class:`LabelsetRegion`.
 
         Parameters
@@ -171,6 +172,9 @@ class LabelsetPredictions:
             Strictly between 0 and 1; 0.05 for 95 % confidence.
         force_nonempty : bool, default=False
             Whether the most plausible labelset belongs to the region in any case, as in the paper's tables.
+        bits : float, default=1.0
+            How precise sizes are that are too large to be counted, above about a million labelsets: they are estimated,
+            with a 99 % interval within a factor 2^bits of the estimate. 0.1 takes about ten times as long as 1.
 
         Warns
         -----
@@ -180,7 +184,8 @@ class LabelsetPredictions:
         level, least = check_significance(significance), self.guarantee.vacuous_below
         if least is not None and level < least:
             warnings.warn(self.guarantee.limit, stacklevel=2)
-        return LabelsetRegion(significance, force_nonempty, self._batch, *self._engine.at_level(level))
+        precision = check_number(bits, name="bits", above=0)
+        return LabelsetRegion(significance, force_nonempty, precision, self._batch, *self._engine.at_level(level))
 
     def top(self, k: int) -> RankedLabelsets:
         """Return the k most plausible labelsets of each object with their p-values, for any number of labels.

@@ -1,7 +1,7 @@
 """Regions: the labelsets that cannot be ruled out at a chosen significance."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import inf, log2
 from operator import index
@@ -81,6 +81,8 @@ class LabelsetRegion(Region):
         The level asked for.
     force_nonempty : bool
         Whether the most plausible labelset is a member even where it can be ruled out.
+    bits : float
+        How precise the sizes are that are too large to be counted.
 
     Examples
     --------
@@ -97,6 +99,7 @@ class LabelsetRegion(Region):
 
     significance: float
     force_nonempty: bool
+    bits: float
     _batch: Batch
     _engine: LabelsetEngine
     _smallest: IntArray
@@ -116,7 +119,7 @@ class LabelsetRegion(Region):
             return ObjectRegion(self, index(objects) % len(self))
         part = self._batch.take(objects)
         at_level = part.engine.at_level(check_significance(self.significance))
-        return LabelsetRegion(self.significance, self.force_nonempty, part, *at_level)
+        return LabelsetRegion(self.significance, self.force_nonempty, self.bits, part, *at_level)
 
     def __iter__(self) -> Iterator["ObjectRegion"]:
         return (ObjectRegion(self, i) for i in range(len(self)))
@@ -124,7 +127,8 @@ class LabelsetRegion(Region):
     def __repr__(self) -> str:
         forced = ", force_nonempty=True" if self.force_nonempty else ""
         objects = "1 object" if len(self) == 1 else f"{len(self)} objects"
-        return f"LabelsetRegion(significance={self.significance}{forced}, {objects})"
+        bits = "" if self.bits == 1 else f", bits={self.bits:g}"
+        return f"LabelsetRegion(significance={self.significance}{forced}{bits}, {objects})"
 
     @property
     def statement(self) -> str:
@@ -135,10 +139,11 @@ class LabelsetRegion(Region):
     def size_estimates(self) -> tuple[RegionSize, ...]:
         """The sizes with what is known about them: an interval, and bounds that are certain.
 
-        Where a size was counted all of them are that number.
+        Where a size was counted all of them are that number. Others are as precise as ``bits`` of
+        :meth:`LabelsetPredictions.region` asks for, or as far as a limited number of draws gets; printing tells.
         """
-        sizes = self._engine.region_sizes(self._smallest)
-        return tuple(_at_least_one(size) if self.force_nonempty else size for size in sizes)
+        sizes = self._engine.region_sizes(self._smallest, bits=self.bits)
+        return tuple(size.raised(1) if self.force_nonempty else size for size in sizes)
 
     def contains(self, Y: Any) -> BoolArray:
         """Tell for one labelset per object, or for one labelset for all of them, whether it is a member.
@@ -275,9 +280,3 @@ def describe_labels(possible: BoolArray, *, neither: str) -> np.ndarray[Any, Any
     words = np.array([[neither, "sure"], ["ruled out", "possible"]], dtype=object)
     described: np.ndarray[Any, Any] = words[possible[:, :, 0].astype(int), possible[:, :, 1].astype(int)]
     return described
-
-
-def _at_least_one(size: RegionSize) -> RegionSize:
-    """Return the size of a region that holds at least the most plausible labelset."""
-    names = ("value", "low", "high", "at_least", "at_most")
-    return replace(size, **{name: max(getattr(size, name), 1) for name in names})

@@ -9,7 +9,6 @@ from hypothesis.extra.numpy import arrays
 from labelsure._core.energy_parts import Penalty
 from labelsure._core.labelset_bits import pack, unpack
 from labelsure.labelsets import EngineOptions, FoldEngine, decode
-from labelsure.labelsets.search._best_first import best_of
 from labelsure.labelsets.search._estimate import RegionDraws, estimate_by_importance, estimate_size, log_probabilities
 from labelsure.labelsets.search._importance_kernels import weigh_flips
 from labelsure.labelsets.search._states import FAR, Buffer
@@ -25,15 +24,13 @@ def test_log_probabilities_are_those_of_independent_flips(flips, probabilities):
 
 def region_draws(engine, i, smallest, known=()):
     (one,) = engine._search.pose(np.array([i]))
-    best = best_of(one, 1).words[0]
-    problem = one.problems.with_pairs(0)
-    return RegionDraws(problem, one.lookup, smallest, set(known), best, np.random.default_rng(0))
+    return RegionDraws(one.pair_problem, one.lookup, smallest, set(known), one, np.random.default_rng(0))
 
 
 def estimate(engine, smallest, **options):
     """Return the estimate of the first object's region."""
     (one,) = engine._search.pose(np.arange(1))
-    return estimate_size(one, engine.arrays, engine.weighing, smallest, **options)
+    return estimate_size(one, engine.arrays, engine.weighing, smallest, **{"bits": 0.1} | options).size
 
 
 def listed_size(engine, smallest):
@@ -128,16 +125,16 @@ def test_regions_too_large_to_count_are_estimated():
         assert small.approximate
         assert 5 < small.at_least <= small.low < small.high < large.low < large.high <= large.at_most <= 2**45
         assert large.high < 2 * large.low
-    rough = engine.region_sizes(10, rough=True)
+    rough = engine.region_sizes(10, bits=2.0)
     for one, other in zip(sizes[0], rough, strict=True):
         assert one.low < other.high
         assert other.low < one.high
 
 
 @pytest.mark.validity
-@pytest.mark.parametrize("rough", [False, True])
+@pytest.mark.parametrize("bits", [0.1, 1.0])
 @pytest.mark.parametrize("strength", [0.4, 1.0])
-def test_approximate_intervals_miss_no_more_often_than_they_say(strength, rough):
+def test_approximate_intervals_miss_no_more_often_than_they_say(strength, bits):
     """200 regions: more than 8 misses at 1 % each have a probability below 0.001."""
     n_missed = n_approximate = 0
     for seed in range(200):
@@ -146,7 +143,7 @@ def test_approximate_intervals_miss_no_more_often_than_they_say(strength, rough)
         engine = form_engine(seed, n_labels=14, n_folds=1 + seed % 4, strength=strength, **parts)
         smallest = int((0.05, 0.1, 0.2, 0.4)[seed // 2 % 4] * int(engine.denominators[0])) + 1
         truth = listed_size(engine, smallest)
-        size = estimate(engine, smallest, at_least=0, rough=rough)
+        size = estimate(engine, smallest, at_least=0, bits=bits)
         assert truth <= size.at_most
         n_missed += not size.low <= truth <= size.high
         n_approximate += size.approximate

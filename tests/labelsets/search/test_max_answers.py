@@ -174,7 +174,7 @@ def test_the_empty_labelset_is_left_out_of_estimates():
 
 def test_rough_sizes_are_estimates_too():
     engine = disagreeing(0, 60)
-    (size,) = engine.region_sizes(int(engine.denominators[0] - 1) // 10, rough=True)
+    (size,) = engine.region_sizes(int(engine.denominators[0] - 1) // 10, bits=2.0)
     assert not size.exact
     assert size.at_least <= size.low <= size.value <= size.high <= size.at_most
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, log2
 from typing import TypeVar
@@ -34,8 +34,8 @@ class EngineOptions:
     probed_objects : int
         This many regions are counted to see whether counting is worth while.
     count_budget, rough_budget : int
-        Evaluations that counting one region may take before its size is estimated, about 0.1 s; and where a rough
-        answer is enough.
+        Evaluations that counting one region may take before an estimate is its size, about 0.1 s; and before it is
+        known whether there are so many members that this would be in vain.
     depth_first_call, ranked_call : int
         Evaluations of one call of a kernel, at most about 0.1 s, so that an interrupt is heard soon.
     best_budget, frontier_bytes : int
@@ -60,7 +60,7 @@ class EngineOptions:
         Answers about overrides are kept for further questions, as long as they take no more than this.
     exact_minima, estimate_minima, rough_minima : int
         For maxima: how many different minima are kept to count a region before its size is estimated, to estimate it,
-        and for either where a rough answer is enough.
+        and for either where more than one bit is precise enough.
 
     Examples
     --------
@@ -196,6 +196,11 @@ class RegionSize:
         """Return a size that is known."""
         return cls(size, size, size, coverage_level=1.0, at_least=size, at_most=size)
 
+    def raised(self, at_least: int) -> "RegionSize":
+        """Return the same where at least so many members are known."""
+        names = ("value", "low", "high", "at_least", "at_most")
+        return replace(self, **{name: max(getattr(self, name), at_least) for name in names})
+
     @property
     def exact(self) -> bool:
         """Whether the size is known."""
@@ -265,7 +270,7 @@ class Answers(ABC):
         """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``, some at a time."""
 
     @abstractmethod
-    def region_sizes(self, smallest: IntArray, *, rough: bool = False) -> list[RegionSize]:
+    def region_sizes(self, smallest: IntArray, *, bits: float = 1.0) -> list[RegionSize]:
         """Return the sizes of all regions, estimated where counting takes long."""
 
     def top(self, n_best: int, objects: IntArray | None = None) -> BestLabelsets:

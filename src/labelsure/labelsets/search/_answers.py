@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -101,27 +102,35 @@ class SearchAnswers(Answers):
         blocks = self.map_blocks(lambda objects: self.count(objects, smallest, budget), "region sizes")
         return [size if finished else None for block in blocks for size, finished in block]
 
-    def region_sizes(self, smallest: IntArray, *, rough: bool = False) -> list[RegionSize]:
+    def region_sizes(self, smallest: IntArray, *, bits: float = 1.0) -> list[RegionSize]:
         """Return the sizes of all regions, estimated where counting takes more than the budget."""
-        budget = self.options.rough_budget if rough else self.options.count_budget
         n_candidates = 2**self.arrays.n_labels - (not self.allow_empty)
         if self.constraints is not None:
             n_candidates = self.constraints.n_candidates(allow_empty=self.allow_empty)
 
         def answer(objects: IntArray) -> list[RegionSize]:
             sizes = dict.fromkeys(objects.tolist(), RegionSize.counted(n_candidates))
-            open_ones = objects[smallest[objects] > self.weighing.lowest[objects]]  # others hold everything
-            counted = self.count(open_ones, smallest, budget)
-            for i, (size, finished) in zip(open_ones.tolist(), counted, strict=True):
-                if finished:
-                    sizes[i] = RegionSize.counted(size)
-                else:
-                    (one,) = self.pose(np.array([i]))
-                    least = int(smallest[i])
-                    sizes[i] = estimate_size(one, self.arrays, self.weighing, least, at_least=size, rough=rough)
+            for one in self.pose(objects[smallest[objects] > self.weighing.lowest[objects]]):  # others hold everything
+                sizes[one.i] = self._size(one, int(smallest[one.i]), bits)
             return list(sizes.values())
 
         return [size for block in self.map_blocks(answer, "region sizes") for size in block]
+
+    def _size(self, one: ObjectSearch, smallest: int, bits: float) -> RegionSize:
+        """Return the size of one region: the rough budget tells small from large, and the large are estimated."""
+        options = self.options
+        found, finished = self._count(one, smallest, min(options.rough_budget, options.count_budget))
+        if finished:
+            return RegionSize.counted(found)
+        estimate = partial(estimate_size, one, self.arrays, self.weighing, smallest)
+        size, sure = estimate(at_least=found, bits=max(bits, 1.0))
+        # every member takes an evaluation at least: where there are more it would be in vain
+        if bits <= 1 and max(sure, size.at_least) <= options.count_budget:
+            found, finished = self._count(one, smallest, options.count_budget)
+            if finished:
+                return RegionSize.counted(found)
+            size = size.raised(found)
+        return size if bits >= 1 else estimate(at_least=size.at_least, bits=bits).size
 
     def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
         """Yield labelsets with a numerator of at least ``smallest``, overrides first, then depth first."""
@@ -136,18 +145,18 @@ class SearchAnswers(Answers):
 
     def count(self, objects: IntArray, smallest: IntArray, budget: int) -> list[tuple[int, bool]]:
         """Return the members of each region that at most ``budget`` evaluations find, and whether these are all."""
-        answers = []
-        for one in self.pose(objects):
-            least = int(smallest[one.i])
-            nothing = Buffer(one.problems.mode[:0], np.empty(0, dtype=np.int64))
-            steps = list(self._depth_first(one, least, nothing, budget=budget))
-            size, finished = sum(n_new for n_new, _ in steps), steps[-1][1]
-            if self.arrays.has_overrides:
-                general = int((one.overrides.general >= least).sum())
-                # an unfinished search may have met any of them, or none
-                size = max(size - general, 0) + int((one.overrides.numerators >= least).sum())
-            answers.append((size, finished))
-        return answers
+        return [self._count(one, int(smallest[one.i]), budget) for one in self.pose(objects)]
+
+    def _count(self, one: ObjectSearch, smallest: int, budget: int) -> tuple[int, bool]:
+        """Return the same for one region."""
+        nothing = Buffer(one.problems.mode[:0], np.empty(0, dtype=np.int64))
+        steps = list(self._depth_first(one, smallest, nothing, budget=budget))
+        size, finished = sum(n_new for n_new, _ in steps), steps[-1][1]
+        if self.arrays.has_overrides:
+            general = int((one.overrides.general >= smallest).sum())
+            # an unfinished search may have met any of them, or none
+            size = max(size - general, 0) + int((one.overrides.numerators >= smallest).sum())
+        return size, finished
 
     def pose(self, objects: IntArray) -> Iterator[ObjectSearch]:
         """Yield the problems of some objects, one after the other."""

@@ -1,8 +1,7 @@
-"""How large is a region of 2^41 labelsets? An estimate with a confidence interval, and certified bounds.
+"""How large is a region of 2^41 labelsets? An estimate as precise as asked for, with an interval and certified bounds.
 
 Drawing from simpler regions that together hold the region, and checking each labelset exactly, gives an unbiased
-estimate (Karp, Luby, Madras 1989) whose error is bounded by the empirical Bernstein inequality (Audibert, Munos,
-Szepesvari 2009).
+estimate (Karp, Luby, Madras 1989) with a proven interval.
 
 Where scores are far from additive, as with dense pairwise costs, almost nothing drawn from the union is a member. Then
 the interval comes from importance sampling instead, and is approximate.
@@ -11,25 +10,30 @@ the interval comes from importance sampling instead, and is approximate.
 from dataclasses import dataclass
 from functools import cached_property
 from math import log, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.labelset_bits import Words, pack
+from labelsure._core.labelset_bits import pack
 from labelsure._core.types import BoolArray, FloatArray
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup
 from labelsure.labelsets.arrays._results import RegionSize
 from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.labelsets.search._best_first import best_of
+from labelsure.labelsets.search._betting import mean_interval
 from labelsure.labelsets.search._importance_kernels import weigh_flips
-from labelsure.labelsets.search._knapsack import cover_region
+from labelsure.labelsets.search._knapsack import Union, cover_region
 from labelsure.labelsets.search._problems import ObjectSearch
 from labelsure.labelsets.search._states import FAR, Buffer, PairProblem
 
-N_DRAWS = 20_000
+N_DRAWS = (500, 2_000, 20_000)
+"""More are drawn until the interval is as narrow as was asked for."""
+
 CONFIDENCE = 0.99
-GRID_CELLS = 2**14
-ROUGH_DRAWS, ROUGH_CELLS = 400, 2**10  # for a rough answer
-WIDE = 0.5  # a proven interval this much wider than its middle to each side gives way to an approximate one
+GRID_CELLS, ROUGH_CELLS = 2**14, 2**10  # the latter for one bit
+WIDE = 3.0  # a proven interval this much wider than asked for, or than one bit, gives way to an approximate one
+DOUBT = 2.0**-30
+"""How likely a size is below what is called sure: an estimate without bias is 2^30 times too large as rarely."""
 
 PILOT_DRAWS, PILOT_ROUNDS = 1000, 2
 TRIAL_DRAWS = 200
@@ -62,8 +66,8 @@ class RegionDraws:
         The smallest numerator of a member.
     known : set of bytes
         The words of labelsets that do not count.
-    best_words : uint64 array of shape (W,)
-        The words of a labelset of the region, as likely as any.
+    one : ObjectSearch
+        The object.
     rng : Generator
         Where draws come from.
     """
@@ -72,14 +76,16 @@ class RegionDraws:
     lookup: Lookup
     smallest: int
     known: set[bytes]
-    best_words: Words
+    one: ObjectSearch
     rng: np.random.Generator
 
     @cached_property
     def best(self) -> BoolArray:
-        """The flips that lead to the best labelset."""
-        labels = self.problem.labels
-        differs = (self.best_words ^ self.problem.mode)[labels >> 6] >> (labels & 63).astype(np.uint64)
+        """The flips that lead to a labelset of the region, as likely as any."""
+        labels, one = self.problem.labels, self.one
+        found = best_of(one, 1, budget=one.options.start_budget).words
+        words = found[0] if len(found) else self.problem.mode
+        differs = (words ^ self.problem.mode)[labels >> 6] >> (labels & 63).astype(np.uint64)
         best: BoolArray = (differs & np.uint64(1)).astype(bool)
         return best
 
@@ -93,18 +99,22 @@ class RegionDraws:
             costs = costs + problem.costs.sign[labels] * met.sum(axis=1)
         return np.abs(costs)
 
+    def members(self, flips: BoolArray, *, fit: bool = False) -> BoolArray:
+        """Tell which rows of flips lead to members that count; to fit probabilities, those that do not count too."""
+        found = Buffer.of(len(flips), len(self.problem.mode))
+        weigh_flips(flips, self.problem, self.lookup, -FAR, found)
+        members: BoolArray = found.numerators >= self.smallest
+        if self.known and not fit:
+            members[members] = [row.tobytes() not in self.known for row in found.words[members]]
+        return members
+
     def draw(self, probabilities: FloatArray, n_draws: int, *, fit: bool = False) -> BoolArray:
-        """Draw flips and keep those that lead to members; to fit probabilities, also to those that do not count."""
-        problem, most = self.problem, max(DRAWN_NUMBERS // max(len(probabilities), 1), 1)
+        """Draw flips and keep those that lead to members."""
+        most = max(DRAWN_NUMBERS // max(len(probabilities), 1), 1)
         kept = [np.empty((0, len(probabilities)), dtype=bool)]
         for start in range(0, n_draws, most):
             flips = self.rng.random((min(most, n_draws - start), len(probabilities))) < probabilities
-            found = Buffer.of(len(flips), len(problem.mode))
-            weigh_flips(flips, problem, self.lookup, -FAR, found)
-            members: BoolArray = found.numerators >= self.smallest
-            if self.known and not fit:
-                members &= np.array([row.tobytes() not in self.known for row in found.words], dtype=bool)
-            kept.append(flips[members])
+            kept.append(flips[self.members(flips, fit=fit)])
         return np.concatenate(kept)
 
 
@@ -184,65 +194,82 @@ def _inside(probabilities: BoolArray | FloatArray) -> FloatArray:
     return inside
 
 
+class Estimate(NamedTuple):
+    """The size of a region, and what it is sure to be at least, but for a probability of about DOUBT."""
+
+    size: RegionSize
+    sure: int
+
+
 def estimate_size(
-    one: ObjectSearch, arrays: FoldArrays, weighing: Weighing, smallest: int, *, at_least: int, rough: bool = False
-) -> RegionSize:
+    one: ObjectSearch, arrays: FoldArrays, weighing: Weighing, smallest: int, *, at_least: int, bits: float = 1.0
+) -> Estimate:
     """Estimate how many labelsets of one object have a numerator of at least ``smallest``.
 
     Parameters
     ----------
     one : ObjectSearch
-        The object, posed alone.
+        The object.
     arrays, weighing : FoldArrays, Weighing
         What the region follows from.
     smallest : int
         More than the numerator of a labelset that is stranger than all calibration examples.
     at_least : int
         The members found so far, a certified lower bound.
-    rough : bool
-        Whether few draws from coarse grids are enough: milliseconds instead of a tenth of a second.
+    bits : float
+        How far the ends of the interval may be from the estimate, as logarithms to base 2. More is drawn until they are
+        not farther, but no more than the last of ``N_DRAWS``.
     """
-    n_draws, n_cells = (ROUGH_DRAWS, ROUGH_CELLS) if rough else (N_DRAWS, GRID_CELLS)
     rng = np.random.default_rng(0)
-    problem, overrides = one.pair_problem, one.overrides
-    union = cover_region(arrays, weighing, one.problems, one.i, smallest, n_cells)
+    overrides = one.overrides
+    union = cover_region(arrays, weighing, one, smallest, ROUGH_CELLS if bits >= 1 else GRID_CELLS)
+    listed = pack(overrides.labelsets[overrides.general >= smallest])  # what draws may meet
     own = int((overrides.numerators >= smallest).sum())
     at_most = min(union.size + own, 2**arrays.n_labels - (not one.lookup.allow_empty))
-    parts, wide = [0, 0, union.size], True
-    if problem.costs.charged.all():
-        listed = {labelset.tobytes() for labelset in overrides.labelsets}
-        weights = []
-        for drawn in union.draw(n_draws, rng):
-            objects = np.full(len(drawn), one.i)
-            members = weighing.of_scores(arrays.calibrations, arrays.scores(drawn, objects), objects) >= smallest
-            members &= (drawn.any(axis=1) | one.lookup.allow_empty) & one.lookup.rules.allow(drawn)
-            if listed:
-                members &= np.array([labelset.tobytes() not in listed for labelset in drawn])
-            weights.append(members / np.sum([knapsack.holds(drawn) for knapsack in union.knapsacks], axis=0))
-        mean, half_width = _mean_and_error(np.concatenate(weights))
-        shares = (mean - half_width, mean, mean + half_width)
-        parts = [union.size * int(max(share, 0.0) * 2**60) >> 60 for share in shares]  # sizes may be beyond floats
-        wide = half_width > WIDE * mean
-    approximate = None
-    if wide:
-        known = {row.tobytes() for row in pack(overrides.labelsets)}
-        good = best_of(one, 1, budget=one.options.start_budget if one.has_pairs else None).words
-        draws = RegionDraws(problem, one.lookup, smallest, known, good[0] if len(good) else problem.mode, rng)
+    at_least = max(at_least, union.inside - len(listed) + own)
+    draws = RegionDraws(one.pair_problem, one.lookup, smallest, {row.tobytes() for row in listed}, one, rng)
+    shares = (0.0, 0.0, 0.0, 1.0)
+    if one.pair_problem.costs.charged.all():
+        shares = estimate_share(union, draws, 1 - 2.0**-bits, min(one.options.count_budget / union.size, 1.0))
+    wide = shares[1] < 2.0 ** -min(WIDE * bits, 1.0) * shares[2] or not shares[2]
+    approximate = _approximate(draws, bits) if wide else None
+    parts = approximate or [union.size * int(share * 2**60) >> 60 for share in shares]  # sizes may be beyond floats
+    sure, low, value, high = (min(max(part + own, at_least), at_most) for part in parts)
+    certified = {"at_least": at_least, "at_most": at_most, "approximate": approximate is not None}
+    return Estimate(RegionSize(value, low, high, coverage_level=CONFIDENCE, **certified), sure)
+
+
+def estimate_share(
+    union: Union, draws: RegionDraws, precision: float, countable: float
+) -> tuple[float, float, float, float]:
+    """Return what share of a union is members: what it is surely, the interval's low end, the estimate, the high end.
+
+    More is drawn until the ends are as near, relative to the estimate, as ``precision``, and it is sure that the share
+    is above ``countable`` if it seems to be; or until members seem too rare.
+    """
+    weights = np.empty(0)
+    for n_draws in N_DRAWS:
+        flips = union.draw(n_draws - len(weights), draws.rng)
+        weights = np.append(weights, draws.members(flips) / union.holders(flips))
+        mean, (low, high) = float(weights.mean()), mean_interval(weights, 1 - CONFIDENCE)
+        near = low >= (1 - precision) * mean and high * (1 - precision) <= mean
+        sure = mean_interval(weights, DOUBT)[0]
+        if (near and mean and not sure <= countable < low) or (not mean and n_draws > N_DRAWS[0]):
+            break
+    return sure, low, mean, high
+
+
+def _approximate(draws: RegionDraws, bits: float) -> list[int] | None:
+    """Return the same as whole numbers, by importance sampling; None where too few members were drawn."""
+    for n_draws in N_DRAWS[1:]:
         approximate = estimate_by_importance(draws, n_draws)
-    if approximate is not None:
+        if approximate is None:
+            continue
         log2_size, relative_error = approximate
         error = DEVIATIONS * relative_error / log(2)
-        parts = [_power_of_two(log2_size + part) for part in (-error, 0.0, error)]
-    low, value, high = (min(max(part + own, at_least), at_most) for part in parts)
-    certified = {"at_least": at_least, "at_most": at_most}
-    return RegionSize(value, low, high, coverage_level=CONFIDENCE, approximate=approximate is not None, **certified)
-
-
-def _mean_and_error(weights: FloatArray) -> tuple[float, float]:
-    """Return the mean of draws between 0 and 1, and how far from its expectation it is at most, with confidence."""
-    spread = log(3 / (1 - CONFIDENCE))
-    half_width = sqrt(2 * float(weights.var(ddof=1)) * spread / len(weights)) + 3 * spread / len(weights)
-    return float(weights.mean()), half_width
+        if error <= bits or n_draws == N_DRAWS[-1]:
+            return [_power_of_two(log2_size + part) for part in (log(DOUBT) / log(2), -error, 0.0, error)]
+    return None
 
 
 def _power_of_two(exponent: float) -> int:

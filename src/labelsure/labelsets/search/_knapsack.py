@@ -5,78 +5,56 @@ lies in one of K simpler regions ``{labelsets: additive score in fold k <= a thr
 counts on a grid, rounded so that none is too small, and labelsets can be drawn from them at random.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.labelset_bits import unpack
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
+from labelsure._core.types import BoolArray, FloatArray, IntArray
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure.labelsets.arrays._rules import NO_RULES
 from labelsure.labelsets.arrays._weighing import Weighing
-from labelsure.labelsets.search._states import Problems, own_row
+from labelsure.labelsets.search._depth_first_kernels import weigh_rows
+from labelsure.labelsets.search._knapsack_kernels import MUCH, count_fitting, count_holders, draw_fitting
+from labelsure.labelsets.search._problems import ObjectSearch
+from labelsure.labelsets.search._states import own_row
 
-GRID_NUMBERS = 2**23
-DRAWN_NUMBERS = 2**22  # labels of the labelsets looked at together; each takes a few dozen bytes meanwhile
+GRID_NUMBERS = 2**19
+DRAWN_NUMBERS = 2**22  # labels of the labelsets looked at together; each takes a dozen bytes meanwhile
 ROUNDING = 1 + 1e-9  # far more than what q float additions can lose
 
 
-@dataclass(frozen=True, eq=False)
-class Knapsack:
-    """All sets of flips from a fold's own mode whose cost, in cells of a grid rounded down, fits a budget.
+class Knapsack(NamedTuple):
+    """All sets of flips whose cost, in cells of a grid rounded down, fits a budget, if some are taken for free.
 
     Attributes
     ----------
-    mode : bool array of shape (q,)
-        The labelset with the lowest linear score.
-    labels : int64 array of shape (p,)
-        The labels that can be flipped at all.
+    start : bool array of shape (p,)
+        The flips that cost nothing; to leave one of them costs as much as another to make it.
     cells : int64 array of shape (p,)
-        The cost of flipping each of them, at most the budget.
+        The cost of each position; more than the budget where it cannot be changed.
     budget : int
         The cells that may be spent.
     """
 
-    mode: BoolArray
-    labels: IntArray
+    start: BoolArray
     cells: IntArray
     budget: int
 
-    def tables(self) -> tuple[FloatArray, float]:
-        """Return, for each number of labels, how many sets of flips of those fit each budget, and a power of two.
+    def size(self) -> tuple[float, int]:
+        """Return how many sets there are, as a float and how often MUCH is to be multiplied with it."""
+        row, n_divided = count_fitting(self.cells, self.budget, np.empty((2, self.budget + 1)))
+        return float(row[-1]), int(n_divided)
 
-        Rows are scaled to stay within floats; the last row times 2 to that power is right.
-        """
-        rows = np.empty((len(self.cells) + 1, self.budget + 1))
-        rows[0] = 1
-        exponent = 0.0
-        for j, cost in enumerate(self.cells):
-            rows[j + 1] = rows[j]
-            rows[j + 1, cost:] += rows[j, : self.budget + 1 - cost]
-            if rows[j + 1, -1] > 2.0**900:
-                rows[j + 1] *= 2.0**-900
-                exponent += 900
-        return rows, exponent
-
-    def draw(self, rows: FloatArray, n_draws: int, rng: np.random.Generator) -> LabelMatrix:
-        """Draw labelsets uniformly from those that fit."""
-        left = np.full(n_draws, self.budget)
-        drawn = np.tile(self.mode, (n_draws, 1))
-        for t in range(len(self.cells) - 1, -1, -1):
-            after = left - self.cells[t]
-            with_flip = np.where(after >= 0, rows[t, np.maximum(after, 0)], 0.0)
-            flipped = rng.random(n_draws) * (with_flip + rows[t, left]) < with_flip
-            drawn[:, self.labels[t]] ^= flipped
-            left = np.where(flipped, after, left)
-        return drawn.astype(np.int8)
-
-    def holds(self, Y: LabelMatrix) -> BoolArray:
-        """Tell for each labelset whether it is one of those that fit."""
-        flips = Y.astype(bool) ^ self.mode
-        spent = flips[:, self.labels] @ self.cells
-        fits: BoolArray = (spent <= self.budget) & (flips.sum(axis=1) == flips[:, self.labels].sum(axis=1))
-        return fits
+    def draw(self, n_draws: int, rng: np.random.Generator) -> BoolArray:
+        """Draw sets of flips uniformly."""
+        rows = np.empty((1 + np.count_nonzero(self.cells <= self.budget), self.budget + 1))
+        count_fitting(self.cells, self.budget, rows)
+        flips = np.empty((n_draws, len(self.cells)), dtype=bool)
+        most = max(DRAWN_NUMBERS // max(len(self.cells), 1), 1)
+        for start in range(0, n_draws, most):
+            some = flips[start : start + most]
+            draw_fitting(self.cells, self.start, rows, rng.random(some.shape), some)
+        return flips
 
 
 class Union(NamedTuple):
@@ -89,43 +67,46 @@ class Union(NamedTuple):
         The share of each in the sum of their sizes.
     size : int
         That sum, rounded up.
+    inside : int
+        The number of members of the region that are certain to be in all of them, rounded down; 0 if unknown.
     """
 
     knapsacks: list[Knapsack]
     shares: FloatArray
     size: int
+    inside: int
 
-    def draw(self, n_draws: int, rng: np.random.Generator) -> Iterator[LabelMatrix]:
-        """Draw labelsets from knapsacks according to their sizes, a limited number at a time."""
-        most = max(DRAWN_NUMBERS // len(self.knapsacks[0].mode), 1)
+    def draw(self, n_draws: int, rng: np.random.Generator) -> BoolArray:
+        """Draw sets of flips from knapsacks according to their sizes."""
         counts = rng.multinomial(n_draws, self.shares)
-        for knapsack, n_own in zip(self.knapsacks, counts.tolist(), strict=True):
-            if n_own:
-                rows, _ = knapsack.tables()
-                for start in range(0, n_own, most):
-                    yield knapsack.draw(rows, min(most, n_own - start), rng)
+        pairs = zip(self.knapsacks, counts.tolist(), strict=True)
+        return np.concatenate([knapsack.draw(n_own, rng) for knapsack, n_own in pairs if n_own])
+
+    def holders(self, flips: BoolArray) -> IntArray:
+        """Return in how many of the knapsacks each set of flips lies."""
+        start, cells, budgets = map(np.array, zip(*self.knapsacks, strict=True))
+        holders = np.empty(len(flips), dtype=np.int64)
+        count_holders(flips, start, cells, budgets, holders)
+        return holders
 
 
-def cover_region(
-    arrays: FoldArrays, weighing: Weighing, problems: Problems, i: int, smallest: int, n_cells: int
-) -> Union:
+def cover_region(arrays: FoldArrays, weighing: Weighing, one: ObjectSearch, smallest: int, n_cells: int) -> Union:
     """Return knapsacks that together hold all labelsets of a region, in the energies' general form.
 
     Parameters
     ----------
     arrays, weighing : FoldArrays, Weighing
         What the region follows from.
-    problems : Problems
-        Of object ``i`` alone.
-    i, smallest : int
-        The object, and the smallest numerator of a member: more than that of a labelset stranger than all calibration
-        examples.
+    one : ObjectSearch
+        Its object.
+    smallest : int
+        The smallest numerator of a member: more than that of a labelset stranger than all calibration examples.
     n_cells : int
         How fine the grid is.
     """
-    weights, needed = needed_weights(weighing, [len(one) for one in arrays.calibrations], i, smallest)
+    weights, needed = needed_weights(weighing, [len(fold) for fold in arrays.calibrations], one.i, smallest)
     largest = sum(int(of_fold[-1]) for of_fold in weights)
-    knapsacks = []
+    thresholds = {}
     for k, of_fold in enumerate(weights):
         if of_fold[-1] > 0:
             # If in all folds the weight was below needed times the fold's share of the largest sum, so would be the sum
@@ -134,11 +115,34 @@ def cover_region(
             threshold = int(calibration[-min(int(np.searchsorted(of_fold, share)), len(calibration))])
             if link is not None:  # the largest additive score that is not above it once linked: roots are below 2^31
                 threshold = ((min(max(threshold, -1), 2**31) + 1) ** 2 - 1) >> link.shift
-            knapsacks.append(_knapsack(problems, k, threshold, n_cells))
-    sizes = [(float(rows[-1, -1]), exponent) for rows, exponent in (knapsack.tables() for knapsack in knapsacks)]
-    top_exponent = max(exponent for _, exponent in sizes)
-    shares = np.array([size * 2.0 ** (exponent - top_exponent) for size, exponent in sizes])
-    return Union(knapsacks, shares / shares.sum(), int(shares.sum() * ROUNDING) << int(top_exponent))
+            thresholds[k] = threshold
+    knapsacks = [_knapsack(one, k, threshold, n_cells) for k, threshold in thresholds.items()]
+    sizes = [knapsack.size() for knapsack in knapsacks]
+    most = max(n_times for _, n_times in sizes)
+    shares = np.array([size * MUCH ** (n_times - most) for size, n_times in sizes])
+    union = int(shares.sum() * ROUNDING) * int(MUCH) ** most
+    return Union(knapsacks, shares / shares.sum(), union, count_inside(one, thresholds, smallest, n_cells))
+
+
+def count_inside(one: ObjectSearch, thresholds: dict[int, int], smallest: int, n_cells: int) -> int:
+    """Return how many labelsets are certain to have additive scores of at most the thresholds in all folds.
+
+    These are members, if a labelset with these scores is one. A set of flips fits where the sum of what they take of
+    the room at most, in any fold, is not above one.
+    """
+    flips, n_folds = one.flips, one.problems.cost.shape[2]
+    room = np.array([thresholds.get(k, -1) for k in range(n_folds)]) - flips.base
+    room -= one.lookup.weighing.above > 0  # equal scores count for less there
+    numerator = np.empty(1, dtype=np.int64)
+    weigh_rows((flips.base + room)[None], one.lookup.weighing, one.lookup.tables, numerator)
+    restricted = one.lookup.penalties.present or one.lookup.rules is not NO_RULES
+    if one.has_pairs or restricted or (room <= 0).any() or numerator[0] < smallest:
+        return 0
+    taken = np.maximum((flips.cost / room).max(axis=1), 0) * n_cells * (1 + 1e-12)
+    cells = np.ceil(np.minimum(taken, n_cells + 1)).astype(np.int64)
+    size, n_times = Knapsack(cells > n_cells, cells, n_cells).size()
+    inside: int = int(size / ROUNDING) * int(MUCH) ** n_times
+    return max(inside - (not one.lookup.allow_empty), 0)
 
 
 def needed_weights(weighing: Weighing, sizes: list[int], i: int, smallest: int) -> tuple[list[IntArray], int]:
@@ -167,26 +171,24 @@ def needed_weights(weighing: Weighing, sizes: list[int], i: int, smallest: int) 
     return weights[: chosen + 1], useful[chosen]
 
 
-def _knapsack(problems: Problems, k: int, threshold: int, n_cells: int) -> Knapsack:
+def _knapsack(one: ObjectSearch, k: int, threshold: int, n_cells: int) -> Knapsack:
     """Return a knapsack that holds every labelset whose additive score in fold ``k`` is at most ``threshold``.
 
-    It follows from a linear function of the first problem's labelsets that is nowhere above that score. With pairs, a
-    negative one f_i f_j is at least (f_i + f_j) / 2 times as negative, and what relax_pairs adds to the diagonal is the
-    most that all pairs together can be short of; whichever is tighter at its lowest.
+    It follows from a linear function of the flips that is nowhere above that score. With pairs, a negative one f_i f_j
+    is at least (f_i + f_j) / 2 times as negative, and what relax_pairs adds to the diagonal is the most that all pairs
+    together can be short of; whichever is tighter at its lowest.
     """
-    label, cost = problems.label[0], problems.cost[0, :, k]
-    diagonals = own_row(problems.diagonals, 0)
-    changes = cost + (problems.least[0, :, k] - cost) / 2
+    problems, row = one.problems, one.row
+    label, cost = problems.label[row], problems.cost[row, :, k]
+    diagonals = own_row(problems.diagonals, row)
+    changes = cost + (problems.least[row, :, k] - cost) / 2
     if diagonals.shape[1]:
         changes = max(changes, cost - diagonals[k, label], key=lambda one: np.minimum(one, 0).sum())
-    mode = unpack(problems.mode[:1], len(label))[0].astype(bool)
-    mode[label] ^= changes < 0
-    costs = np.empty(len(label))
-    costs[label] = np.abs(changes)
-    room = threshold - (float(problems.base[0, k]) + np.minimum(changes, 0).sum())
-    labels = np.flatnonzero(costs <= max(room, 0))
+    start, costs = changes < 0, np.abs(changes)
+    room = threshold - (float(problems.base[row, k]) + np.minimum(changes, 0).sum())
+    fits = costs <= max(room, 0)
     if room <= 0:
-        return Knapsack(mode, labels, np.zeros(len(labels), dtype=np.int64), 0)
-    budget = min(n_cells, max(GRID_NUMBERS // max(len(labels), 1), 64))
-    cells = np.floor(costs[labels] / room * budget * (1 - 1e-12)).astype(np.int64)
-    return Knapsack(mode, labels, cells, budget)
+        return Knapsack(start, (~fits).astype(np.int64), 0)
+    budget = min(n_cells, max(GRID_NUMBERS // max(int(np.count_nonzero(fits)), 1), 64))
+    cells = np.where(fits, np.minimum(costs / room, 1) * budget * (1 - 1e-12), budget + 1)
+    return Knapsack(start, cells.astype(np.int64), budget)

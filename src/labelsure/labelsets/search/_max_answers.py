@@ -1,8 +1,9 @@
 """Answers about scores that are the largest of labels' costs and nothing else, for any number of labels."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -30,6 +31,22 @@ Note = TypeVar("Note", Words, IntArray)
 
 
 @dataclass(eq=False)
+class Spending:
+    """What a walk may spend, and what it leaves open once that is spent.
+
+    Attributes
+    ----------
+    left : int
+        Rows of minima that may still be looked at.
+    open : list of (minima, notes)
+        Bounds of what was not looked at any more.
+    """
+
+    left: int
+    open: list[tuple[IntArray, Any]] = field(default_factory=list)
+
+
+@dataclass(eq=False)
 class MaxAnswers(Answers):
     """Answers without listing.
 
@@ -54,15 +71,18 @@ class MaxAnswers(Answers):
         best = BestLabelsets.nothing(len(objects), n_best, self.n_labels)
         for row, i in enumerate(objects.tolist()):
             problem = MaxProblem.of(self.arrays, self.weighing, i, with_totals=True)
-            words, numerators = best_members(problem, n_best + (not self.allow_empty), self.options.chunk)
+            spending = Spending(self.options.ranked_budget)
+            words, numerators = best_members(problem, n_best + (not self.allow_empty), self.options.chunk, spending)
             candidates = np.flatnonzero(words.any(axis=1) | self.allow_empty)[:n_best]
-            best.write(row, numerators[candidates], unpack(words[candidates], self.n_labels))
+            missed = max((int(problem.numerators(states).max()) for states, _ in spending.open), default=None)
+            best.write(row, numerators[candidates], unpack(words[candidates], self.n_labels), missed)
         return best
 
     def label_maxima(self, objects: IntArray) -> IntArray:
         """Return the highest numerators of each object with each label off and on, (n, q, 2)."""
         problems = (MaxProblem.of(self.arrays, self.weighing, i) for i in objects.tolist())
-        found = [label_numerators(one, allow_empty=self.allow_empty, chunk=self.options.chunk) for one in problems]
+        chunk, budget = self.options.chunk, self.options.label_budget
+        found = [label_numerators(one, allow_empty=self.allow_empty, chunk=chunk, budget=budget) for one in problems]
         return np.stack(found)
 
     def count_members(self, smallest: IntArray) -> list[int | None]:
@@ -70,10 +90,10 @@ class MaxAnswers(Answers):
         sizes = self._sizes(smallest, self.options.exact_minima, None)
         return [None if size is None else size.value for size in sizes]
 
-    def region_sizes(self, smallest: IntArray, *, rough: bool = False) -> list[RegionSize]:
+    def region_sizes(self, smallest: IntArray, *, bits: float = 1.0) -> list[RegionSize]:
         """Return the sizes of all regions, estimated where there are too many different scores to count with."""
         options = self.options
-        exact, estimated = (options.rough_minima,) * 2 if rough else (options.exact_minima, options.estimate_minima)
+        exact, estimated = (options.rough_minima,) * 2 if bits > 1 else (options.exact_minima, options.estimate_minima)
         return [size for size in self._sizes(smallest, exact, estimated) if size is not None]
 
     def _sizes(self, smallest: IntArray, exact: int, estimated: int | None) -> list[RegionSize | None]:
@@ -128,11 +148,12 @@ def max_rows(arrays: FoldArrays, weighing: Weighing, objects: IntArray) -> Count
     return np.stack(rows)
 
 
-def best_members(problem: MaxProblem, n_best: int, chunk: int) -> tuple[Words, IntArray]:
+def best_members(problem: MaxProblem, n_best: int, chunk: int, spending: Spending) -> tuple[Words, IntArray]:
     """Return the best labelsets, and their numerators.
 
-    Highest numerators come first, then lowest totals, then lowest codes. The problem must have totals.
-    About ``chunk`` rows are worked on at a time.
+    Highest numerators come first, then lowest totals, then lowest codes. The problem must have totals. About ``chunk``
+    rows are worked on at a time. Once all is spent, the best that were found, among them one that no flip of one label
+    makes better; then what is left open, and might be as good, stays in ``spending``.
     """
     limit = _reached_by(problem, n_best)
     opened = open_labels(problem, limit)
@@ -146,20 +167,34 @@ def best_members(problem: MaxProblem, n_best: int, chunk: int) -> tuple[Words, I
 
     both = np.minimum(opened.start, opened.values)  # labels that do much harm either way are decided first
     order = np.lexsort((-problem.totals(both).min(axis=1), problem.numerators(both).max(axis=1)))
-    for states, words in _walk(opened.in_order(order), may_be_best, max(chunk, 2 * n_best)):
+    for states, words in chain(
+        _walk(opened.in_order(order), may_be_best, max(chunk, 2 * n_best), spending), _settled(problem, spending)
+    ):
         found, found_words = np.concatenate([found, states]), np.concatenate([found_words, words])
-        first = np.lexsort((*found_words.T, problem.totals(found), -problem.numerators(found)))[:n_best]
+        order = np.lexsort((*found_words.T, problem.totals(found), -problem.numerators(found)))
+        again = (found_words[order[1:]] == found_words[order[:-1]]).all(axis=1)
+        first = np.delete(order, 1 + np.flatnonzero(again))[:n_best]
         found, found_words = found[first], found_words[first]
         if len(found) == n_best:
             limit = Rank(int(problem.numerators(found[-1])), int(problem.totals(found[-1])))
+    spending.open = [(states, words) for states, words in spending.open if problem.reach(states, limit).any()]
     return found_words, problem.numerators(found)
 
 
-def label_numerators(problem: MaxProblem, *, allow_empty: bool, chunk: int) -> IntArray:
-    """Return the highest numerator among the labelsets with each label off and on, (q, 2).
+def _settled(problem: MaxProblem, spending: Spending) -> Iterator[tuple[IntArray, Words]]:
+    """Yield a labelset that no flip of one label makes better, and its flips, where something is left open."""
+    if spending.open:
+        choice, _, own, flips = _settle_down(problem)
+        words = pack(np.concatenate([choice[None], choice ^ np.eye(len(choice), dtype=np.int64)]).astype(np.int8))
+        yield np.concatenate([own[None], flips]), words
+
+
+def label_numerators(problem: MaxProblem, *, allow_empty: bool, chunk: int, budget: int) -> IntArray:
+    """Return the highest numerator among the labelsets with each label off and on, (q, 2); bounds once all is spent.
 
     For a label that is easy, one of the two is nowhere worse, whatever the others are; only the others are searched.
     """
+    spending = Spending(budget)
     values = problem.values
     everyone = np.arange(len(values))
     off, on = np.minimum(values, values.max(axis=1).min(axis=0)).transpose(1, 0, 2)
@@ -167,7 +202,8 @@ def label_numerators(problem: MaxProblem, *, allow_empty: bool, chunk: int) -> I
     easy = on_wins | off_wins
     start = values[easy, on_wins[easy].astype(np.int64)].min(axis=0, initial=UNTOUCHED)
     hard = values[~easy]
-    numerators = _highest(problem, hard, np.minimum(start, values).reshape(-1, len(start)), chunk).reshape(-1, 2)
+    starts = np.minimum(start, values).reshape(-1, len(start))
+    numerators = _highest(problem, hard, starts, chunk, spending).reshape(-1, 2)
     if allow_empty:
         return numerators
     for j in np.flatnonzero(on_wins.sum() == on_wins):  # nothing else is sure to be on when this label is off
@@ -176,11 +212,11 @@ def label_numerators(problem: MaxProblem, *, allow_empty: bool, chunk: int) -> I
             numerators[j, 0] = numerators[others, 1].max(initial=0)
         else:
             starts = np.minimum(np.minimum(start, values[j, 0]), values[others, 1])
-            numerators[j, 0] = _highest(problem, hard, starts, chunk).max(initial=0)
+            numerators[j, 0] = _highest(problem, hard, starts, chunk, spending).max(initial=0)
     return numerators
 
 
-def _highest(problem: MaxProblem, hard: IntArray, starts: IntArray, chunk: int) -> IntArray:
+def _highest(problem: MaxProblem, hard: IntArray, starts: IntArray, chunk: int, spending: Spending) -> IntArray:
     """Return the highest numerator of each start's minima with those of any choice for each hard label, (R,)."""
     first, which = equal_rows(starts)
     hard = hard[np.argsort(problem.numerators(hard).max(axis=1))]
@@ -196,8 +232,10 @@ def _highest(problem: MaxProblem, hard: IntArray, starts: IntArray, chunk: int) 
         once, _ = equal_rows(np.column_stack([whose[higher], states[higher]]))
         return higher[once]
 
-    for states, whose in _decide(starts[first], np.arange(len(first)), hard, best, better, chunk):
+    found = _decide(starts[first], np.arange(len(first)), hard, best, better, chunk, spending=spending)
+    for states, whose in chain(found, spending.open):  # of what is left open, the bounds
         np.maximum.at(highest, whose, problem.numerators(states))
+    spending.open = []
     return highest[which]
 
 
@@ -206,7 +244,7 @@ def _reached_by(problem: MaxProblem, n_best: int) -> Rank:
     n_labels = len(problem.values)
     if n_best > 2**n_labels:
         return Rank(-UNTOUCHED)
-    flipped, own, flips = _settle_down(problem)
+    _, flipped, own, flips = _settle_down(problem)
     order = np.lexsort((problem.totals(flips), -problem.numerators(flips)))
     # those that flip some of the first few labels are not below the minima that both values of these leave
     few = order[: (n_best - 1).bit_length()]
@@ -218,10 +256,10 @@ def _reached_by(problem: MaxProblem, n_best: int) -> Rank:
     return Rank(numerator, -total)
 
 
-def _settle_down(problem: MaxProblem) -> tuple[IntArray, IntArray, IntArray]:
+def _settle_down(problem: MaxProblem) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Find a labelset that no flip of one label makes better.
 
-    Return the values its labels would have flipped, (q, D), its minima, (D,), and these with each label flipped.
+    Return it, the values its labels would have flipped, (q, D), its minima, (D,), and these with each label flipped.
     """
     values = problem.values
     everyone = np.arange(len(values))
@@ -237,16 +275,16 @@ def _settle_down(problem: MaxProblem) -> tuple[IntArray, IntArray, IntArray]:
         best = np.lexsort((problem.totals(flips), -problem.numerators(flips)))[0]
         limit = Rank(int(problem.numerators(own)), int(problem.totals(own)) - 1)
         if not problem.reach(flips[best], limit):
-            return flipped, own, flips
+            return choice, flipped, own, flips
         choice[best] ^= 1
 
 
 def _walk(
-    opened: OpenLabels, keep: Callable[[IntArray, Words], IntArray], most: int
+    opened: OpenLabels, keep: Callable[[IntArray, Words], IntArray], most: int, spending: Spending | None = None
 ) -> Iterator[tuple[IntArray, Words]]:
     """Yield the minima and words of the labelsets that ``keep`` keeps, at most ``most`` at a time."""
     words = pack(opened.template[None])
-    return _decide(opened.start[None], words, opened.values, opened.best, keep, most, opened.labels)
+    return _decide(opened.start[None], words, opened.values, opened.best, keep, most, opened.labels, spending)
 
 
 def _decide(
@@ -257,6 +295,7 @@ def _decide(
     keep: Callable[[IntArray, Note], IntArray],
     most: int,
     labels: IntArray | None = None,
+    spending: Spending | None = None,
 ) -> Iterator[tuple[IntArray, Note]]:
     """Decide label after label; yield minima, and notes about whose they are, at most ``most`` at a time.
 
@@ -268,6 +307,11 @@ def _decide(
         stop_if_asked()
         t, states, notes = stack.pop()
         states = np.minimum(states, best[t])
+        if spending is not None:
+            if spending.left <= 0:
+                spending.open.append((states, notes))
+                continue
+            spending.left -= len(states)
         kept = keep(states, notes)
         states, notes = states[kept], notes[kept]
         if len(states) > most:

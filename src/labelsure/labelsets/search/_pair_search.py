@@ -198,14 +198,14 @@ def _reached_by(problem: PairProblem, lookup: Lookup, n_labelsets: int, options:
     A search for many labelsets that begins without a limit goes deep before it finds any that are good.
     """
     few = best_pair_members(problem, lookup, len(problem.labels) + 1, options, by_total=False, budget=budget)
-    smallest = int(few.rank[-1, NUMERATOR]) // 2 if len(few.rank) else 0
-    while smallest > 0:
+    smallest, left = int(few.rank[-1, NUMERATOR]) // 2 if len(few.rank) else 0, budget
+    while smallest > 0 and left > 0:
         search = PairSearch(problem, lookup, n_labelsets)
         goal = Goal(ranked=False, by_total=False, limit=np.array([smallest, 0, 0], dtype=np.int64))
         ended = states.BUDGET_SPENT
-        while ended not in (states.FINISHED, states.BUFFER_FULL) and search.work < budget:
-            ended = search.go_on(goal, options.ranked_call)
+        while ended not in (states.FINISHED, states.BUFFER_FULL) and search.work < left:
+            ended = search.go_on(goal, min(options.ranked_call, left - search.work))
         if ended == states.BUFFER_FULL:
             return smallest
-        smallest //= 2
+        smallest, left = smallest // 2, left - search.work
     return -states.FAR

@@ -86,7 +86,7 @@ class ListAnswers(Answers):
         )
         return [size for block in blocks for size in block.tolist()]
 
-    def region_sizes(self, smallest: IntArray, *, rough: bool = False) -> list[RegionSize]:  # noqa: ARG002
+    def region_sizes(self, smallest: IntArray, *, bits: float = 1.0) -> list[RegionSize]:  # noqa: ARG002
         """Return the sizes of all regions."""
         return [RegionSize.counted(size) for size in self.count_members(smallest)]
 

@@ -1,0 +1,103 @@
+"""Whatever the input, questions take no more than their budgets: evaluations and draws are counted, not seconds."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labelsure._core.energy import Energy
+from labelsure.labelsets import EngineOptions, Fold, FoldEngine
+from labelsure.labelsets.search import _answers, _best_first, _estimate, _states, _together
+from labelsure.labelsets.search._pair_search import PairSearch
+
+OPTIONS = EngineOptions(
+    best_budget=3000, ranked_budget=3000, label_budget=6000, rough_budget=500, count_budget=4000, start_budget=500,
+    ranked_call=1000, depth_first_call=1000,
+)  # fmt: skip
+LAST_LISTS = 4
+"""How many lists of labels searches may finish beyond their budgets; each asks a few questions of every label."""
+
+MOST_DRAWS = 60_000
+KINDS = ("plain", "outliers", "ties", "constant", "dense", "pairs", "outliers with pairs")
+
+
+@st.composite
+def engines(draw):
+    """Return engines of one object: models that agree about an ordinary one, and not at all about an outlier."""
+    kind, n_labels, n_folds = draw(st.sampled_from(KINDS)), draw(st.integers(26, 70)), draw(st.integers(1, 5))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    ordinary = rng.normal(2**28 if kind != "dense" else 0, 2**28, size=n_labels)
+    folds = []
+    for _ in range(n_folds):
+        noise = 3 * 2**30 if "outliers" in kind else 2**25
+        unary = (ordinary + rng.normal(0, noise, size=n_labels)).astype(np.int64)
+        if kind in ("ties", "constant"):
+            unary = np.where(rng.random(n_labels) < 0.5, 1, 2) if kind == "ties" else np.ones(n_labels, dtype=np.int64)
+        pairs = rng.integers(-(2**28), 2**28, size=(n_labels, n_labels)) if "pairs" in kind else None
+        energy = Energy(np.array([-np.minimum(unary, 0).sum()]), unary[None], pairs)
+        scores = rng.integers(0, np.abs(unary).sum(), size=40)
+        folds.append(Fold(np.sort(scores), energy))
+    return FoldEngine(folds, allow_empty=draw(st.booleans()), options=OPTIONS)
+
+
+class Counter:
+    """Counts the evaluations of all searches, and the draws."""
+
+    def __init__(self, patch):
+        self.work = self.draws = self.n_calls = 0
+        self._count(patch, _answers, "search", lambda args: args[5].numbers)
+        self._count(patch, _best_first, "best_first", lambda args: args[6].numbers)
+        self._count(patch, _together, "search_objects", lambda args: args[6].frontier.numbers)
+        self._count(patch, PairSearch, "go_on", lambda args: args[0].stack.numbers)
+        weigh_flips = _estimate.weigh_flips
+
+        def weigh(flips, *args):
+            self.draws += len(flips)
+            weigh_flips(flips, *args)
+
+        patch.setattr(_estimate, "weigh_flips", weigh)
+
+    def _count(self, patch, owner, name, numbers):
+        whole = getattr(owner, name)
+
+        def call(*args, **kwargs):
+            before = int(numbers(args)[_states.WORK])
+            answer = whole(*args, **kwargs)
+            self.work += int(numbers(args)[_states.WORK]) - before
+            self.n_calls += 1
+            return answer
+
+        patch.setattr(owner, name, call)
+
+    def spent_by(self, question):
+        """Return the answer, and the evaluations and draws that it took."""
+        self.work = self.draws = 0
+        answer = question()
+        return answer, self.work, self.draws
+
+
+@given(engines(), st.sampled_from([0.02, 0.1, 0.5]), st.sampled_from([0.1, 1.0]))
+@settings(max_examples=60)
+def test_no_input_takes_more_work_than_budgets_allow(engine, level, bits):
+    lists = LAST_LISTS * engine.n_labels * (5 + len(engine.folds))
+    with pytest.MonkeyPatch.context() as patch:
+        counter = Counter(patch)
+        for n_best in (1, 5, 200):
+            best, work, _ = counter.spent_by(lambda n_best=n_best: engine.top(n_best))
+            # together with other objects, best first, depth first, and before that for a limit where many are asked for
+            assert work <= OPTIONS.ranked_call + OPTIONS.best_budget + 3 * OPTIONS.ranked_budget + lists
+            assert (best.upper >= best.numerators).all()
+            assert not best.certain[0] or (best.upper == best.numerators).all()
+        smallest = engine.smallest_member(Fraction(level))
+        (size,), work, draws = counter.spent_by(lambda: engine.region_sizes(smallest, bits=bits))
+        assert work <= OPTIONS.rough_budget + OPTIONS.count_budget + OPTIONS.start_budget + lists
+        assert draws <= MOST_DRAWS
+        assert size.at_least <= size.low <= size.value <= size.high <= size.at_most
+        numerators, work, _ = counter.spent_by(engine.label_numerators)
+        assert work <= OPTIONS.label_budget + OPTIONS.best_budget + 2 * OPTIONS.ranked_budget + engine.n_labels * lists
+        assert (numerators.max(axis=2) >= best.numerators[0, 0]).all()
+        _, work, draws = counter.spent_by(lambda: engine.numerators_of(best.labelsets[:, 0]))
+        assert work == draws == 0
+    assert counter.n_calls > 0
