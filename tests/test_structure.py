@@ -16,8 +16,8 @@ MODULES = sorted(SRC.rglob("*.py"))
 KERNELS = [path for path in MODULES if path.name.endswith("kernels.py") or path.parent.name == "kernels"]
 
 FUNCTION_LINES, MODULE_LINES, KERNEL_PARAMETERS = 80, 350, 8
-CODE_LINES = 16_200
-PATHS = {"default measure": (41, 186), 'measure="auto"': (46, None)}  # files and functions
+CODE_LINES = 16_360
+PATHS = {"default measure": (47, 197), 'measure="auto"': (53, None)}  # files and functions
 # These three are where the code stands: they may fall, and must not rise but for what is new. Aimed at are 30 files and
 # 110 functions, and 45 files with "auto".
 

@@ -133,20 +133,18 @@ class PosteriorMeasure(Measure):
 
     def _learn(self, labels: LabelMatrix, outputs: FloatArray | SparseOutputs | None, X: MatrixLike) -> float:
         self.n_training_ = len(labels)
-        self._counted = self._count(LabelsetPrior(smoothing=self.smoothing).fit(labels))
+        prior = LabelsetPrior(smoothing=self.smoothing).fit(labels)
+        self._counted = CountedPrior(prior.labelsets_, prior.counts_, prior.marginals_, self.smoothing)
         sample = None if outputs is None else self._sample(labels, outputs)
         self.parameters_ = self._learned(sample)
         exponent, share, temperature, intercepts = self.parameters_
         self.prior_ = LabelsetPrior(exponent, smoothing=self.smoothing).fit(labels)
-        self._counted = self._count(self.prior_)  # the same, but its arrays are kept once
+        self.prior_.labelsets_, self.prior_.counts_ = prior.labelsets_, prior.counts_  # equal: kept once
         self._shifts: FloatArray = intercepts - share * logit(self._counted.marginals)
         self.labels_are_better_ = sample is not None and self._finds_labels_better(*sample)
         steepest = np.log(2 * self.n_training_ + 1) / temperature
         sums = (steepest + np.abs(self._shifts)).sum() + self.prior_.bound_
         return float(2 * sums + self.n_labels_ * np.log(2))  # labels and prior, and once more with log 2^q in log Z
-
-    def _count(self, prior: LabelsetPrior) -> CountedPrior:
-        return CountedPrior(prior.labelsets_, prior.counts_, prior.marginals_, self.smoothing)
 
     def _given(self) -> tuple[float | None, ...]:
         """Return the parameters in the order in which they are learned, the slope 1 / temperature; None: not given."""
