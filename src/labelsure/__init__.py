@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from labelsure.conformal import MultiLabelStratifiedKFold as MultiLabelStratifiedKFold
     from labelsure.conformal import calibrate_labels as calibrate_labels
     from labelsure.conformal import calibrate_outputs as calibrate_outputs
+    from labelsure.conformal import compile_kernels as compile_kernels
     from labelsure.datasets import load_dataset as load_dataset
     from labelsure.decisions import CoverController as CoverController
     from labelsure.decisions import PrecisionController as PrecisionController
@@ -58,6 +59,7 @@ _HOME: dict[str, tuple[str, ...]] = {
         "MultiLabelStratifiedKFold",
         "calibrate_labels",
         "calibrate_outputs",
+        "compile_kernels",
     ),
     "datasets": ("load_dataset",),
     "decisions": (

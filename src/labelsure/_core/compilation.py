@@ -11,6 +11,9 @@ from typing import Any, Literal, cast
 KERNELS: set[Callable[..., Any]] = set()
 """The functions that are kernels, before they are compiled."""
 
+FOLDERS: set[str] = set()
+"""Where their machine code is kept, as far as it is."""
+
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` with numba at its first call; it runs without the interpreter lock.
@@ -52,6 +55,7 @@ def _compile(
     try:
         compiled: Any = numba.njit(**options, cache=True)(function)
         _mark(compiled._cache._cache_file, _mark_of(function.__module__.partition(".")[0]))
+        FOLDERS.add(compiled._cache.cache_path)
     # "cannot cache function: no locator available"; or another numba, whose cache cannot be marked: nothing is kept
     # rather than something stale; or none, where NUMBA_DISABLE_JIT is set
     except (RuntimeError, AttributeError):

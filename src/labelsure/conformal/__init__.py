@@ -6,6 +6,7 @@ calibration examples, and a ``Calibrator`` answers for new outputs.
 """
 
 from labelsure.conformal._base import WrappingClassifier
+from labelsure.conformal._beforehand import compile_kernels
 from labelsure.conformal._calibrator import CalibratedFold, Calibrator, calibrate, gather_examples
 from labelsure.conformal._choices import Choices
 from labelsure.conformal._cross import CrossConformalClassifier
@@ -47,6 +48,7 @@ __all__ = [
     "calibrate",
     "calibrate_labels",
     "calibrate_outputs",
+    "compile_kernels",
     "fit_models",
     "gather_examples",
     "hold_out",

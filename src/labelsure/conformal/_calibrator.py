@@ -5,7 +5,7 @@ those of cross-conformal and inductive predictors, of ready-made outputs and of 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -103,10 +103,7 @@ def gather_examples(
             outputs = None if outputs is None else outputs[complete[train]]
             train = train[complete[train]]  # noqa: PLW2901 - what is left of it for the measure
         trained_on, X_fold = (_safe_indexing(X, part) if with_objects else None for part in (train, rows))
-        of_fold = (
-            None if categories is None else categories[rows],
-            None if weights is None else weights[rows],
-        )
+        of_fold: list[Any] = [None if part is None else part[rows] for part in (categories, weights)]
         fold = FoldExamples(model.outputs, Y[rows], X_fold, Y[train], outputs, trained_on, *of_fold)
         # pools learn weights from their whole training part, so what they say differs between the folds of a group
         pooled = isinstance(getattr(model.model, "estimator", None), LogitPool)
@@ -145,8 +142,7 @@ def calibrate(
     choices: Sequence[MeasureChoice | None] = [None] * len(folds)
     if isinstance(measure, AutoMeasure):
         choices = choose_for_folds(measure, folds, seeds, n_jobs, rules)
-    parts = zip(folds, seeds, choices, strict=True)
-    jobs = (delayed(_calibrate_fold)(measure, fold, seed, choice) for fold, seed, choice in parts)
+    jobs = (delayed(_calibrate_fold)(measure, *part) for part in zip(folds, seeds, choices, strict=True))
     return run_jobs(jobs, n_jobs=n_jobs, description="calibrating folds", total=len(folds))
 
 
@@ -232,8 +228,12 @@ class Calibrator:
         self.calibrations = tuple(np.sort(scores) for scores in self.scores)
         self.sizes = tuple(len(scores) for scores in self.scores)
         alone = all(self.strangest) and not any(fold.without_labels.any() for fold in self.folds)
-        strangest = alone and not isinstance(self.choices.taxonomy, LabelsetTaxonomy)
-        self.empty = "excluded" if self.choices.empty == "exclude" else "strangest" if strangest else "ordinary"
+        alone = alone and not isinstance(self.choices.taxonomy, LabelsetTaxonomy)
+        self.empty = "excluded" if self.choices.empty == "exclude" else "strangest" if alone else "ordinary"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave out of a pickle what is made from the rest."""
+        return type(self), tuple(getattr(self, given.name) for given in fields(self) if given.init)
 
     @property
     def measure_choices(self) -> MeasureChoices | None:

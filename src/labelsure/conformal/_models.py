@@ -192,7 +192,8 @@ def _fit_fold(
         outputs, training = _ask(model, trained_on, asked, n_labels, needs)
         seconds = time.process_time() - start
         if not shared and any(Need.OUT_OF_FOLD_OUTPUTS in need for need in needs):
-            out_of_fold = getattr(model.estimator, "out_of_fold_outputs_", None)  # pools have them already
+            # a pool has them already, and nobody needs them again
+            out_of_fold = getattr(model.estimator, "__dict__", {}).pop("out_of_fold_outputs_", None)
             if out_of_fold is None:
                 out_of_fold = out_of_fold_outputs(estimator, trained_on, Y[split.train], seed=seed, metadata=own)
     return FoldModel(model, outputs, training, out_of_fold, seconds, time.process_time() - start - seconds)
@@ -240,7 +241,8 @@ def _finish_fold(
     with one_thread():
         trained_on, asked = (_safe_indexing(X, rows) for rows in split)
         outputs, training = _ask(fold.model, trained_on, asked, Y.shape[1], needs)
-    return fold._replace(outputs=outputs, training_outputs=training, out_of_fold_outputs=pool.out_of_fold_outputs_)
+    out_of_fold = vars(pool).pop("out_of_fold_outputs_")  # nobody needs them again
+    return fold._replace(outputs=outputs, training_outputs=training, out_of_fold_outputs=out_of_fold)
 
 
 def _is_unfinished(model: Any) -> bool:

@@ -156,6 +156,11 @@ class Measure(BaseEstimator):
         self._of_all: dict[int, Energy] = {}
         return self
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out of a pickle what is worked out when asked for."""
+        state: dict[str, Any] = super().__getstate__()
+        return state | {"_of_all": {}} if "_of_all" in state else state
+
     def energy(self, outputs: FloatArray, *, X: MatrixLike = None, exponent: int | None = None) -> Energy:
         """Return the scores of all labelsets of the objects with these outputs, as integers.
 

@@ -110,6 +110,10 @@ class CountedPrior:
     smoothing: float
     _known_weights: dict[float, FloatArray] = field(default_factory=dict, init=False, repr=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave out of a pickle what is worked out when asked for."""
+        return type(self), (self.labelsets, self.counts, self.marginals, self.smoothing)
+
     @cached_property
     def on(self) -> Any:
         """The labelsets as a sparse matrix of floats."""

@@ -139,6 +139,7 @@ class PosteriorMeasure(Measure):
         self.parameters_ = self._learned(sample)
         exponent, share, temperature, intercepts = self.parameters_
         self.prior_ = LabelsetPrior(exponent, smoothing=self.smoothing).fit(labels)
+        self.prior_.labelsets_, self.prior_.counts_ = prior.labelsets_, prior.counts_  # equal: kept once
         self._shifts: FloatArray = intercepts - share * logit(self._counted.marginals)
         self.labels_are_better_ = sample is not None and self._finds_labels_better(*sample)
         steepest = np.log(2 * self.n_training_ + 1) / temperature

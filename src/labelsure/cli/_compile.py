@@ -1,0 +1,33 @@
+"""``labelsure compile``: what answers questions about labelsets, compiled beforehand."""
+
+from argparse import Namespace
+from typing import Any
+
+from labelsure.cli._errors import CommandError
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to ``commands``, argparse's subparsers."""
+    parser = commands.add_parser(
+        "compile",
+        help="compile beforehand what answers questions about labelsets",
+        description=(
+            "Compile what answers questions about labelsets, and keep it, so that the first questions in every new"
+            " process are answered at once. It is kept beside the package, in the user's cache, or in the folder that"
+            " the environment variable NUMBA_CACHE_DIR names."
+        ),
+    )
+    parser.set_defaults(run=run)
+
+
+def run(_: Namespace) -> None:
+    """Compile, and print where the machine code is."""
+    from labelsure.conformal import compile_kernels
+
+    folders = compile_kernels()
+    if not folders:
+        raise CommandError(
+            "compiled, but no folder could be written to keep it in. Set the environment variable NUMBA_CACHE_DIR, here"
+            " and where labelsure runs."
+        )
+    print("Compiled code is kept in", *folders, sep="\n  ")
