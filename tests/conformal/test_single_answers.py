@@ -10,6 +10,7 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from labelsure import CrossConformalClassifier
 from labelsure.estimators import outputs_of
+from labelsure.labelsets import AtMost
 
 
 @pytest.fixture
@@ -62,3 +63,20 @@ def test_answers_for_one_object_are_those_in_a_batch(fitted):
     model, X = fitted
     vote(model, [True] * 5)
     np.testing.assert_array_equal(np.vstack([model.predict(row[None]) for row in X]), model.predict(X))
+
+
+@pytest.mark.parametrize("guarantee", ["cross", "exact"])
+def test_answers_obey_constraints_whatever_the_vote(guarantee):
+    X, Y = make_multilabel_classification(400, n_features=8, n_classes=5, n_labels=3, random_state=3)
+    obeying = Y[:, :3].sum(axis=1) <= 1
+    X, Y, learner = X[obeying], Y[obeying], OneVsRestClassifier(LogisticRegression(C=100, max_iter=1000))
+    rule = AtMost(1, [0, 1, 2])
+    model = CrossConformalClassifier(learner, cv=5, guarantee=guarantee, constraints=rule, random_state=0)
+    model.fit(X[:150], Y[:150])
+    vote(model, [True] * 5)
+    own = np.mean([outputs_of(inner, X, 5) for inner in model.models_], axis=0) > 0.5
+    breaking = own[:, :3].sum(axis=1) > 1
+    assert breaking.any()
+    answers = model.predict(X)
+    np.testing.assert_array_equal(answers[~breaking], own[~breaking])
+    np.testing.assert_array_equal(answers[breaking], model.predict_labelsets(X[breaking]).labelsets)

@@ -126,7 +126,7 @@ class LabelsetPredictions:
         Returns
         -------
         array of shape (n,)
-            0 for an empty labelset that is not a candidate.
+            0 for a labelset that is no candidate: an empty one that is excluded, one that breaks a constraint.
 
         Examples
         --------
