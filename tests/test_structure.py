@@ -16,7 +16,8 @@ MODULES = sorted(SRC.rglob("*.py"))
 KERNELS = [path for path in MODULES if path.name.endswith("kernels.py") or path.parent.name == "kernels"]
 
 FUNCTION_LINES, MODULE_LINES, KERNEL_PARAMETERS = 80, 350, 8
-CODE_LINES = 16_540
+ENGINE = ("_core", "conformal", "estimators", "labelsets", "measures")
+ENGINE_LINES = 11_581
 PATHS = {"default measure": (47, 198), 'measure="auto"': (53, None)}  # files and functions
 # These three are where the code stands: they may fall, and must not rise but for what is new. Aimed at are 30 files and
 # 110 functions, and 45 files with "auto".
@@ -95,8 +96,9 @@ def test_no_import_for_types_only_hides_a_cycle():
     ]
 
 
-def test_code_does_not_grow():
-    assert sum(code_lines(path) for path in MODULES) <= CODE_LINES
+def test_engine_does_not_grow():
+    lines = sum(code_lines(path) for path in MODULES if path.relative_to(SRC).parts[0] in ENGINE)
+    assert lines <= ENGINE_LINES, lines
 
 
 def test_rooms_import_only_public_names_of_each_other():

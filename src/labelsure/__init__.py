@@ -87,7 +87,10 @@ _HOME: dict[str, tuple[str, ...]] = {
     "labelsets": (),
     "measures": ("AutoMeasure", "PowerMeasure"),
     "metrics": (),
+    "models": (),
+    "plots": (),
     "predictions": ("LabelWisePredictions", "LabelWiseRegion", "LabelsetPredictions", "LabelsetRegion"),
+    "report": (),
 }
 """The rooms, and which of their names stand here too."""
 

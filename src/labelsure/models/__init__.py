@@ -1,0 +1,1 @@
+"""Models as files: written, read and checked without running code from them."""

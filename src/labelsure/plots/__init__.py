@@ -1,0 +1,1 @@
+"""Pictures of predictions: displays in the manner of scikit-learn, drawn by matplotlib."""
