@@ -20,6 +20,7 @@ from labelsure.labelsets.search._states import own_row
 
 GRID_NUMBERS = 2**19
 DRAWN_NUMBERS = 2**22  # labels of the labelsets looked at together; each takes a dozen bytes meanwhile
+STEEPNESS = 2.0 ** np.arange(-1, 12)  # what is tried for Chernoff's b times the room
 ROUNDING = 1 + 1e-9  # far more than what q float additions can lose
 
 
@@ -105,18 +106,16 @@ def cover_region(arrays: FoldArrays, weighing: Weighing, one: ObjectSearch, smal
         How fine the grid is.
     """
     weights, needed = needed_weights(weighing, [len(fold) for fold in arrays.calibrations], one.i, smallest)
-    largest = sum(int(of_fold[-1]) for of_fold in weights)
-    thresholds = {}
+    costs = [_linear_costs(one, k) for k in range(len(weights))]
+    candidates = {}
     for k, of_fold in enumerate(weights):
         if of_fold[-1] > 0:
-            # If in all folds the weight was below needed times the fold's share of the largest sum, so would be the sum
-            share = -(-needed * int(of_fold[-1]) // largest)
-            calibration, link = arrays.calibrations[k], arrays.general[k].link
-            threshold = int(calibration[-min(int(np.searchsorted(of_fold, share)), len(calibration))])
+            calibration, link = arrays.calibrations[k][::-1], arrays.general[k].link
             if link is not None:  # the largest additive score that is not above it once linked: roots are below 2^31
-                threshold = ((min(max(threshold, -1), 2**31) + 1) ** 2 - 1) >> link.shift
-            thresholds[k] = threshold
-    knapsacks = [_knapsack(one, k, threshold, n_cells) for k, threshold in thresholds.items()]
+                calibration = ((np.clip(calibration, -1, 2**31) + 1) ** 2 - 1) >> link.shift
+            candidates[k] = calibration
+    thresholds = choose_thresholds(candidates, weights, costs, needed)
+    knapsacks = [_knapsack(costs[k], threshold, n_cells) for k, threshold in thresholds.items()]
     sizes = [knapsack.size() for knapsack in knapsacks]
     most = max(n_times for _, n_times in sizes)
     shares = np.array([size * MUCH ** (n_times - most) for size, n_times in sizes])
@@ -171,12 +170,63 @@ def needed_weights(weighing: Weighing, sizes: list[int], i: int, smallest: int) 
     return weights[: chosen + 1], useful[chosen]
 
 
-def _knapsack(one: ObjectSearch, k: int, threshold: int, n_cells: int) -> Knapsack:
-    """Return a knapsack that holds every labelset whose additive score in fold ``k`` is at most ``threshold``.
+class LinearCosts(NamedTuple):
+    """A linear function of the flips that is nowhere above the additive score of one fold.
 
-    It follows from a linear function of the flips that is nowhere above that score. With pairs, a negative one f_i f_j
-    is at least (f_i + f_j) / 2 times as negative, and what relax_pairs adds to the diagonal is the most that all pairs
-    together can be short of; whichever is tighter at its lowest.
+    Attributes
+    ----------
+    lowest : float
+        Its least value, where the flips of ``start`` are made and no others.
+    start : bool array of shape (p,)
+    costs : float array of shape (p,)
+        What it costs to do otherwise at each position.
+    """
+
+    lowest: float
+    start: BoolArray
+    costs: FloatArray
+
+    def log_sizes(self, thresholds: IntArray) -> FloatArray:
+        """Return bounds of the logarithms of how many sets of flips are not above each threshold (Chernoff).
+
+        For any b >= 0 there are at most exp(b room) prod_t (1 + exp(-b cost_t)) of them.
+        """
+        room = np.maximum(thresholds - self.lowest, 0.0)
+        steep = STEEPNESS / max(float(room.max()), 1.0)
+        sums: FloatArray = np.log1p(np.exp(-steep[:, None] * self.costs)).sum(axis=1)
+        sizes: FloatArray = (steep[:, None] * room + sums[:, None]).min(axis=0)
+        return sizes
+
+
+def choose_thresholds(
+    candidates: dict[int, IntArray], weights: list[IntArray], costs: list[LinearCosts], needed: int
+) -> dict[int, int]:
+    """Return thresholds of additive scores, by fold; a labelset that adds up to ``needed`` is not above one of them.
+
+    If the c_k-th highest score of every fold were below a labelset's own, its counts would be below c_k, so what they
+    add must not reach ``needed``. Of all such c_k those are taken for which the largest knapsack is smallest.
+    """
+    sizes = {k: costs[k].log_sizes(scores)[::-1] for k, scores in candidates.items()}  # ascending
+    largest = np.sort(np.concatenate(list(sizes.values())))
+
+    def n_larger(size: float) -> dict[int, int]:
+        return {k: len(own) - int(np.searchsorted(own, size, side="right")) for k, own in sizes.items()}
+
+    low, high = -1, len(largest) - 1  # with the largest of all, no fold needs any count
+    while high - low > 1:
+        middle = (low + high) // 2
+        if sum(int(weights[k][count]) for k, count in n_larger(largest[middle]).items()) < needed:
+            high = middle
+        else:
+            low = middle
+    return {k: int(candidates[k][min(count, len(candidates[k]) - 1)]) for k, count in n_larger(largest[high]).items()}
+
+
+def _linear_costs(one: ObjectSearch, k: int) -> LinearCosts:
+    """Return a linear function that is nowhere above the additive score in fold ``k``.
+
+    With pairs, a negative one f_i f_j is at least (f_i + f_j) / 2 times as negative, and what relax_pairs adds to the
+    diagonal is the most that all pairs together can be short of; whichever is tighter at its lowest.
     """
     problems, row = one.problems, one.row
     label, cost = problems.label[row], problems.cost[row, :, k]
@@ -184,11 +234,16 @@ def _knapsack(one: ObjectSearch, k: int, threshold: int, n_cells: int) -> Knapsa
     changes = cost + (problems.least[row, :, k] - cost) / 2
     if diagonals.shape[1]:
         changes = max(changes, cost - diagonals[k, label], key=lambda one: np.minimum(one, 0).sum())
-    start, costs = changes < 0, np.abs(changes)
-    room = threshold - (float(problems.base[row, k]) + np.minimum(changes, 0).sum())
-    fits = costs <= max(room, 0)
+    lowest = float(problems.base[row, k]) + float(np.minimum(changes, 0).sum())
+    return LinearCosts(lowest, changes < 0, np.abs(changes))
+
+
+def _knapsack(linear: LinearCosts, threshold: int, n_cells: int) -> Knapsack:
+    """Return a knapsack that holds every labelset whose additive score in a fold is at most ``threshold``."""
+    room = threshold - linear.lowest
+    fits = linear.costs <= max(room, 0)
     if room <= 0:
-        return Knapsack(start, (~fits).astype(np.int64), 0)
+        return Knapsack(linear.start, (~fits).astype(np.int64), 0)
     budget = min(n_cells, max(GRID_NUMBERS // max(int(np.count_nonzero(fits)), 1), 64))
-    cells = np.where(fits, np.minimum(costs / room, 1) * budget * (1 - 1e-12), budget + 1)
-    return Knapsack(start, cells.astype(np.int64), budget)
+    cells = np.where(fits, np.minimum(linear.costs / room, 1) * budget * (1 - 1e-12), budget + 1)
+    return Knapsack(linear.start, cells.astype(np.int64), budget)
