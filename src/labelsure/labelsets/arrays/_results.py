@@ -76,7 +76,7 @@ class EngineOptions:
     block_objects: int = 32
     probed_objects: int = 8
     count_budget: int = 2_000_000
-    rough_budget: int = 5_000
+    rough_budget: int = 40_000
     depth_first_call: int = 1_000_000
     ranked_call: int = 200_000
     best_budget: int = 4_000_000

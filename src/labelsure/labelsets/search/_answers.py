@@ -16,7 +16,7 @@ from labelsure.labelsets.arrays._rules import NO_RULES, LabelsetRules
 from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._best_first import top_of
-from labelsure.labelsets.search._depth_first_kernels import search, weigh_rows
+from labelsure.labelsets.search._depth_first_kernels import LastFlips, search, weigh_rows
 from labelsure.labelsets.search._estimate import estimate_size
 from labelsure.labelsets.search._labels import label_numerators_of
 from labelsure.labelsets.search._labelset_kernels import NUMERATOR
@@ -124,7 +124,7 @@ class SearchAnswers(Answers):
             return RegionSize.counted(found)
         estimate = partial(estimate_size, one, self.arrays, self.weighing, smallest)
         size, sure = estimate(at_least=found, bits=max(bits, 1.0))
-        # every member takes an evaluation at least: where there are more it would be in vain
+        # counting takes about an evaluation for each member: where there are more it would be in vain
         if bits <= 1 and max(sure, size.at_least) <= options.count_budget:
             found, finished = self._count(one, smallest, options.count_budget)
             if finished:
@@ -211,11 +211,13 @@ class SearchAnswers(Answers):
         present, known = np.array([flips.mode, flips.mode])
         state = DepthFirst(numbers, position, flipped, scores, present, penalty, known)
         plain = self.weighing.is_plain and not (one.lookup.penalties.present or self.arrays.has_link)
+        counted = not (len(found.numerators) or one.lookup.penalties.present)
+        counting = LastFlips.of(flips, counted=counted, allow_empty=self.allow_empty)
         ended, spent, call = states.BUFFER_FULL, 0, self.options.depth_first_call
         while ended != states.FINISHED and (budget is None or spent < budget):
             stop_if_asked()
             before = int(state.numbers[states.FOUND])
             allowance = call if budget is None else min(call, budget - spent)
-            ended = search(flips, one.lookup, plain, smallest, allowance, state, found)
+            ended = search(flips, one.lookup, plain, smallest, allowance, state, found, counting)
             spent += allowance
             yield int(state.numbers[states.FOUND]) - before, ended == states.FINISHED

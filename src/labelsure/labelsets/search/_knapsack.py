@@ -20,7 +20,7 @@ from labelsure.labelsets.search._states import own_row
 
 GRID_NUMBERS = 2**19
 DRAWN_NUMBERS = 2**22  # labels of the labelsets looked at together; each takes a dozen bytes meanwhile
-STEEPNESS = 2.0 ** np.arange(-1, 12)  # what is tried for Chernoff's b times the room
+STEEPNESS_STEPS, STEEPNESS_RANGE = 8, np.array([-2.0, -1, -0.5, -0.25, 0, 0.25, 0.5, 1, 2])  # of Chernoff's b, in bits
 ROUNDING = 1 + 1e-9  # far more than what q float additions can lose
 
 
@@ -107,20 +107,25 @@ def cover_region(arrays: FoldArrays, weighing: Weighing, one: ObjectSearch, smal
     """
     weights, needed = needed_weights(weighing, [len(fold) for fold in arrays.calibrations], one.i, smallest)
     costs = [_linear_costs(one, k) for k in range(len(weights))]
-    candidates = {}
+    candidates, shares = {}, {}
+    largest = sum(int(of_fold[-1]) for of_fold in weights)
     for k, of_fold in enumerate(weights):
         if of_fold[-1] > 0:
             calibration, link = arrays.calibrations[k][::-1], arrays.general[k].link
             if link is not None:  # the largest additive score that is not above it once linked: roots are below 2^31
                 calibration = ((np.clip(calibration, -1, 2**31) + 1) ** 2 - 1) >> link.shift
             candidates[k] = calibration
-    thresholds = choose_thresholds(candidates, weights, costs, needed)
+            # If in all folds the weight was below needed times the fold's share of the largest sum, so would be the sum
+            own = int(np.searchsorted(of_fold, -(-needed * int(of_fold[-1]) // largest)))
+            shares[k] = int(calibration[min(own, len(calibration)) - 1])
+    sizes = {k: costs[k].log_sizes(scores, shares[k]) for k, scores in candidates.items()}
+    thresholds = {k: int(candidates[k][n]) for k, n in choose_thresholds(sizes, weights, needed).items()}
     knapsacks = [_knapsack(costs[k], threshold, n_cells) for k, threshold in thresholds.items()]
-    sizes = [knapsack.size() for knapsack in knapsacks]
-    most = max(n_times for _, n_times in sizes)
-    shares = np.array([size * MUCH ** (n_times - most) for size, n_times in sizes])
-    union = int(shares.sum() * ROUNDING) * int(MUCH) ** most
-    return Union(knapsacks, shares / shares.sum(), union, count_inside(one, thresholds, smallest, n_cells))
+    counted = [knapsack.size() for knapsack in knapsacks]
+    most = max(n_times for _, n_times in counted)
+    parts = np.array([size * MUCH ** (n_times - most) for size, n_times in counted])
+    union = int(parts.sum() * ROUNDING) * int(MUCH) ** most
+    return Union(knapsacks, parts / parts.sum(), union, count_inside(one, shares, smallest, n_cells))
 
 
 def count_inside(one: ObjectSearch, thresholds: dict[int, int], smallest: int, n_cells: int) -> int:
@@ -186,40 +191,51 @@ class LinearCosts(NamedTuple):
     start: BoolArray
     costs: FloatArray
 
-    def log_sizes(self, thresholds: IntArray) -> FloatArray:
+    def log_sizes(self, thresholds: IntArray, near: int) -> FloatArray:
         """Return bounds of the logarithms of how many sets of flips are not above each threshold (Chernoff).
 
-        For any b >= 0 there are at most exp(b room) prod_t (1 + exp(-b cost_t)) of them.
+        For any b >= 0 there are at most exp(b room) prod_t (1 + exp(-b cost_t)) of them. Tight for thresholds ``near``
+        that one, where the sets drawn with odds exp(-b cost_t) cost as much as there is room in the mean.
         """
         room = np.maximum(thresholds - self.lowest, 0.0)
-        steep = STEEPNESS / max(float(room.max()), 1.0)
+        own, low, high = max(near - self.lowest, 1.0), -2.0, 12.0
+        for _ in range(STEEPNESS_STEPS):
+            middle = (low + high) / 2
+            scaled = np.minimum(self.costs * (2**middle / own), 500)
+            low, high = (middle, high) if (scaled / (1 + np.exp(scaled))).sum() > 2**middle else (low, middle)
+        steep = 2.0 ** (low + STEEPNESS_RANGE) / own
         sums: FloatArray = np.log1p(np.exp(-steep[:, None] * self.costs)).sum(axis=1)
         sizes: FloatArray = (steep[:, None] * room + sums[:, None]).min(axis=0)
         return sizes
 
 
-def choose_thresholds(
-    candidates: dict[int, IntArray], weights: list[IntArray], costs: list[LinearCosts], needed: int
-) -> dict[int, int]:
-    """Return thresholds of additive scores, by fold; a labelset that adds up to ``needed`` is not above one of them.
+def choose_thresholds(sizes: dict[int, FloatArray], weights: list[IntArray], needed: int) -> dict[int, int]:
+    """Return which calibration score of each fold, the highest being 0, bounds its part of a cover.
 
-    If the c_k-th highest score of every fold were below a labelset's own, its counts would be below c_k, so what they
-    add must not reach ``needed``. Of all such c_k those are taken for which the largest knapsack is smallest.
+    If a labelset's score were above the highest but n_k in every fold, its counts would be n_k at most, so what they
+    add must not reach ``needed``. Of all such n_k those are taken for which the largest part is smallest.
+
+    Parameters
+    ----------
+    sizes : dict of float arrays
+        How large the part is by n_k, descending.
+    weights, needed : list of int arrays, int
+        As needed_weights returns them.
     """
-    sizes = {k: costs[k].log_sizes(scores)[::-1] for k, scores in candidates.items()}  # ascending
-    largest = np.sort(np.concatenate(list(sizes.values())))
+    ascending = {k: own[::-1] for k, own in sizes.items()}
+    largest = np.unique(np.concatenate(list(ascending.values())))
 
     def n_larger(size: float) -> dict[int, int]:
-        return {k: len(own) - int(np.searchsorted(own, size, side="right")) for k, own in sizes.items()}
+        return {k: len(own) - int(np.searchsorted(own, size, side="right")) for k, own in ascending.items()}
 
-    low, high = -1, len(largest) - 1  # with the largest of all, no fold needs any count
+    low, high = -1, len(largest) - 1  # where parts may be as large as the largest, no counts are
     while high - low > 1:
         middle = (low + high) // 2
         if sum(int(weights[k][count]) for k, count in n_larger(largest[middle]).items()) < needed:
             high = middle
         else:
             low = middle
-    return {k: int(candidates[k][min(count, len(candidates[k]) - 1)]) for k, count in n_larger(largest[high]).items()}
+    return {k: min(count, len(ascending[k]) - 1) for k, count in n_larger(largest[high]).items()}
 
 
 def _linear_costs(one: ObjectSearch, k: int) -> LinearCosts:
