@@ -43,19 +43,27 @@ class Knapsack(NamedTuple):
 
     def size(self) -> tuple[float, int]:
         """Return how many sets there are, as a float and how often MUCH is to be multiplied with it."""
-        row, n_divided = count_fitting(self.cells, self.budget, np.empty((2, self.budget + 1)))
+        rows, divided = np.empty((2, self.budget + 1)), np.empty(2, dtype=np.int64)
+        row, n_divided = count_fitting(self.cells, self.budget, rows, divided)
         return float(row[-1]), int(n_divided)
 
-    def draw(self, n_draws: int, rng: np.random.Generator) -> BoolArray:
-        """Draw sets of flips uniformly."""
-        rows = np.empty((1 + np.count_nonzero(self.cells <= self.budget), self.budget + 1))
-        count_fitting(self.cells, self.budget, rows)
-        flips = np.empty((n_draws, len(self.cells)), dtype=bool)
-        most = max(DRAWN_NUMBERS // max(len(self.cells), 1), 1)
-        for start in range(0, n_draws, most):
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers draws need room for."""
+        return (1 + int(np.count_nonzero(self.cells <= self.budget))) * (self.budget + 1)
+
+    def draw(self, flips: BoolArray, rng: np.random.Generator, room: FloatArray) -> None:
+        """Draw sets of flips uniformly, one for each row; ``room`` for ``n_numbers`` is written over."""
+        fitting = np.flatnonzero(self.cells <= self.budget)
+        rows = room[: self.n_numbers].reshape(-1, self.budget + 1)
+        divided = np.empty(len(rows), dtype=np.int64)
+        count_fitting(self.cells, self.budget, rows, divided)
+        n_most = int(np.searchsorted(np.cumsum(np.sort(self.cells[fitting])), self.budget, side="right"))
+        flips[:] = self.start
+        most = max(DRAWN_NUMBERS // (1 + n_most), 1)
+        for start in range(0, len(flips), most):
             some = flips[start : start + most]
-            draw_fitting(self.cells, self.start, rows, rng.random(some.shape), some)
-        return flips
+            draw_fitting(self.cells, fitting, rows, divided, rng.random((len(some), 1 + n_most)), some)
 
 
 class Union(NamedTuple):
@@ -79,9 +87,13 @@ class Union(NamedTuple):
 
     def draw(self, n_draws: int, rng: np.random.Generator) -> BoolArray:
         """Draw sets of flips from knapsacks according to their sizes."""
-        counts = rng.multinomial(n_draws, self.shares)
-        pairs = zip(self.knapsacks, counts.tolist(), strict=True)
-        return np.concatenate([knapsack.draw(n_own, rng) for knapsack, n_own in pairs if n_own])
+        ends = np.cumsum(rng.multinomial(n_draws, self.shares)).tolist()
+        flips = np.empty((n_draws, len(self.knapsacks[0].cells)), dtype=bool)
+        room = np.empty(max(knapsack.n_numbers for knapsack in self.knapsacks))
+        for knapsack, start, end in zip(self.knapsacks, [0, *ends[:-1]], ends, strict=True):
+            if end > start:
+                knapsack.draw(flips[start:end], rng, room)
+        return flips
 
     def holders(self, flips: BoolArray) -> IntArray:
         """Return in how many of the knapsacks each set of flips lies."""
