@@ -222,7 +222,7 @@ class LinearCosts(NamedTuple):
 
 
 def choose_thresholds(sizes: dict[int, FloatArray], weights: list[IntArray], needed: int) -> dict[int, int]:
-    """Return which calibration score of each fold, the highest being 0, bounds its part of a cover.
+    """Return which calibration score of each fold, the highest being 0, bounds its part of a cover, if it has one.
 
     If a labelset's score were above the highest but n_k in every fold, its counts would be n_k at most, so what they
     add must not reach ``needed``. Of all such n_k those are taken for which the largest part is smallest.
@@ -247,7 +247,8 @@ def choose_thresholds(sizes: dict[int, FloatArray], weights: list[IntArray], nee
             high = middle
         else:
             low = middle
-    return {k: min(count, len(ascending[k]) - 1) for k, count in n_larger(largest[high]).items()}
+    chosen = n_larger(largest[high])
+    return {k: count for k, count in chosen.items() if count < len(ascending[k])}
 
 
 def _linear_costs(one: ObjectSearch, k: int) -> LinearCosts:
