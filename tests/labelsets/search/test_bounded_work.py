@@ -20,7 +20,9 @@ OPTIONS = EngineOptions(
 LAST_LISTS = 4
 """How many lists of labels searches may finish beyond their budgets; each asks a few questions of every label."""
 
-MOST_DRAWS = 60_000
+MOST_DRAWS = 120_000
+"""Of two estimates, to one bit and to what is asked for: from the cover, and from probabilities fitted twice."""
+
 KINDS = ("plain", "outliers", "ties", "constant", "dense", "pairs", "outliers with pairs")
 
 

@@ -146,13 +146,13 @@ class SearchAnswers(Answers):
         yield one.overrides.labelsets[members], one.overrides.numerators[members]
         known = labelset_keys(one.overrides.labelsets)
         found = Buffer.of(self.options.chunk, len(one.flips.mode))
-        n_found, finished = 0, False
+        n_found, is_all = int(members.sum()), False
         allowance = Allowance(self.options.list_budget, self.options.member_budget)
         for n_new, finished in self._depth_first(one, smallest, found, allowance):
             fresh = ~np.isin(word_keys(found.words[:n_new]), known)
-            n_found += n_new
+            n_found, is_all = n_found + int(fresh.sum()), finished
             yield unpack(found.words[:n_new][fresh], self.arrays.n_labels), found.numerators[:n_new][fresh]
-        if not finished:
+        if not is_all:
             raise NotAllListedError(n_found)
 
     def count(self, objects: IntArray, smallest: IntArray, budget: int) -> list[tuple[int, bool]]:

@@ -21,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 
 from labelsure._core.compilation import kernel, kernel_part, lean_kernel
-from labelsure._core.labelset_bits import Words
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import Lookup, ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import Integer, count_additive, weigh
@@ -101,12 +100,10 @@ def leads_to(positions: IntArray, level: Integer, flipped: IntArray) -> bool:
     Requires : what search has prepared
     Cost : O(level), mostly one comparison
     """
-    if level >= positions.shape[0]:
-        return False
-    for above in range(level, 0, -1):
-        if flipped[above] != positions[above - 1]:
-            return False
-    return True
+    above = level if level < positions.shape[0] else -1
+    while above > 0 and flipped[above] == positions[above - 1]:
+        above -= 1
+    return above == 0
 
 
 @lean_kernel

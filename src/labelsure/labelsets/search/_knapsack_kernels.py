@@ -11,9 +11,7 @@ MUCH = 2.0**900
 
 
 @kernel
-def count_fitting(
-    cells: IntArray, budget: Integer, rows: FloatArray, divided: IntArray
-) -> tuple[FloatArray, Integer]:
+def count_fitting(cells: IntArray, budget: Integer, rows: FloatArray, divided: IntArray) -> tuple[FloatArray, Integer]:
     """Return how many sets fit each budget up to this one, and how often these counts were divided by MUCH.
 
     Row r of ``rows`` becomes that of the first r positions that can be flipped, ``divided`` that often by MUCH; where

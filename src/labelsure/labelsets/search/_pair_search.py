@@ -139,7 +139,7 @@ def list_pair_members(
 ) -> Iterator[tuple[int, bool]]:
     """Search a region; yield how many members were found since, and whether the search is finished.
 
-    They are in ``found`` until the next step, if that has room. Ends when its ``allowance`` is spent; a step takes ``call``.
+    They are in ``found`` until the next step, if that has room. Ends when the ``allowance`` is; a step takes ``call``.
     """
     search = PairSearch(problem, lookup, len(found.numerators))
     goal = Goal(ranked=False, by_total=False, limit=np.array([smallest, 0, 0], dtype=np.int64))

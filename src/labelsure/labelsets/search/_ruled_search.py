@@ -17,7 +17,7 @@ def list_ruled_members(
 ) -> Iterator[tuple[int, bool]]:
     """Search a region; yield how many members were found since, and whether the search is finished.
 
-    They are in ``found`` until the next step, if that has room. Ends when its ``allowance`` is spent; a step takes ``call``.
+    They are in ``found`` until the next step, if that has room. Ends when the ``allowance`` is; a step takes ``call``.
     """
     lookup = lookup._replace(rules=lookup.rules.placed(flips.label))
     if not lookup.rules.may_allow(flips.mode):
