@@ -2,8 +2,9 @@
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -110,9 +111,16 @@ def join(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
     for one in (one for document in documents for one in document["tables"]):
         before = tables.get(one["caption"], {"rows": []})["rows"]
         tables[one["caption"]] = {**one, "rows": [*before, *one["rows"]]}
-    last = max(documents, key=lambda document: str(document["date"]))
     several = {name: [one for document in documents for one in document[name]] for name in ("figures", "pictures")}
-    return {**last, **several, "tables": list(tables.values())}
+    machines = [document["machine"] for document in documents]
+    machine = {key: _each(one[key] for one in machines if key in one) for key in dict.fromkeys(chain(*machines))}
+    date = _each(document["date"] for document in documents)
+    return {**documents[-1], **several, "tables": list(tables.values()), "date": date, "machine": machine}
+
+
+def _each(texts: Iterable[str]) -> str:
+    """Return each of some texts once: parts may have been measured on several days, or machines."""
+    return " and ".join(dict.fromkeys(texts))
 
 
 def _pictures() -> list[Picture]:

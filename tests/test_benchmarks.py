@@ -286,6 +286,11 @@ def test_parts_of_a_question_are_kept_and_shown_one_by_one(tmp_path, monkeypatch
     page = command.page()
     assert page.index("| scene | 1.00 |") < page.index("| yeast | 1.00 |")
     assert page.count("By set") == 1
+    kept = json.loads((tmp_path / "results" / "paths" / "yeast.json").read_text())
+    joined = command.join([kept, kept | {"date": "2020-01-01", "machine": kept["machine"] | {"cores": "many"}}])
+    assert joined["date"] == f"{kept['date']} and 2020-01-01"
+    assert joined["machine"]["cores"] == f"{kept['machine']['cores']} and many"
+    assert joined["machine"]["python"] == kept["machine"]["python"]
 
 
 def test_unknown_parts_are_refused(monkeypatch, capsys):
