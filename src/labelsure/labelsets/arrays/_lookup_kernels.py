@@ -139,6 +139,21 @@ def weigh(
 
 
 @kernel_part
+def only_counts(weighing: ObjectWeighing, tables: ScoreTables) -> bool:
+    """Tell whether numerators are a start and counts of additive scores: ``count_additive`` takes a third of the time.
+
+    Reference : the definition
+    Requires : nothing
+    Cost : O(K)
+    """
+    plain = weighing.weights.shape[0] == 0 and weighing.multipliers.shape[0] == 0
+    plain &= weighing.at_least == 1 and weighing.above == 0
+    for k in range(tables.layout.shape[0]):
+        plain &= tables.layout[k, columns.LINK] < 0
+    return plain
+
+
+@kernel_part
 def weighing_of(i: Integer, weighings: ObjectWeighings) -> ObjectWeighing:
     """Return the weighing of one of several objects, until that of another is asked for.
 

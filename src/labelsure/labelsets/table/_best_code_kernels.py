@@ -7,7 +7,14 @@ import numpy as np
 from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import FAR, Int32Array, ScoreTables
-from labelsure.labelsets.arrays._lookup_kernels import Integer, count_additive, highest_score, weigh, weighing_of
+from labelsure.labelsets.arrays._lookup_kernels import (
+    Integer,
+    count_additive,
+    highest_score,
+    only_counts,
+    weigh,
+    weighing_of,
+)
 from labelsure.labelsets.arrays._weighing import ObjectWeighings
 from labelsure.labelsets.table._table_kernels import subset_sums
 
@@ -87,10 +94,9 @@ def search_codes(
     """
     n_folds, n_objects, n_labels = unary.shape
     bounds, totals, scores, n_best = costs.bounds, costs.totals, costs.scores, found.codes.shape[1]
-    added_up = weighings.weights.shape[0] == 0 and weighings.multipliers.shape[0] == 0
     for i in range(n_objects):
         weighing = weighing_of(i, weighings)
-        plain = added_up and weighing.at_least == 1 and weighing.above == 0
+        plain = only_counts(weighing, tables)
         add_up(i, constant, unary, costs)
         seed, next_seed = two_lowest(totals, first_code)
         n_found = 0
