@@ -64,8 +64,8 @@ class LabelsetPredictions:
         if self.index is not None:
             check_same_length(range(len(self)), self.index, names=("the predictions", "index"))
         n_labels = self._engine.n_labels
-        given = self.label_names if len(self.label_names) else made_up_names(n_labels)
-        self.label_names = check_label_names(given, n_labels)
+        given = self.label_names
+        self.label_names = check_label_names(given, n_labels) if len(given) else made_up_names(n_labels)
         self._batch = Batch(self._engine, self.guarantee, self.label_names, self.index)
 
     def __len__(self) -> int:

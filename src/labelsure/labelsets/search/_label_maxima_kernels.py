@@ -7,17 +7,17 @@ import numpy as np
 from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.labelset_bits import Words
 from labelsure._core.types import BoolArray, IntArray
-from labelsure.labelsets.arrays._discount_kernels import LabelCosts
+from labelsure.labelsets.arrays._discount_kernels import LabelCosts, add_labels
 from labelsure.labelsets.arrays._discounted import Discounted
-from labelsure.labelsets.arrays._fold_arrays import Lookup
-from labelsure.labelsets.arrays._lookup_kernels import Integer, weighing_of
+from labelsure.labelsets.arrays._fold_arrays import FAR, Lookup
+from labelsure.labelsets.arrays._lookup_kernels import Integer, only_counts, score_with, weighing_of
 from labelsure.labelsets.arrays._rule_kernels import is_on
 from labelsure.labelsets.arrays._weighing import ObjectWeighings
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._best_first_kernels import Totals, best_first
-from labelsure.labelsets.search._discount_kernels import raise_by_listed
-from labelsure.labelsets.search._label_kernels import SHARES, Way, label_numerators
-from labelsure.labelsets.search._labelset_kernels import CODE, HIGHEST_BIT, NUMERATOR, flip
+from labelsure.labelsets.search._discount_kernels import bound_listed
+from labelsure.labelsets.search._label_kernels import SHARES, Way, label_numerators, value_of
+from labelsure.labelsets.search._labelset_kernels import CODE, HIGHEST_BIT, NUMERATOR, flip, is_candidate
 from labelsure.labelsets.search._object_kernels import SearchDesk, begin_search, flips_of, has_no_link, unpose
 from labelsure.labelsets.search._states import Flips, Problems
 
@@ -167,3 +167,46 @@ def search_needed(flips: Flips, totals: Totals, lookup: Lookup, budget: Integer,
             left = max(left - search.frontier.numbers[states.WORK], 0)
             by_flip[t, flipped] = -keys[order[0], NUMERATOR] if search.frontier.numbers[states.FOUND] > 0 else 0
     return True
+
+
+@lean_kernel
+def raise_by_listed(costs: LabelCosts, listed: Discounted, lookup: Lookup, maxima: IntArray) -> None:
+    """Raise the highest numerators with each label off and on by those of listed labelsets.
+
+    All labels outside one labelset, the leader, have been raised to some numerator already with the label off, and most
+    labelsets do not exceed that: then only their own labels and the leader's are looked at. One that by a bound of its
+    scores cannot raise any is not looked at.
+
+    Reference : the maximum over listed labelsets
+    Requires : maxima (q, 2)
+    Cost : three additions per label on; O(q) for each that is a new leader
+    """
+    likeliest = leader = bound_listed(costs, listed)
+    plain = only_counts(lookup.weighing, lookup.tables)  # else a level takes longer than a look
+    outside = np.int64(-FAR)  # what all labels outside the leader have been raised to
+    for place in range(listed.more.shape[0] + 1):
+        e = place - 1 if place > 0 else likeliest
+        words, least = listed.words[e], outside
+        for at in range(listed.begin[e], listed.begin[e + 1]):
+            least = min(least, maxima[listed.label[at], 1])
+        for at in range(listed.begin[leader], listed.begin[leader + 1]):
+            least = min(least, FAR if is_on(words, listed.label[at]) else maxima[listed.label[at], 0])
+        if plain and costs.bounds[e] > score_with(least + 1 - lookup.weighing.start, lookup.tables.merged):
+            continue
+        if not is_candidate(words, lookup.allow_empty, lookup.rules):
+            continue
+        add_labels(e, costs, listed)
+        value = value_of(costs.scores, listed.more[e], costs.nothing, plain, lookup)
+        if value <= least:
+            continue
+        for at in range(listed.begin[e], listed.begin[e + 1]):
+            maxima[listed.label[at], 1] = max(maxima[listed.label[at], 1], value)
+        for at in range(listed.begin[leader], listed.begin[leader + 1]):
+            if not is_on(words, listed.label[at]):
+                maxima[listed.label[at], 0] = max(maxima[listed.label[at], 0], value)
+        if value > outside:
+            leader, outside = e, np.int64(FAR)
+            for j in range(maxima.shape[0]):
+                if not is_on(words, j):
+                    maxima[j, 0] = max(maxima[j, 0], value)
+                    outside = min(outside, maxima[j, 0])

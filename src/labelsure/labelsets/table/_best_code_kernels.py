@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from labelsure._core.compilation import kernel_part, lean_kernel
-from labelsure._core.types import IntArray
-from labelsure.labelsets.arrays._fold_arrays import FAR, Int32Array, ScoreTables
+from labelsure._core.types import Int32Array, IntArray
+from labelsure.labelsets.arrays._fold_arrays import FAR, ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import (
     Integer,
     count_additive,
@@ -139,11 +139,15 @@ def two_lowest(totals: IntArray, first_code: Integer) -> tuple[Integer, Integer]
     Cost : a comparison per code
     """
     lowest = second = first_code
+    least, next_least = totals[first_code], np.int64(FAR)
     for code in range(first_code + 1, totals.shape[0]):
-        if totals[code] < totals[lowest]:
-            lowest, second = code, lowest
-        elif second == lowest or totals[code] < totals[second]:
-            second = code
+        total = totals[code]
+        if total >= next_least:  # nearly always: one comparison that the processor foresees
+            continue
+        if total < least:
+            lowest, second, least, next_least = code, lowest, total, least
+        else:
+            second, next_least = code, total
     return lowest, second
 
 
