@@ -191,10 +191,9 @@ class CountedPrior:
         padded = np.zeros((n_blocks, n_together, n_labels))
         padded.reshape(-1, n_labels)[:n_objects] = odds
         factors = np.ascontiguousarray(padded.transpose(0, 2, 1))
-        sums, path = np.zeros((n_blocks, min(n_together, n_objects))), np.ones((self._deepest + 1, n_together))
+        sums, path = np.zeros((n_blocks, min(n_together, n_objects))), np.ones((n_labels + 1, n_together))
         weights, of_empty, off, on = self._powers(beta)
-        label, begin, shared, _ = self.trie
-        sum_products(label, begin, shared, weights, factors, path, sums)
+        sum_products(self.trie, weights, factors, path, sums)
         log_products = beta * self.log_share + np.log(off + on * factors).sum(axis=1)
         with np.errstate(divide="ignore"):
             log_sums = np.logaddexp(log_products, np.log(of_empty + sums))
@@ -204,11 +203,6 @@ class CountedPrior:
     def trie(self) -> "Trie":
         """The labelsets seen as a trie, in which those with the same first labels share them."""
         return Trie.of(self.labelsets)
-
-    @cached_property
-    def _deepest(self) -> int:
-        """The most labels that a labelset seen has."""
-        return int(self.labelsets.sum(axis=1, dtype=np.int64).max(initial=0))
 
     def _powers(self, beta: float) -> tuple[FloatArray, float, FloatArray, FloatArray]:
         """Return P^beta - (kappa B)^beta of the labelsets of the trie and of the empty one, which is 0 among them.

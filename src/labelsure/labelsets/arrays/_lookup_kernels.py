@@ -154,6 +154,21 @@ def only_counts(weighing: ObjectWeighing, tables: ScoreTables) -> bool:
 
 
 @kernel_part
+def value_of(
+    scores: IntArray, more: IntArray, nothing: IntArray, plain: bool, weighing: ObjectWeighing, tables: ScoreTables
+) -> Integer:
+    """Return the numerator of additive scores ``scores + more``, without penalties.
+
+    Reference : weigh
+    Requires : scores, more, nothing (K,), the last zeros; plain as only_counts tells
+    Cost : that of count_additive or weigh
+    """
+    if plain:
+        return weighing.start + count_additive(scores, more, tables)
+    return weigh(scores, more, nothing, weighing, tables)
+
+
+@kernel_part
 def weighing_of(i: Integer, weighings: ObjectWeighings) -> ObjectWeighing:
     """Return the weighing of one of several objects, until that of another is asked for.
 

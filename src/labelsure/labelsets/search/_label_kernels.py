@@ -17,7 +17,7 @@ import numpy as np
 from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import Lookup
-from labelsure.labelsets.arrays._lookup_kernels import Integer, count_additive, only_counts, weigh
+from labelsure.labelsets.arrays._lookup_kernels import Integer, only_counts, value_of
 from labelsure.labelsets.search._states import Flips
 
 SHARES = 16
@@ -79,7 +79,8 @@ def label_numerators(flips: Flips, lookup: Lookup, budget: Integer, way: Way, nu
             for k in range(n_folds):
                 scores[0, k] += flipped * flips.cost[forced, k]
                 way.scores[flips.n_hard, k] = way.best_scores[k] + (2 * flipped - 1) * flips.cost[forced, k]
-            best = max(value_of(way.scores[flips.n_hard], nothing, nothing, plain, lookup), np.int64(0))
+            value = value_of(scores[flips.n_hard], nothing, nothing, plain, lookup.weighing, lookup.tables)
+            best = max(value, np.int64(0))
             if flips.n_hard == 0:
                 numerators[forced, 0], numerators[forced, 1] = highest, best
                 continue
@@ -113,7 +114,7 @@ def best_choices(
     while level >= 0 and left > 0:
         if arrived:
             arrived = False
-            value = value_of(scores[level], flips.rest[level], nothing, plain, lookup)
+            value = value_of(scores[level], flips.rest[level], nothing, plain, lookup.weighing, lookup.tables)
             left -= 1
             bound[level] = value
             choice[level] = -1 if value > best and level < n_hard else 1  # 1: as if both had been tried
@@ -135,19 +136,6 @@ def best_choices(
     if level >= 0:
         return open_bound(best, level, choice, bound), np.int64(-1)
     return best, left
-
-
-@kernel_part
-def value_of(scores: IntArray, more: IntArray, nothing: IntArray, plain: bool, lookup: Lookup) -> Integer:
-    """Return the numerator of additive scores ``scores + more``, without penalties.
-
-    Reference : weigh
-    Requires : scores, more, nothing (K,); plain as only_counts tells
-    Cost : that of count_additive or weigh
-    """
-    if plain:
-        return lookup.weighing.start + count_additive(scores, more, lookup.tables)
-    return weigh(scores, more, nothing, lookup.weighing, lookup.tables)
 
 
 @kernel_part

@@ -10,13 +10,13 @@ from labelsure._core.types import BoolArray, IntArray
 from labelsure.labelsets.arrays._discount_kernels import LabelCosts, add_labels
 from labelsure.labelsets.arrays._discounted import Discounted
 from labelsure.labelsets.arrays._fold_arrays import FAR, Lookup
-from labelsure.labelsets.arrays._lookup_kernels import Integer, only_counts, score_with, weighing_of
+from labelsure.labelsets.arrays._lookup_kernels import Integer, only_counts, score_with, value_of, weighing_of
 from labelsure.labelsets.arrays._rule_kernels import is_on
 from labelsure.labelsets.arrays._weighing import ObjectWeighings
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._best_first_kernels import Totals, best_first
 from labelsure.labelsets.search._discount_kernels import bound_listed
-from labelsure.labelsets.search._label_kernels import SHARES, Way, label_numerators, value_of
+from labelsure.labelsets.search._label_kernels import SHARES, Way, label_numerators
 from labelsure.labelsets.search._labelset_kernels import CODE, HIGHEST_BIT, NUMERATOR, flip, is_candidate
 from labelsure.labelsets.search._object_kernels import SearchDesk, begin_search, flips_of, has_no_link, unpose
 from labelsure.labelsets.search._states import Flips, Problems
@@ -196,7 +196,7 @@ def raise_by_listed(costs: LabelCosts, listed: Discounted, lookup: Lookup, maxim
         if not is_candidate(words, lookup.allow_empty, lookup.rules):
             continue
         add_labels(e, costs, listed)
-        value = value_of(costs.scores, listed.more[e], costs.nothing, plain, lookup)
+        value = value_of(costs.scores, listed.more[e], costs.nothing, plain, lookup.weighing, lookup.tables)
         if value <= least:
             continue
         for at in range(listed.begin[e], listed.begin[e + 1]):

@@ -7,14 +7,7 @@ import numpy as np
 from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.types import Int32Array, IntArray
 from labelsure.labelsets.arrays._fold_arrays import FAR, ScoreTables
-from labelsure.labelsets.arrays._lookup_kernels import (
-    Integer,
-    count_additive,
-    highest_score,
-    only_counts,
-    weigh,
-    weighing_of,
-)
+from labelsure.labelsets.arrays._lookup_kernels import Integer, highest_score, only_counts, value_of, weighing_of
 from labelsure.labelsets.arrays._weighing import ObjectWeighings
 from labelsure.labelsets.table._table_kernels import subset_sums
 
@@ -119,10 +112,7 @@ def search_codes(
                     for k in range(n_folds):
                         scores[k] += costs.of_label[j, k]
             bounds[code] = FAR
-            if plain:
-                value = weighing.start + count_additive(scores, costs.nothing, tables)
-            else:
-                value = weigh(scores, costs.nothing, costs.nothing, weighing, tables)
+            value = value_of(scores, costs.nothing, costs.nothing, plain, weighing, tables)
             n_found = insert(i, code, value, totals[code], n_found, found)
             if n_found == n_best and found.numerators[i, n_best - 1] != reached:
                 reached = found.numerators[i, n_best - 1]
