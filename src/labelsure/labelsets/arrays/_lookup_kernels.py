@@ -150,7 +150,7 @@ def only_counts(weighing: ObjectWeighing, tables: ScoreTables) -> bool:
     plain &= weighing.at_least == 1 and weighing.above == 0
     for k in range(tables.layout.shape[0]):
         plain &= tables.layout[k, columns.LINK] < 0
-    return plain
+    return bool(plain)
 
 
 @kernel_part

@@ -186,7 +186,8 @@ def raise_by_listed(costs: LabelCosts, listed: Discounted, lookup: Lookup, maxim
     outside = np.int64(-FAR)  # what all labels outside the leader have been raised to
     for place in range(listed.more.shape[0] + 1):
         e = place - 1 if place > 0 else likeliest
-        words, least = listed.words[e], outside
+        words = listed.words[e]
+        least: Integer = outside
         for at in range(listed.begin[e], listed.begin[e + 1]):
             least = min(least, maxima[listed.label[at], 1])
         for at in range(listed.begin[leader], listed.begin[leader + 1]):
