@@ -13,6 +13,7 @@ from labelsure.labelsets import EngineOptions
 from labelsure.labelsets.arrays._discount_kernels import LabelCosts
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup
 from labelsure.labelsets.search._discount_kernels import best_listed, bound_listed
+from labelsure.labelsets.search._label_maxima_kernels import raise_by_listed
 from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, TOTAL, is_listed
 from labelsure.labelsets.search._states import FINISHED, Ranked
 from search_cases import BY_SEARCH, BY_TABLE, seen_case
@@ -91,6 +92,27 @@ def test_best_listed_labelsets_equal_all_sorted():
         found = best.keys[best.order[:n_found]]
         codes = (found[:, CODE] ^ np.iinfo(np.int64).min).tolist()
         assert sorted(zip(found[:, NUMERATOR].tolist(), found[:, TOTAL].tolist(), codes, strict=True)) == expected
+
+
+@given(st.integers(0, 10**6), st.integers(0, 2**32))
+def test_numerators_of_labels_are_raised_to_the_highest_listed_ones(seed, other_seed):
+    case = seen_case(seed)
+    arrays, costs = listed_of(case)
+    labelsets = arrays.discounted.labelsets
+    if not len(labelsets):
+        return
+    objects = np.zeros(len(labelsets), dtype=np.int64)
+    numerators = case.weighing.of_scores(arrays.calibrations, arrays.scores(labelsets, objects), objects)
+    highest = int(numerators.max()) + 1
+    maxima = np.random.default_rng(other_seed).integers(0, highest + 1, size=(arrays.n_labels, 2))
+    expected = maxima.copy()
+    for labelset, numerator in zip(labelsets, numerators, strict=True):
+        if case.allow_empty or labelset.any():
+            for j, on in enumerate(labelset):
+                expected[j, on] = max(expected[j, on], numerator)
+    lookup = Lookup(arrays.tables, arrays.penalties, case.weighing.of(0), case.allow_empty)
+    raise_by_listed(costs, arrays.discounted, lookup, maxima)
+    assert maxima.tolist() == expected.tolist()
 
 
 @given(st.sampled_from([3, 64, 70, 130]), st.integers(0, 2**32))

@@ -16,13 +16,11 @@ from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Penalty
 from labelsure._core.labelset_bits import Words, pack
 from labelsure._core.remembering import Memory
-from labelsure._core.types import IntArray, LabelMatrix
+from labelsure._core.types import Int32Array, IntArray, LabelMatrix
 from labelsure.labelsets.arrays._discounted import Discounted, pool_discounts
 from labelsure.labelsets.arrays._pairs import FoldPairs
 from labelsure.labelsets.arrays._rules import NO_RULES, LabelsetRules, Rules
 from labelsure.labelsets.arrays._weighing import ObjectWeighing, Weighing
-
-Int32Array = np.ndarray[tuple[int, ...], np.dtype[np.int32]]
 
 BUCKET_BITS = 13
 """2^13 four-byte buckets are 32 KiB: the first-level cache of today's processors, so look-ups do not wait."""
@@ -108,6 +106,7 @@ class Penalties(NamedTuple):
     ----------
     by_cardinality : int64 array of shape (K, levels, q + 1)
         The least penalty by number of labels over 1, 2, 4, ... numbers from each on; beyond the end it is cut off.
+        One level of zeros where there is no penalty.
     anchors : uint64 array of shape (A, W)
         Labelsets as words, fold k's from ``anchor_begin[k]`` on.
     anchor_begin : int64 array of shape (K + 1,)
@@ -136,7 +135,8 @@ class Penalties(NamedTuple):
             if penalty is not None and penalty.per_distance > 0 and penalty.anchors is not None:
                 per_distance[k] = penalty.per_distance
                 anchors[k] = pack(penalty.anchors)
-        while (1 << len(least)) <= n_labels + 1:
+        present = any(penalty is not None for penalty in penalties)
+        while present and (1 << len(least)) <= n_labels + 1:  # nobody looks at them otherwise
             half, last = 1 << (len(least) - 1), least[-1]
             least.append(np.concatenate([np.minimum(last[:, :-half], last[:, half:]), last[:, -half:]], axis=1))
         return cls(
@@ -144,7 +144,7 @@ class Penalties(NamedTuple):
             anchors=np.concatenate(anchors),
             anchor_begin=np.cumsum([0, *map(len, anchors)], dtype=np.int64),
             per_distance=per_distance,
-            present=any(penalty is not None for penalty in penalties),
+            present=present,
         )
 
 

@@ -139,6 +139,36 @@ def weigh(
 
 
 @kernel_part
+def only_counts(weighing: ObjectWeighing, tables: ScoreTables) -> bool:
+    """Tell whether numerators are a start and counts of additive scores: ``count_additive`` takes a third of the time.
+
+    Reference : the definition
+    Requires : nothing
+    Cost : O(K)
+    """
+    plain = weighing.weights.shape[0] == 0 and weighing.multipliers.shape[0] == 0
+    plain &= weighing.at_least == 1 and weighing.above == 0
+    for k in range(tables.layout.shape[0]):
+        plain &= tables.layout[k, columns.LINK] < 0
+    return bool(plain)
+
+
+@kernel_part
+def value_of(
+    scores: IntArray, more: IntArray, nothing: IntArray, plain: bool, weighing: ObjectWeighing, tables: ScoreTables
+) -> Integer:
+    """Return the numerator of additive scores ``scores + more``, without penalties.
+
+    Reference : weigh
+    Requires : scores, more, nothing (K,), the last zeros; plain as only_counts tells
+    Cost : that of count_additive or weigh
+    """
+    if plain:
+        return weighing.start + count_additive(scores, more, tables)
+    return weigh(scores, more, nothing, weighing, tables)
+
+
+@kernel_part
 def weighing_of(i: Integer, weighings: ObjectWeighings) -> ObjectWeighing:
     """Return the weighing of one of several objects, until that of another is asked for.
 

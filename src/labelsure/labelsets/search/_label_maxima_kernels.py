@@ -9,8 +9,8 @@ from labelsure._core.labelset_bits import Words
 from labelsure._core.types import BoolArray, IntArray
 from labelsure.labelsets.arrays._discount_kernels import LabelCosts, add_labels
 from labelsure.labelsets.arrays._discounted import Discounted
-from labelsure.labelsets.arrays._fold_arrays import Lookup
-from labelsure.labelsets.arrays._lookup_kernels import Integer, score_with, weigh, weighing_of
+from labelsure.labelsets.arrays._fold_arrays import FAR, Lookup
+from labelsure.labelsets.arrays._lookup_kernels import Integer, only_counts, score_with, value_of, weighing_of
 from labelsure.labelsets.arrays._rule_kernels import is_on
 from labelsure.labelsets.arrays._weighing import ObjectWeighings
 from labelsure.labelsets.search import _states as states
@@ -173,49 +173,41 @@ def search_needed(flips: Flips, totals: Totals, lookup: Lookup, budget: Integer,
 def raise_by_listed(costs: LabelCosts, listed: Discounted, lookup: Lookup, maxima: IntArray) -> None:
     """Raise the highest numerators with each label off and on by those of listed labelsets.
 
-    One that by a bound of its scores cannot raise any is not looked at.
+    All labels outside one labelset, the leader, have been raised to some numerator already with the label off, and most
+    labelsets do not exceed that: then only their own labels and the leader's are looked at. One that by a bound of its
+    scores cannot raise any is not looked at.
 
     Reference : the maximum over listed labelsets
     Requires : maxima (q, 2)
-    Cost : three additions per label on; O(q) for each that raises something
+    Cost : three additions per label on; O(q) for each that is a new leader
     """
-    first, second = bound_listed(costs, listed), np.int64(-1)  # the one of lowest total, then none
-    plain = lookup.weighing.weights.shape[0] == 0 and lookup.weighing.multipliers.shape[0] == 0
-    plain &= lookup.weighing.above == 0 and lookup.weighing.at_least == 1  # else a level takes longer than a look
-    lowest = np.int64(-1)
+    likeliest = leader = bound_listed(costs, listed)
+    plain = only_counts(lookup.weighing, lookup.tables)  # else a level takes longer than a look
+    outside = np.int64(-FAR)  # what all labels outside the leader have been raised to
     for place in range(listed.more.shape[0] + 1):
-        e = place - 1 if place > 0 else first
+        e = place - 1 if place > 0 else likeliest
         words = listed.words[e]
-        if lowest < 0:
-            lowest, second = two_lowest_off(maxima)
-        least = maxima[second if is_on(words, lowest) else lowest, 0]
+        least: Integer = outside
         for at in range(listed.begin[e], listed.begin[e + 1]):
             least = min(least, maxima[listed.label[at], 1])
+        for at in range(listed.begin[leader], listed.begin[leader + 1]):
+            least = min(least, FAR if is_on(words, listed.label[at]) else maxima[listed.label[at], 0])
         if plain and costs.bounds[e] > score_with(least + 1 - lookup.weighing.start, lookup.tables.merged):
             continue
-        if (place > 0 and e == first) or not is_candidate(words, lookup.allow_empty, lookup.rules):
+        if not is_candidate(words, lookup.allow_empty, lookup.rules):
             continue
         add_labels(e, costs, listed)
-        value = weigh(costs.scores, listed.more[e], costs.nothing, lookup.weighing, lookup.tables)
-        if value > least:
+        value = value_of(costs.scores, listed.more[e], costs.nothing, plain, lookup.weighing, lookup.tables)
+        if value <= least:
+            continue
+        for at in range(listed.begin[e], listed.begin[e + 1]):
+            maxima[listed.label[at], 1] = max(maxima[listed.label[at], 1], value)
+        for at in range(listed.begin[leader], listed.begin[leader + 1]):
+            if not is_on(words, listed.label[at]):
+                maxima[listed.label[at], 0] = max(maxima[listed.label[at], 0], value)
+        if value > outside:
+            leader, outside = e, np.int64(FAR)
             for j in range(maxima.shape[0]):
-                on = 1 if is_on(words, j) else 0
-                maxima[j, on] = max(maxima[j, on], value)
-            lowest = np.int64(-1)
-
-
-@kernel_part
-def two_lowest_off(maxima: IntArray) -> tuple[Integer, Integer]:
-    """Return the labels with the lowest two numerators of labelsets without them; twice the same if there is one.
-
-    Reference : numpy.argsort
-    Requires : maxima (q, 2)
-    Cost : O(q)
-    """
-    lowest, second = np.int64(0), np.int64(0)
-    for j in range(1, maxima.shape[0]):
-        if maxima[j, 0] < maxima[lowest, 0]:
-            lowest, second = np.int64(j), lowest
-        elif second == lowest or maxima[j, 0] < maxima[second, 0]:
-            second = np.int64(j)
-    return lowest, second
+                if not is_on(words, j):
+                    maxima[j, 0] = max(maxima[j, 0], value)
+                    outside = min(outside, maxima[j, 0])
