@@ -1,207 +1,65 @@
-"""Compiled loop over the objects of a block: the highest numerators with each label off and on."""
-
-from typing import NamedTuple
+"""Compiled looks at labelsets with discounts: how they raise the highest numerators with each label off and on."""
 
 import numpy as np
 
 from labelsure._core.compilation import kernel_part, lean_kernel
-from labelsure._core.labelset_bits import Words
-from labelsure._core.types import BoolArray, IntArray
+from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._discount_kernels import LabelCosts, add_labels
 from labelsure.labelsets.arrays._discounted import Discounted
-from labelsure.labelsets.arrays._fold_arrays import Lookup
+from labelsure.labelsets.arrays._fold_arrays import ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import Integer, score_with, weigh, weighing_of
 from labelsure.labelsets.arrays._rule_kernels import is_on
 from labelsure.labelsets.arrays._weighing import ObjectWeighings
-from labelsure.labelsets.search import _states as states
-from labelsure.labelsets.search._best_first_kernels import Totals, best_first
 from labelsure.labelsets.search._discount_kernels import bound_listed
-from labelsure.labelsets.search._label_kernels import SHARES, Way, label_numerators
-from labelsure.labelsets.search._labelset_kernels import CODE, HIGHEST_BIT, NUMERATOR, flip, is_candidate
-from labelsure.labelsets.search._object_kernels import SearchDesk, begin_search, flips_of, has_no_link, unpose
-from labelsure.labelsets.search._states import Flips, Problems
-
-
-class LabelDesk(NamedTuple):
-    """Room for one object after the other.
-
-    Attributes
-    ----------
-    search : SearchDesk
-        For the best labelset.
-    way : Way
-        For as many hard labels as there may be.
-    by_flip : (q, 2)
-        The highest numerators with each position left alone, and flipped.
-    needed : bool (q, 2)
-        Which of them are searched for.
-    base, mode : (K,), (W,)
-        Of a problem with a position flipped.
-    """
-
-    search: SearchDesk
-    way: Way
-    by_flip: IntArray
-    needed: BoolArray
-    base: IntArray
-    mode: Words
-
-    @classmethod
-    def of(cls, problems: Problems, room: int) -> "LabelDesk":
-        """Return room for some problems, and for this many entries of a frontier."""
-        (_, n_labels), (_, n_folds) = problems.label.shape, problems.base.shape
-        return cls(
-            SearchDesk.of(problems, 1, room),
-            Way.of(n_labels, n_folds),
-            np.empty((n_labels, 2), dtype=np.int64),
-            np.empty((n_labels, 2), dtype=bool),
-            np.empty(n_folds, dtype=np.int64),
-            np.empty_like(problems.mode[0]),
-        )
-
-
-class LabelMaxima(NamedTuple):
-    """The highest numerators with each label off and on, (n, q, 2), and of which objects they are known, bool (n,)."""
-
-    values: IntArray
-    known: BoolArray
+from labelsure.labelsets.search._labelset_kernels import is_some
+from labelsure.labelsets.search._object_kernels import unpose
+from labelsure.labelsets.search._states import Problems
 
 
 @lean_kernel
-def search_labels(
+def raise_by_listed(
     problems: Problems,
-    lookup: Lookup,
+    tables: ScoreTables,
     weighings: ObjectWeighings,
     listed: Discounted,
     costs: LabelCosts,
-    budget: Integer,
-    desk: LabelDesk,
-    found: LabelMaxima,
+    allow_empty: bool,
+    found: IntArray,
 ) -> None:
-    """Write the highest numerators of each object's labelsets with each label off and on.
-
-    Reference : labelset_reference.label_numerators
-    Requires : as search_objects, and no penalties
-    Cost : that of label_numerators and raise_by_listed; where the empty labelset is no candidate, of some searches
-    """
-    additive = has_no_link(lookup.tables)
-    for i in range(problems.base.shape[0]):
-        own = Lookup(
-            lookup.tables, lookup.penalties, weighing_of(i, weighings), lookup.allow_empty, lookup.rules, lookup.listed
-        )
-        flips, maxima = flips_of(i, problems), found.values[i]
-        label_numerators(flips, own, budget, desk.way, desk.by_flip)
-        found.known[i] = True
-        if not lookup.allow_empty and mark_needed(flips, problems.sign[i], desk.needed):
-            totals = Totals(True, additive, problems.total[i], problems.cheapest[i])
-            found.known[i] = search_needed(flips, totals, own, budget, desk)
-        for t in range(flips.label.shape[0]):
-            j, on = flips.label[t], 1 if problems.sign[i, t] < 0 else 0
-            maxima[j, on], maxima[j, 1 - on] = desk.by_flip[t, 0], desk.by_flip[t, 1]
-        if found.known[i] and listed.more.shape[0] > 0:
-            unpose(i, problems, costs)
-            raise_by_listed(costs, listed, own, maxima)
-
-
-@kernel_part
-def mark_needed(flips: Flips, sign: IntArray, needed: BoolArray) -> bool:
-    """Mark what the flips of hard positions may leave the empty labelset for; tell whether there is anything.
-
-    Reference : _labels._need_search
-    Requires : sign (q,), needed (q, 2)
-    Cost : O(q)
-    """
-    n_stay = 0  # easy labels of the mode stay on unless forced
-    for t in range(flips.n_hard, flips.label.shape[0]):
-        n_stay += sign[t] < 0
-    some = False
-    for t in range(flips.label.shape[0]):
-        on = sign[t] < 0
-        others_stay = n_stay > (1 if on and t >= flips.n_hard else 0)
-        needed[t, 0], needed[t, 1] = not (others_stay or on), not (others_stay or not on)
-        some |= needed[t, 0] | needed[t, 1]
-    return some
-
-
-@kernel_part
-def search_needed(flips: Flips, totals: Totals, lookup: Lookup, budget: Integer, desk: LabelDesk) -> bool:
-    """Search the highest numerators that are needed; tell whether all searches were finished.
-
-    The best labelset of all is the best with its own labels.
-
-    Reference : _labels._search_labels
-    Requires : as search_labels
-    Cost : that of best_first
-    """
-    search, by_flip, needed = desk.search, desk.by_flip, desk.needed
-    n_words, order, keys, left = flips.mode.shape[0], desk.search.best.order, desk.search.best.keys, budget
-    begin_search(flips.base, flips.mode, search)
-    nobody = np.int64(-1)
-    ended = best_first(flips, totals, nobody, lookup, budget, search.node, search.frontier, search.best)
-    if ended != states.FINISHED:
-        return False
-    if search.frontier.numbers[states.FOUND] > 0:
-        for w in range(n_words):
-            desk.mode[w] = np.uint64(keys[order[0], CODE + n_words - 1 - w]) ^ HIGHEST_BIT
-        for t in range(flips.label.shape[0]):
-            flipped = 1 if is_on(desk.mode, flips.label[t]) != is_on(flips.mode, flips.label[t]) else 0
-            if needed[t, flipped]:
-                by_flip[t, flipped], needed[t, flipped] = -keys[order[0], NUMERATOR], False
-    without = Totals(False, totals.additive, totals.cost[:0], totals.cheapest[:0])
-    for t in range(flips.label.shape[0]):
-        for flipped in range(2):
-            if not needed[t, flipped]:
-                continue
-            for k in range(flips.base.shape[0]):
-                desk.base[k] = flips.base[k] + flipped * flips.cost[t, k]
-            for w in range(n_words):
-                desk.mode[w] = flips.mode[w]
-            if flipped:
-                flip(desk.mode, flips.label[t])
-            forced = Flips(flips.label, flips.n_hard, desk.base, flips.cost, flips.rest, flips.nearest, desk.mode)
-            begin_search(desk.base, desk.mode, search)
-            share = left // SHARES + 1
-            ended = best_first(forced, without, np.int64(t), lookup, share, search.node, search.frontier, search.best)
-            if ended != states.FINISHED:
-                return False
-            left = max(left - search.frontier.numbers[states.WORK], 0)
-            by_flip[t, flipped] = -keys[order[0], NUMERATOR] if search.frontier.numbers[states.FOUND] > 0 else 0
-    return True
-
-
-@lean_kernel
-def raise_by_listed(costs: LabelCosts, listed: Discounted, lookup: Lookup, maxima: IntArray) -> None:
-    """Raise the highest numerators with each label off and on by those of listed labelsets.
+    """Raise the highest numerators of each object with each label off and on by those of listed labelsets.
 
     One that by a bound of its scores cannot raise any is not looked at.
 
     Reference : the maximum over listed labelsets
-    Requires : maxima (q, 2)
+    Requires : found (n, q, 2); at least one; no links or penalties
     Cost : three additions per label on; O(q) for each that raises something
     """
-    first, second = bound_listed(costs, listed), np.int64(-1)  # the one of lowest total, then none
-    plain = lookup.weighing.weights.shape[0] == 0 and lookup.weighing.multipliers.shape[0] == 0
-    plain &= lookup.weighing.above == 0 and lookup.weighing.at_least == 1  # else a level takes longer than a look
-    lowest = np.int64(-1)
-    for place in range(listed.more.shape[0] + 1):
-        e = place - 1 if place > 0 else first
-        words = listed.words[e]
-        if lowest < 0:
-            lowest, second = two_lowest_off(maxima)
-        least = maxima[second if is_on(words, lowest) else lowest, 0]
-        for at in range(listed.begin[e], listed.begin[e + 1]):
-            least = min(least, maxima[listed.label[at], 1])
-        if plain and costs.bounds[e] > score_with(least + 1 - lookup.weighing.start, lookup.tables.merged):
-            continue
-        if (place > 0 and e == first) or not is_candidate(words, lookup.allow_empty, lookup.rules):
-            continue
-        add_labels(e, costs, listed)
-        value = weigh(costs.scores, listed.more[e], costs.nothing, lookup.weighing, lookup.tables)
-        if value > least:
-            for j in range(maxima.shape[0]):
-                on = 1 if is_on(words, j) else 0
-                maxima[j, on] = max(maxima[j, on], value)
-            lowest = np.int64(-1)
+    for i in range(found.shape[0]):
+        weighing, maxima = weighing_of(i, weighings), found[i]
+        unpose(i, problems, costs)
+        first, second = bound_listed(costs, listed), np.int64(-1)  # the one of lowest total, then none
+        plain = weighing.weights.shape[0] == 0 and weighing.multipliers.shape[0] == 0
+        plain &= weighing.above == 0 and weighing.at_least == 1  # else a level takes longer than a look
+        lowest = np.int64(-1)
+        for place in range(listed.more.shape[0] + 1):
+            e = place - 1 if place > 0 else first
+            words = listed.words[e]
+            if lowest < 0:
+                lowest, second = two_lowest_off(maxima)
+            least = maxima[second if is_on(words, lowest) else lowest, 0]
+            for at in range(listed.begin[e], listed.begin[e + 1]):
+                least = min(least, maxima[listed.label[at], 1])
+            if plain and costs.bounds[e] > score_with(least + 1 - weighing.start, tables.merged):
+                continue
+            if (place > 0 and e == first) or not (allow_empty or is_some(words)):
+                continue
+            add_labels(e, costs, listed)
+            value = weigh(costs.scores, listed.more[e], costs.nothing, weighing, tables)
+            if value > least:
+                for j in range(maxima.shape[0]):
+                    on = 1 if is_on(words, j) else 0
+                    maxima[j, on] = max(maxima[j, on], value)
+                lowest = np.int64(-1)
 
 
 @kernel_part

@@ -39,6 +39,20 @@ def switch_off(words: Words, j: Integer) -> None:
 
 
 @kernel_part
+def is_some(words: Words) -> bool:
+    """Tell whether some label is on.
+
+    Reference : words.any()
+    Requires : words (W,)
+    Cost : O(W)
+    """
+    some_on = False
+    for w in range(words.shape[0]):
+        some_on |= words[w] != 0
+    return some_on
+
+
+@kernel_part
 def is_candidate(words: Words, allow_empty: bool, rules: Rules) -> bool:
     """Tell whether a labelset is a candidate: some label is on, or none need be, and it obeys all rules.
 
@@ -46,10 +60,7 @@ def is_candidate(words: Words, allow_empty: bool, rules: Rules) -> bool:
     Requires : words (W,)
     Cost : O(W + terms of the rules)
     """
-    some_on = allow_empty
-    for w in range(words.shape[0]):
-        some_on |= words[w] != 0
-    return some_on and (rules.most.shape[0] == 0 or obeys(words, words, np.int64(DECIDED), rules))
+    return (allow_empty or is_some(words)) and (rules.most.shape[0] == 0 or obeys(words, words, np.int64(DECIDED), rules))
 
 
 @lean_kernel
@@ -208,3 +219,22 @@ def offer(value: Integer, total: Integer, words: Words, by_total: bool, n_found:
     n_found = min(n_found + 1, n_best)
     sift(order, n_found, place, best_on_top, keys)
     return n_found
+
+
+@lean_kernel
+def insert(n_found: Integer, keys: IntArray) -> Integer:
+    """Put the last row where it belongs among the best found before it, the worst of which may go; return how many.
+
+    Reference : sorted
+    Requires : keys (k + 1, 2 + W), the first n_found in order; where these are k, the last comes before them all but k
+    Cost : O(k W)
+    """
+    n_best, n_columns = keys.shape[0] - 1, keys.shape[1]
+    place = min(n_found, n_best - 1)
+    while place > 0 and precedes(np.int64(n_best), place - 1, keys, True):
+        for column in range(n_columns):
+            keys[place, column] = keys[place - 1, column]
+        place -= 1
+    for column in range(n_columns):
+        keys[place, column] = keys[n_best, column]
+    return min(n_found + 1, n_best)

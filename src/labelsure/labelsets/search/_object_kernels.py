@@ -7,17 +7,27 @@ import numpy as np
 from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.labelset_bits import Words
 from labelsure._core.types import BoolArray, IntArray
-from labelsure.labelsets.arrays._discount_kernels import LabelCosts
+from labelsure.labelsets.arrays._discount_kernels import LabelCosts, add_labels
 from labelsure.labelsets.arrays._discounted import Discounted
-from labelsure.labelsets.arrays._fold_arrays import LINK, Lookup, ScoreTables
-from labelsure.labelsets.arrays._lookup_kernels import Integer, weighing_of
-from labelsure.labelsets.arrays._rule_kernels import Course
+from labelsure.labelsets.arrays._fold_arrays import LINK, Penalties, ScoreTables
+from labelsure.labelsets.arrays._lookup_kernels import Integer, highest_score, total_of, weigh, weighing_of
 from labelsure.labelsets.arrays._weighing import ObjectWeighings
-from labelsure.labelsets.search import _states as states
-from labelsure.labelsets.search._best_first_kernels import Node, Totals, best_first
-from labelsure.labelsets.search._discount_kernels import best_listed
-from labelsure.labelsets.search._labelset_kernels import CODE, HIGHEST_BIT, NUMERATOR, precedes
-from labelsure.labelsets.search._states import FAR, Flips, Frontier, Problems, Ranked
+from labelsure.labelsets.search._discount_kernels import bound_listed
+from labelsure.labelsets.search._labelset_kernels import (
+    CODE,
+    HIGHEST_BIT,
+    NUMERATOR,
+    TOTAL,
+    flip,
+    insert,
+    is_listed,
+    is_some,
+    penalise,
+    precedes,
+    switch_off,
+    write_key,
+)
+from labelsure.labelsets.search._states import FAR, Problems
 
 
 @lean_kernel
@@ -88,85 +98,187 @@ def bound_rest(least: IntArray, total: IntArray, rest: IntArray, nearest: IntArr
                 nearest[t, k] = rest[t, k]
 
 
-class SearchDesk(NamedTuple):
-    """Room for the search of one object after the other, see best_first."""
-
-    node: Node
-    frontier: Frontier
-    best: Ranked
-
-    @classmethod
-    def of(cls, problems: Problems, n_best: int, room: int) -> "SearchDesk":
-        """Return room for problems without rules, and for this many entries of a frontier."""
-        n_folds, n_words = problems.base.shape[1], problems.mode.shape[1]
-        numbers, rank, nothing = (np.zeros(size, dtype=np.int64) for size in (states.N_NUMBERS, 2, 0))
-        scores, more, penalty, scores_before = np.zeros((4, n_folds), dtype=np.int64)
-        words, lowest, before = np.zeros((3, n_words), dtype=np.uint64)
-        course = Course(problems.mode[0], problems.cost[0], nothing)
-        keys, best = (np.empty((size, CODE + n_words), dtype=np.int64) for size in (room, n_best + 1))
-        entries = np.empty((room, n_words + n_folds + 1), dtype=np.int64)
-        return cls(
-            Node(words, scores, more, penalty, rank, lowest, before, scores_before, course),
-            Frontier(numbers, np.arange(room), keys, entries),
-            Ranked(np.arange(n_best + 1), best),
-        )
-
-
-class FoundBest(NamedTuple):
-    """The best labelsets of n objects.
+class Asked(NamedTuple):
+    """Searches of one call of a kernel.
 
     Attributes
     ----------
-    words : uint64 (n, k, W)
-        In order.
-    numerators : (n, k)
-        Theirs.
-    ended : (n,)
-        Why the search ended; where it is not FINISHED they are not known.
+    row : (m,)
+        Whose: a row of the problems.
+    forced, flipped : (m,)
+        A position that has to be flipped (1), or not (0); -1: none.
+    by_total : bool
+        Whether total scores and codes decide between equal numerators; else anything may.
+    allow_empty : bool
+        Whether the empty labelset is a candidate.
+    budget : int
+        Evaluations that each search may take.
     """
 
+    row: IntArray
+    forced: IntArray
+    flipped: IntArray
+    by_total: bool
+    allow_empty: bool
+    budget: int
+
+
+class Descent(NamedTuple):
+    """Room for the way from the mode to a labelset, flip by flip.
+
+    Attributes
+    ----------
+    scores : (q + 1, K)
+        Additive scores at each level.
+    begin : (q + 1,)
+        The next position to be flipped there.
+    words : uint64 (W,)
+        The present labelset.
+    penalty, lowest : (K,), uint64 (W,)
+        Room for penalties, zero at the beginning, and for codes.
+    """
+
+    scores: IntArray
+    begin: IntArray
     words: Words
-    numerators: IntArray
-    ended: IntArray
+    penalty: IntArray
+    lowest: Words
 
     @classmethod
-    def of(cls, n_objects: int, n_best: int, n_words: int) -> "FoundBest":
+    def of(cls, problems: Problems) -> "Descent":
+        """Return room for one search after the other."""
+        _, n_labels, n_folds = problems.cost.shape
+        scores, begin = np.empty((n_labels + 1, n_folds), dtype=np.int64), np.empty(n_labels + 1, dtype=np.int64)
+        words, lowest = np.empty((2, problems.mode.shape[1]), dtype=np.uint64)
+        return cls(scores, begin, words, np.zeros(n_folds, dtype=np.int64), lowest)
+
+
+class FoundBest(NamedTuple):
+    """The best labelsets of m searches.
+
+    Attributes
+    ----------
+    keys : (m, k + 1, 2 + W)
+        See _labelset_kernels; in order, and a spare row last.
+    count, work : (m,)
+        How many were found, and evaluations.
+    finished : bool (m,)
+        Whether these are the best for sure.
+    """
+
+    keys: IntArray
+    count: IntArray
+    work: IntArray
+    finished: BoolArray
+
+    @classmethod
+    def of(cls, n_searches: int, n_best: int, n_words: int) -> "FoundBest":
         """Return room for them."""
-        words = np.zeros((n_objects, n_best, n_words), dtype=np.uint64)
-        return cls(words, np.zeros((n_objects, n_best), dtype=np.int64), np.zeros(n_objects, dtype=np.int64))
+        keys = np.empty((n_searches, n_best + 1, CODE + n_words), dtype=np.int64)
+        return cls(keys, *np.zeros((2, n_searches), dtype=np.int64), np.zeros(n_searches, dtype=bool))
+
+    @property
+    def numerators(self) -> IntArray:
+        """Theirs, (m, k), 0 where there are no more."""
+        there = np.arange(self.keys.shape[1] - 1) < self.count[:, None]
+        return np.where(there, -self.keys[:, :-1, NUMERATOR], 0)
+
+    @property
+    def words(self) -> Words:
+        """The labelsets, uint64 (m, k, W), empty where there are no more."""
+        there = np.arange(self.keys.shape[1] - 1) < self.count[:, None]
+        words: Words = np.ascontiguousarray(self.keys[:, :-1, : CODE - 1 : -1]).view(np.uint64) ^ HIGHEST_BIT
+        return np.where(there[:, :, None], words, np.uint64(0))
 
 
 @lean_kernel
 def search_objects(
     problems: Problems,
-    lookup: Lookup,
+    tables: ScoreTables,
+    penalties: Penalties | None,
     weighings: ObjectWeighings,
-    listed: Discounted,
-    costs: LabelCosts,
-    budget: Integer,
-    desk: SearchDesk,
+    listed: Words,
+    asked: Asked,
+    descent: Descent,
     found: FoundBest,
 ) -> None:
-    """Search the best labelsets of each object: those with discounts one by one, then the others best first.
+    """Search the best labelsets of objects, depth first, beside those found already and those listed.
 
     Reference : labelset_reference.ranked
-    Requires : no rules, pairs or scores of single objects; where there are discounts, no links or penalties either
-    Cost : that of best_listed and best_first
+    Requires : no rules, pairs or scores of single objects; the listed ones, (E, W), in ascending order
+    Cost : two evaluations of K look-ups for each labelset that may be better than the worst of those found before
     """
-    numbers, best, nobody = desk.frontier.numbers, desk.best, np.int64(-1)
-    additive = has_no_link(lookup.tables)
-    for i in range(problems.base.shape[0]):
-        own = Lookup(
-            lookup.tables, lookup.penalties, weighing_of(i, weighings), lookup.allow_empty, lookup.rules, lookup.listed
-        )
-        flips = flips_of(i, problems)
-        begin_search(flips.base, flips.mode, desk)
-        if listed.more.shape[0] > 0:
-            unpose(i, problems, costs)
-            numbers[states.FOUND] = best_listed(costs, listed, own, np.int64(0), best)
-        totals = Totals(True, additive, problems.total[i], problems.cheapest[i])
-        found.ended[i] = best_first(flips, totals, nobody, own, budget, desk.node, desk.frontier, best)
-        read_best(i, numbers[states.FOUND], best, found)
+    n_labels, n_folds, n_best = problems.cost.shape[1], problems.cost.shape[2], found.keys.shape[1] - 1
+    words, penalty, lowest, additive = descent.words, descent.penalty, descent.lowest, has_no_link(tables)
+    for search in range(asked.row.shape[0]):
+        i, forced, keys = asked.row[search], asked.forced[search], found.keys[search]
+        label, cost, weighing = problems.label[i], problems.cost[i], weighing_of(i, weighings)
+        begin_descent(search, asked, problems, descent)
+        n_found, work, level, arrived = found.count[search], np.int64(0), np.int64(0), True
+        while level >= 0 and work < asked.budget:
+            scores, begin = descent.scores[level], descent.begin[level]
+            more = problems.rest[i, n_labels]  # zeros
+            if arrived:
+                begin, good = np.int64(n_labels), asked.allow_empty or is_some(words)
+            else:  # one flip more, from here on
+                begin += begin == forced
+                more, good = problems.nearest[i, begin], begin < n_labels
+            if good:
+                if penalties is not None:
+                    penalise(words, label, begin, penalties, penalty, lowest)
+                value = weigh(scores, more, penalty, weighing, tables)
+                work += 1
+                good = n_found < n_best or value >= -keys[n_best - 1, NUMERATOR]
+            if good:
+                for w in range(words.shape[0]):
+                    lowest[w] = words[w]
+                total = total_of(scores, more, penalty, tables) if asked.by_total else np.int64(0)
+                if not arrived and n_found == n_best and asked.by_total and value == -keys[n_best - 1, NUMERATOR]:
+                    present = np.int64(0)
+                    for k in range(n_folds):
+                        present += scores[k] + penalty[k]
+                    if additive:
+                        total = max(total, present + problems.cheapest[i, begin])
+                    for t in range(begin, n_labels if total == keys[n_best - 1, TOTAL] else begin):
+                        if not additive or problems.total[i, t] <= total - present:
+                            switch_off(lowest, label[t])
+                write_key(value, total, lowest, True, n_best, keys)
+                good = n_found < n_best or value > -keys[n_best - 1, NUMERATOR]
+                good |= asked.by_total and precedes(np.int64(n_best), np.int64(n_best - 1), keys, True)
+            if arrived:
+                arrived = False
+                if good and not is_listed(words, listed):
+                    n_found = insert(n_found, keys)
+            elif good:
+                descent.begin[level], descent.begin[level + 1] = begin + 1, begin + 1
+                level += 1
+                for k in range(n_folds):
+                    descent.scores[level, k] = scores[k] + cost[begin, k]
+                flip(words, label[begin])
+                arrived = True
+            else:
+                level -= 1
+                if level >= 0:
+                    flip(words, label[descent.begin[level] - 1])
+        found.count[search], found.work[search], found.finished[search] = n_found, work, level < 0
+
+
+@kernel_part
+def begin_descent(search: Integer, asked: Asked, problems: Problems, descent: Descent) -> None:
+    """Begin at the mode, with the position that is forced as it has to be.
+
+    Reference : the definition
+    Requires : as search_objects
+    Cost : O(K + W)
+    """
+    i, forced, words = asked.row[search], asked.forced[search], descent.words
+    for w in range(words.shape[0]):
+        words[w] = problems.mode[i, w]
+    if asked.flipped[search]:
+        flip(words, problems.label[i, forced])
+    for k in range(problems.base.shape[1]):
+        descent.scores[0, k] = problems.base[i, k] + asked.flipped[search] * problems.cost[i, forced, k]
+    descent.begin[0] = 0
 
 
 @kernel_part
@@ -183,33 +295,50 @@ def has_no_link(tables: ScoreTables) -> bool:
     return additive
 
 
-@kernel_part
-def flips_of(i: Integer, problems: Problems) -> Flips:
-    """Return the problem of one object.
+@lean_kernel
+def offer_listed(
+    problems: Problems,
+    tables: ScoreTables,
+    weighings: ObjectWeighings,
+    listed: Discounted,
+    costs: LabelCosts,
+    allow_empty: bool,
+    found: FoundBest,
+) -> None:
+    """Write the best of the listed labelsets of each object.
 
-    Reference : Problems.flips
-    Requires : no pairs
-    Cost : none
+    One with scores above some level in all folds cannot reach the worst of the best; nor can one that may tie with it
+    but has a higher total. Neither is looked at.
+
+    Reference : the definition
+    Requires : at least one; no links or penalties
+    Cost : two additions per label on, and what weigh takes for those looked at
     """
-    n_hard: Integer = problems.n_hard[i]
-    label, base, cost = problems.label[i], problems.base[i], problems.cost[i]
-    return Flips(label, n_hard, base, cost, problems.rest[i], problems.nearest[i], problems.mode[i])
-
-
-@kernel_part
-def begin_search(base: IntArray, mode: Words, desk: SearchDesk) -> None:
-    """Make the desk ready for a search from a mode with these scores.
-
-    Reference : the requirements of best_first
-    Requires : base (K,), mode (W,)
-    Cost : O(K + W)
-    """
-    for number in range(desk.frontier.numbers.shape[0]):
-        desk.frontier.numbers[number] = 0
-    for w in range(mode.shape[0]):
-        desk.node.words[w] = mode[w]
-    for k in range(base.shape[0]):
-        desk.node.scores[k], desk.node.penalty[k] = base[k], 0
+    n_best, n_listed = found.keys.shape[1] - 1, listed.more.shape[0]
+    for i in range(problems.base.shape[0]):
+        weighing, keys, n_found = weighing_of(i, weighings), found.keys[i], np.int64(0)
+        unpose(i, problems, costs)
+        likeliest = bound_listed(costs, listed)
+        reached, level, level_above = np.int64(-FAR), np.int64(FAR), np.int64(FAR)
+        for place in range(n_listed + 1):
+            e = place - 1 if place > 0 else likeliest
+            if n_found == n_best:
+                if costs.bounds[e] > level:
+                    continue
+                if costs.bounds[e] > level_above and costs.totals[e] > keys[n_best - 1, TOTAL]:
+                    continue
+            if (place > 0 and e == likeliest) or not (allow_empty or is_some(listed.words[e])):
+                continue
+            add_labels(e, costs, listed)
+            value = weigh(costs.scores, listed.more[e], costs.nothing, weighing, tables)
+            write_key(value, costs.totals[e], listed.words[e], True, n_best, keys)
+            if n_found < n_best or precedes(np.int64(n_best), np.int64(n_best - 1), keys, True):
+                n_found = insert(n_found, keys)
+            if n_found == n_best and -keys[n_best - 1, NUMERATOR] != reached:
+                reached = -keys[n_best - 1, NUMERATOR]
+                level = highest_score(reached, costs.scores, costs.nothing, weighing, tables)
+                level_above = highest_score(reached + 1, costs.scores, costs.nothing, weighing, tables)
+        found.count[i] = n_found
 
 
 @kernel_part
@@ -229,22 +358,3 @@ def unpose(i: Integer, problems: Problems, costs: LabelCosts) -> None:
             costs.unary[j, k] = sign * cost[t, k]
             if sign < 0:
                 costs.constant[k] += cost[t, k]
-
-
-@kernel_part
-def read_best(i: Integer, n_found: Integer, best: Ranked, found: FoundBest) -> None:
-    """Write the labelsets found in order.
-
-    Reference : _pair_search.read_sorted
-    Requires : as Ranked
-    Cost : O(k^2 W)
-    """
-    order, keys, n_words = best.order, best.keys, found.words.shape[2]
-    best_first_of_all = n_found >= 0  # no constant: numba would compile precedes again for it
-    for place in range(n_found):
-        for other in range(place + 1, n_found):
-            if precedes(order[other], order[place], keys, best_first_of_all):
-                order[place], order[other] = order[other], order[place]
-        found.numerators[i, place] = -keys[order[place], NUMERATOR]
-        for w in range(n_words):
-            found.words[i, place, w] = np.uint64(keys[order[place], CODE + n_words - 1 - w]) ^ HIGHEST_BIT
