@@ -12,8 +12,8 @@ from labelsure._core.labelset_bits import pack
 from labelsure.labelsets import EngineOptions
 from labelsure.labelsets.arrays._discount_kernels import LabelCosts
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup
-from labelsure.labelsets.search._discount_kernels import bound_listed
-from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, TOTAL, is_listed
+
+from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, TOTAL
 from labelsure.labelsets.search._states import FINISHED, Ranked
 from search_cases import BY_SEARCH, BY_TABLE, seen_case
 

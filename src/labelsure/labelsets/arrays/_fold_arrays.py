@@ -160,8 +160,6 @@ class Lookup(NamedTuple):
         Whether the empty labelset is a candidate.
     rules : Rules
         What candidates have to obey, with the object's own places.
-    listed : uint64 array of shape (E, W)
-        Labelsets that a best-first search leaves out, in ascending order: they are looked at elsewhere.
     """
 
     tables: ScoreTables
@@ -169,7 +167,6 @@ class Lookup(NamedTuple):
     weighing: ObjectWeighing
     allow_empty: bool
     rules: Rules = NO_RULES
-    listed: Words = np.empty((0, 1), dtype=np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,6 +258,11 @@ class FoldArrays:
         """The pairwise costs; only where some fold has any."""
         return FoldPairs(self.general)
 
+    def costs_of(self, objects: IntArray) -> tuple[IntArray, IntArray]:
+        """Return constants and unary costs of some objects in the general form, (K, n) and (K, n, q)."""
+        energies = self.general
+        return np.stack([one.constant[objects] for one in energies]), np.stack([one.unary[objects] for one in energies])
+
     def scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
         """Return the scores in each fold of ``Y[r]`` for object ``objects[r]``, (K, m)."""
         return np.stack([fold.energy.scores(Y, objects=objects) for fold in self.folds])
@@ -327,9 +329,7 @@ class FoldArrays:
         from labelsure.labelsets.arrays._discount_kernels import LabelCosts, ListedScores, weigh_listed
 
         listed = self.discounted
-        costs = LabelCosts.of(self.n_labels, self.n_folds, 0)
-        for k, energy in enumerate(self.general):
-            costs.constant[k], costs.unary[:, k] = energy.constant[i], energy.unary[i]
+        costs = LabelCosts.of(*self.costs_of(np.array([i])))
         numerators, general, totals = np.empty((3, len(listed.more)), dtype=np.int64)
         weigh_listed(costs, listed, weighing.of(i), self.tables, ListedScores(numerators, general, totals))
         first = int(not allow_empty and len(listed.words) > 0 and not listed.words[0].any())  # the empty one is first

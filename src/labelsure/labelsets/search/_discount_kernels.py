@@ -1,36 +1,150 @@
-"""Compiled bounds of what labelsets with discounts score."""
+"""Compiled looks at those labelsets with discounts that may matter, by bounds of what they score."""
+
+from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.compilation import lean_kernel
-from labelsure.labelsets.arrays._discount_kernels import LabelCosts
+from labelsure._core.compilation import kernel_part, lean_kernel
+from labelsure._core.types import IntArray
+from labelsure.labelsets.arrays._discount_kernels import LabelCosts, add_labels
 from labelsure.labelsets.arrays._discounted import Discounted
-from labelsure.labelsets.arrays._fold_arrays import FAR
-from labelsure.labelsets.arrays._lookup_kernels import Integer
+from labelsure.labelsets.arrays._fold_arrays import FAR, ScoreTables
+from labelsure.labelsets.arrays._lookup_kernels import Integer, highest_score, score_with, weigh, weighing_of
+from labelsure.labelsets.arrays._rule_kernels import is_on
+from labelsure.labelsets.arrays._weighing import ObjectWeighings
+from labelsure.labelsets.search._labelset_kernels import NUMERATOR, TOTAL, insert, is_some, precedes, write_key
+from labelsure.labelsets.search._states import FoundBest
+
+
+class ListedBounds(NamedTuple):
+    """What is known of the scores of E listed labelsets of n objects.
+
+    Attributes
+    ----------
+    least, total : (n, E)
+        A lower bound of the scores in all folds, and their sum.
+    likeliest : (n,)
+        The one of lowest total.
+    """
+
+    least: IntArray
+    total: IntArray
+    likeliest: IntArray
+
+    @classmethod
+    def of(cls, costs: LabelCosts, listed: Discounted) -> "ListedBounds":
+        """Return them, given that there are some."""
+        from scipy.sparse import csr_array
+
+        n_objects, n_labels = costs.unary.shape[1:]
+        ones = np.ones(len(listed.label), dtype=np.int64)
+        members = csr_array((ones, listed.label, listed.begin), shape=(len(listed.more), n_labels))
+        sums = members @ np.vstack([costs.unary.min(axis=0), costs.unary.sum(axis=0)]).T
+        least = sums.T[:n_objects] + listed.least + costs.constant.min(axis=0)[:, None]
+        total = sums.T[n_objects:] + listed.total + costs.constant.sum(axis=0)[:, None]
+        return cls(np.ascontiguousarray(least), np.ascontiguousarray(total), total.argmin(axis=1))
 
 
 @lean_kernel
-def bound_listed(costs: LabelCosts, listed: Discounted) -> Integer:
-    """Write a lower bound of the scores of each listed labelset in all folds, and its total; return the lowest total's.
+def offer_listed(
+    costs: LabelCosts,
+    bounds: ListedBounds,
+    listed: Discounted,
+    tables: ScoreTables,
+    weighings: ObjectWeighings,
+    allow_empty: bool,
+    found: FoundBest,
+) -> None:
+    """Write the best of the listed labelsets of each object.
 
-    Reference : Energy.scores
-    Requires : at least one
-    Cost : two additions per label on
+    One with scores above some level in all folds cannot reach the worst of the best; nor can one that may tie with it
+    but has a higher total. Neither is looked at.
+
+    Reference : the definition
+    Requires : no links or penalties
+    Cost : two comparisons for each, and what weigh takes for those looked at
     """
-    n_labels, n_folds = costs.unary.shape
-    for j in range(n_labels + 1):
-        costs.least[j], costs.total[j] = FAR, 0
-        for k in range(n_folds):
-            cost = costs.unary[j, k] if j < n_labels else costs.constant[k]
-            costs.least[j] = min(costs.least[j], cost)
-            costs.total[j] += cost
-    lowest: Integer = np.int64(0)
-    for e in range(listed.more.shape[0]):
-        bound, total = costs.least[n_labels] + listed.least[e], costs.total[n_labels] + listed.total[e]
-        for place in range(listed.begin[e], listed.begin[e + 1]):
-            bound += costs.least[listed.label[place]]
-            total += costs.total[listed.label[place]]
-        costs.bounds[e], costs.totals[e] = bound, total
-        if total < costs.totals[lowest]:
-            lowest = e
-    return lowest
+    n_best = found.keys.shape[1] - 1
+    for i in range(bounds.least.shape[0]):
+        weighing, keys, n_found, likeliest = weighing_of(i, weighings), found.keys[i], np.int64(0), bounds.likeliest[i]
+        reached, level, level_above = np.int64(-FAR), np.int64(FAR), np.int64(FAR)
+        for place in range(listed.more.shape[0] + 1):
+            e = place - 1 if place > 0 else likeliest
+            if n_found == n_best:
+                if bounds.least[i, e] > level:
+                    continue
+                if bounds.least[i, e] > level_above and bounds.total[i, e] > keys[n_best - 1, TOTAL]:
+                    continue
+            if (place > 0 and e == likeliest) or not (allow_empty or is_some(listed.words[e])):
+                continue
+            add_labels(i, e, costs, listed)
+            value = weigh(costs.scores, listed.more[e], costs.nothing, weighing, tables)
+            write_key(value, bounds.total[i, e], listed.words[e], True, n_best, keys)
+            if n_found < n_best or precedes(np.int64(n_best), np.int64(n_best - 1), keys, True):
+                n_found = insert(n_found, keys)
+            if n_found == n_best and -keys[n_best - 1, NUMERATOR] != reached:
+                reached = -keys[n_best - 1, NUMERATOR]
+                level = highest_score(reached, costs.scores, costs.nothing, weighing, tables)
+                level_above = highest_score(reached + 1, costs.scores, costs.nothing, weighing, tables)
+        found.count[i] = n_found
+
+
+@lean_kernel
+def raise_by_listed(
+    costs: LabelCosts,
+    bounds: ListedBounds,
+    listed: Discounted,
+    tables: ScoreTables,
+    weighings: ObjectWeighings,
+    allow_empty: bool,
+    found: IntArray,
+) -> None:
+    """Raise the highest numerators of each object with each label off and on by those of listed labelsets.
+
+    One that by a bound of its scores cannot raise any is not looked at.
+
+    Reference : the maximum over listed labelsets
+    Requires : found (n, q, 2); no links or penalties
+    Cost : an addition per label on; O(q) for each that raises something
+    """
+    for i in range(found.shape[0]):
+        weighing, maxima, likeliest = weighing_of(i, weighings), found[i], bounds.likeliest[i]
+        plain = weighing.weights.shape[0] == 0 and weighing.multipliers.shape[0] == 0
+        plain &= weighing.above == 0 and weighing.at_least == 1  # else a level takes longer than a look
+        lowest, second = np.int64(-1), np.int64(-1)
+        for place in range(listed.more.shape[0] + 1):
+            e = place - 1 if place > 0 else likeliest
+            words = listed.words[e]
+            if lowest < 0:
+                lowest, second = two_lowest_off(maxima)
+            least = maxima[second if is_on(words, lowest) else lowest, 0]
+            for at in range(listed.begin[e], listed.begin[e + 1]):
+                least = min(least, maxima[listed.label[at], 1])
+            if plain and bounds.least[i, e] > score_with(least + 1 - weighing.start, tables.merged):
+                continue
+            if (place > 0 and e == likeliest) or not (allow_empty or is_some(words)):
+                continue
+            add_labels(i, e, costs, listed)
+            value = weigh(costs.scores, listed.more[e], costs.nothing, weighing, tables)
+            if value > least:
+                for j in range(maxima.shape[0]):
+                    on = 1 if is_on(words, j) else 0
+                    maxima[j, on] = max(maxima[j, on], value)
+                lowest = np.int64(-1)
+
+
+@kernel_part
+def two_lowest_off(maxima: IntArray) -> tuple[Integer, Integer]:
+    """Return the labels with the lowest two numerators of labelsets without them; twice the same if there is one.
+
+    Reference : numpy.argsort
+    Requires : maxima (q, 2)
+    Cost : O(q)
+    """
+    lowest, second = np.int64(0), np.int64(0)
+    for j in range(1, maxima.shape[0]):
+        if maxima[j, 0] < maxima[lowest, 0]:
+            lowest, second = np.int64(j), lowest
+        elif second == lowest or maxima[j, 0] < maxima[second, 0]:
+            second = np.int64(j)
+    return lowest, second

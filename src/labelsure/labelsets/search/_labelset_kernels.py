@@ -13,7 +13,7 @@ from labelsure.labelsets.arrays._fold_arrays import Penalties
 from labelsure.labelsets.arrays._lookup_kernels import Integer
 from labelsure.labelsets.arrays._rule_kernels import DECIDED, obeys
 from labelsure.labelsets.arrays._rules import Rules
-from labelsure.labelsets.search._states import Ranked
+from labelsure.labelsets.search._states import CODE, HIGHEST_BIT, NUMERATOR, TOTAL, Ranked
 
 
 @lean_kernel
@@ -60,30 +60,9 @@ def is_candidate(words: Words, allow_empty: bool, rules: Rules) -> bool:
     Requires : words (W,)
     Cost : O(W + terms of the rules)
     """
-    return (allow_empty or is_some(words)) and (rules.most.shape[0] == 0 or obeys(words, words, np.int64(DECIDED), rules))
-
-
-@lean_kernel
-def is_listed(words: Words, listed: Words) -> bool:
-    """Tell whether a labelset is among those listed.
-
-    Reference : in
-    Requires : words (W,), listed (E, W) in ascending order
-    Cost : O(W log E)
-    """
-    low, high = 0, listed.shape[0]
-    while low < high:
-        middle = (low + high) // 2
-        w = 0
-        while w < words.shape[0] - 1 and words[w] == listed[middle, w]:
-            w += 1
-        if words[w] == listed[middle, w]:
-            return True
-        if words[w] < listed[middle, w]:
-            high = middle
-        else:
-            low = middle + 1
-    return False
+    return (allow_empty or is_some(words)) and (
+        rules.most.shape[0] == 0 or obeys(words, words, np.int64(DECIDED), rules)
+    )
 
 
 @kernel_part
@@ -136,12 +115,6 @@ def penalise(
                     distance += count_bits((words[w] ^ anchors[a, w]) & known[w])
                 shortest = min(shortest, distance)
             penalty[k] += penalties.per_distance[k] * shortest
-
-
-# Columns of ranks; of keys, where the numerator has a minus sign
-NUMERATOR, TOTAL, CODE = range(3)
-
-HIGHEST_BIT = np.uint64(1 << 63)
 
 
 @kernel_part
@@ -223,13 +196,19 @@ def offer(value: Integer, total: Integer, words: Words, by_total: bool, n_found:
 
 @lean_kernel
 def insert(n_found: Integer, keys: IntArray) -> Integer:
-    """Put the last row where it belongs among the best found before it, the worst of which may go; return how many.
+    """Put the last row where it belongs among the best found, unless it is one of these; return how many there are.
 
     Reference : sorted
-    Requires : keys (k + 1, 2 + W), the first n_found in order; where these are k, the last comes before them all but k
+    Requires : keys (k + 1, 2 + W), the first n_found in order; where these are k, the last row comes before the k-th
     Cost : O(k W)
     """
     n_best, n_columns = keys.shape[0] - 1, keys.shape[1]
+    for row in range(n_found):
+        column = CODE
+        while column < n_columns and keys[row, column] == keys[n_best, column]:
+            column += 1
+        if column == n_columns:
+            return n_found
     place = min(n_found, n_best - 1)
     while place > 0 and precedes(np.int64(n_best), place - 1, keys, True):
         for column in range(n_columns):

@@ -58,44 +58,53 @@ class ObjectSearch:
 
 def pose_problems(arrays: FoldArrays, objects: IntArray) -> Problems:
     """Return the search problems of some objects."""
-    from labelsure.labelsets.search._object_kernels import pose_flips
+    from labelsure.labelsets.search._object_kernels import bound_rest
 
-    folds, n_folds, (n, q) = arrays.general, arrays.n_folds, (len(objects), arrays.n_labels)
-    unary = own = np.stack([energy.unary[objects] for energy in folds])
-    total = unary.sum(axis=0)
-    on, slack, pairs = total < 0, unary[:0, :0, :0], np.empty((1, n_folds, 0, 0), dtype=np.int64)
+    constant, unary = arrays.costs_of(objects)
+    own, total, n_folds = unary, unary.sum(axis=0), arrays.n_folds
+    on, slack, pairs = total < 0, None, np.empty((1, n_folds, 0, 0), dtype=np.int64)
     if arrays.has_pairs:
         pairs = arrays.pairs.of(objects)
         _settle_down(on, total, pairs.sum(axis=1))
         own = unary + np.stack([_met(on, pairs[:, k]) for k in range(n_folds)])
         slack = np.stack([_least_pairs(pairs[:, k], on) for k in range(n_folds)])
         total = own.sum(axis=0)
-    cost, rest, nearest = np.empty((n, q, n_folds), dtype=np.int64), *np.empty((2, n, q + 1, n_folds), dtype=np.int64)
-    least = np.empty_like(cost) if arrays.has_pairs else cost
+    sign = np.where(on, -1, 1)
+    added = own * sign
+    hard = ((added if slack is None else added + slack) < 0).any(axis=0)
+    label = np.lexsort((sign * total, ~hard), axis=1)
+    cost = _by_position(added, label)
+    least = cost if slack is None else cost + _by_position(slack, label)
+    rest, nearest = np.empty((2, *hard.shape[:1], hard.shape[1] + 1, n_folds), dtype=np.int64)
+    total, cheapest = cost.sum(axis=2), np.empty((len(hard), hard.shape[1] + 1), dtype=np.int64)
+    bound_rest(least, total, rest, nearest, cheapest)
     diagonals, gains = np.empty((2, 1, n_folds, 0))
-    problems = Problems(
-        label=np.empty((n, q), dtype=np.int64),
-        n_hard=np.empty(n, dtype=np.int64),
-        sign=np.empty((n, q), dtype=np.int64),
-        base=np.stack([2 * energy.constant[objects] for energy in folds], axis=1),
+    if arrays.has_pairs and hard.any():
+        diagonals, gains = arrays.pairs.relaxation(pairs, np.ascontiguousarray(added.transpose(1, 2, 0)))
+    return Problems(
+        label=label,
+        n_hard=hard.sum(axis=1),
+        sign=np.take_along_axis(sign, label, axis=1),
+        # pairs inside the mode are met from both ends
+        base=constant.T + np.einsum("kij,ij->ik", unary + own, on.astype(np.int64)) // 2,
         cost=cost,
         least=least,
         rest=rest,
         nearest=nearest,
-        total=np.empty((n, q), dtype=np.int64),
-        cheapest=np.empty((n, q + 1), dtype=np.int64),
+        total=total,
+        cheapest=cheapest,
         mode=pack(on),
         pairs=pairs,
         diagonals=diagonals,
         gains=gains,
     )
-    order = np.argsort(np.where(on, -total, total), axis=1, kind="stable")
-    pose_flips(unary, own, slack, on, order, problems)
-    if arrays.has_pairs and problems.n_hard.any():
-        by_label = np.where(on, -own, own).transpose(1, 2, 0)
-        diagonals, gains = arrays.pairs.relaxation(pairs, by_label)
-        problems = problems._replace(diagonals=diagonals, gains=gains)
-    return problems
+
+
+def _by_position(by_label: IntArray, label: IntArray) -> IntArray:
+    """Return (n, q, K), given (K, n, q) by label."""
+    places = (label + label.shape[1] * np.arange(len(label))[:, None]).ravel()
+    by_position = by_label.reshape(len(by_label), -1).take(places, axis=1)
+    return np.ascontiguousarray(by_position.T).reshape(*label.shape, len(by_label))
 
 
 def _settle_down(on: BoolArray, unary: IntArray, pairs: IntArray) -> None:

@@ -4,21 +4,21 @@ What a call leaves open, because it took too much work, is answered object by ob
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from labelsure._core.labelset_bits import unpack
 from labelsure._core.types import BoolArray, IntArray
 from labelsure.labelsets.arrays._discount_kernels import LabelCosts
-from labelsure.labelsets.arrays._discounted import Discounted
-from labelsure.labelsets.arrays._fold_arrays import FoldArrays, ScoreTables
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays
 from labelsure.labelsets.arrays._results import EngineOptions
 from labelsure.labelsets.arrays._rules import LabelsetRules
-from labelsure.labelsets.arrays._weighing import ObjectWeighings, Weighing
-from labelsure.labelsets.search._label_maxima_kernels import raise_by_listed
-from labelsure.labelsets.search._object_kernels import Asked, Descent, FoundBest, offer_listed, search_objects
+from labelsure.labelsets.arrays._weighing import Weighing
+from labelsure.labelsets.search._discount_kernels import ListedBounds, offer_listed, raise_by_listed
+from labelsure.labelsets.search._object_kernels import Asked, Descent, search_objects
 from labelsure.labelsets.search._problems import pose_problems
-from labelsure.labelsets.search._states import Problems
+from labelsure.labelsets.search._states import FoundBest, Problems
 
 
 @dataclass(eq=False)
@@ -45,10 +45,10 @@ class TogetherSearch:
 
     def best(self, objects: IntArray, n_best: int) -> FoundBest:
         """Return the best labelsets of some objects, as far as one call finds them."""
-        problems, listed = pose_problems(self.arrays, objects), self.arrays.discounted
+        problems = pose_problems(self.arrays, objects)
         found = FoundBest.of(len(objects), n_best, problems.mode.shape[1])
-        if len(listed.more):
-            offer_listed(problems, *self._listed(objects), self.allow_empty, found)
+        if len(self.arrays.discounted.more):
+            offer_listed(*self._listed(objects), found)
         everyone, nothing = np.arange(len(objects)), np.zeros(len(objects), dtype=np.int64)
         asked = Asked(everyone, nothing - 1, nothing, True, self.allow_empty, self.options.ranked_call)
         self._search(problems, objects, asked, found)
@@ -74,16 +74,16 @@ class TogetherSearch:
         np.put_along_axis(maxima[:, :, 0], problems.label, np.where(on, changed_values, best.numerators), axis=1)
         np.put_along_axis(maxima[:, :, 1], problems.label, np.where(on, best.numerators, changed_values), axis=1)
         if len(self.arrays.discounted.more):
-            raise_by_listed(problems, *self._listed(objects), self.allow_empty, maxima)
+            raise_by_listed(*self._listed(objects), maxima)
         return maxima, best.finished & changed.finished.reshape(n, q).all(axis=1)
 
-    def _listed(self, objects: IntArray) -> tuple[ScoreTables, ObjectWeighings, Discounted, LabelCosts]:
-        arrays = self.arrays
-        costs = LabelCosts.of(arrays.n_labels, arrays.n_folds, len(arrays.discounted.more))
-        return arrays.tables, self.weighing.of_objects(objects), arrays.discounted, costs
+    def _listed(self, objects: IntArray) -> tuple[Any, ...]:
+        """Return what kernels take that look at labelsets with discounts."""
+        arrays, costs = self.arrays, LabelCosts.of(*self.arrays.costs_of(objects))
+        bounds, weighings = ListedBounds.of(costs, arrays.discounted), self.weighing.of_objects(objects)
+        return costs, bounds, arrays.discounted, arrays.tables, weighings, self.allow_empty
 
     def _search(self, problems: Problems, objects: IntArray, asked: Asked, found: FoundBest) -> None:
         penalties = self.arrays.penalties if self.arrays.penalties.present else None
         weighings, descent = self.weighing.of_objects(objects), Descent.of(problems)
-        listed = self.arrays.discounted.words[: None if asked.by_total else 0]
-        search_objects(problems, self.arrays.tables, penalties, weighings, listed, asked, descent, found)
+        search_objects(problems, self.arrays.tables, penalties, weighings, asked, descent, found)
