@@ -92,7 +92,7 @@ def final_score(additive: Integer, penalty: Integer, link: Integer) -> Integer:
     return additive + penalty
 
 
-@lean_kernel
+@kernel_part
 def total_of(scores: IntArray, more: IntArray, penalty: IntArray, tables: ScoreTables) -> Integer:
     """Return the total score over the folds of a labelset with additive scores ``scores + more``.
 

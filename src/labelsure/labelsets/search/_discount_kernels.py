@@ -17,32 +17,47 @@ from labelsure.labelsets.search._states import FoundBest
 
 
 class ListedBounds(NamedTuple):
-    """What is known of the scores of E listed labelsets of n objects.
+    """What bounds of the scores of E listed labelsets follow from, and room for those of one object after the other.
 
     Attributes
     ----------
-    least, total : (n, E)
-        A lower bound of the scores in all folds, and their sum.
-    likeliest : (n,)
-        The one of lowest total.
+    least, total : (n, q + 1)
+        The least of the folds' costs of each label and their sum, and last those of the constant.
+    bounds, totals : (E,)
+        For notes: a lower bound of a labelset's scores in all folds, and their sum.
     """
 
     least: IntArray
     total: IntArray
-    likeliest: IntArray
+    bounds: IntArray
+    totals: IntArray
 
     @classmethod
-    def of(cls, costs: LabelCosts, listed: Discounted) -> "ListedBounds":
-        """Return them, given that there are some."""
-        from scipy.sparse import csr_array
+    def of(cls, costs: LabelCosts, n_listed: int) -> "ListedBounds":
+        """Return them for labelsets of objects with these costs."""
+        both = np.concatenate([costs.unary, costs.constant[:, :, None]], axis=2)
+        return cls(both.min(axis=0), both.sum(axis=0), *np.empty((2, n_listed), dtype=np.int64))
 
-        n_objects, n_labels = costs.unary.shape[1:]
-        ones = np.ones(len(listed.label), dtype=np.int64)
-        members = csr_array((ones, listed.label, listed.begin), shape=(len(listed.more), n_labels))
-        sums = members @ np.vstack([costs.unary.min(axis=0), costs.unary.sum(axis=0)]).T
-        least = sums.T[:n_objects] + listed.least + costs.constant.min(axis=0)[:, None]
-        total = sums.T[n_objects:] + listed.total + costs.constant.sum(axis=0)[:, None]
-        return cls(np.ascontiguousarray(least), np.ascontiguousarray(total), total.argmin(axis=1))
+
+@kernel_part
+def bound_listed(i: Integer, listed: Discounted, bounds: ListedBounds) -> Integer:
+    """Write the bounds of object i; return the labelset of lowest total.
+
+    Reference : Energy.scores
+    Requires : at least one
+    Cost : two additions per label on
+    """
+    least, total, likeliest = bounds.least[i], bounds.total[i], np.int64(0)
+    n_labels = least.shape[0] - 1
+    for e in range(bounds.bounds.shape[0]):
+        bound, sum_of_all = least[n_labels] + listed.least[e], total[n_labels] + listed.total[e]
+        for place in range(listed.begin[e], listed.begin[e + 1]):
+            bound += least[listed.label[place]]
+            sum_of_all += total[listed.label[place]]
+        bounds.bounds[e], bounds.totals[e] = bound, sum_of_all
+        if sum_of_all < bounds.totals[likeliest]:
+            likeliest = e
+    return likeliest
 
 
 @lean_kernel
@@ -61,25 +76,26 @@ def offer_listed(
     but has a higher total. Neither is looked at.
 
     Reference : the definition
-    Requires : no links or penalties
-    Cost : two comparisons for each, and what weigh takes for those looked at
+    Requires : at least one; no links or penalties
+    Cost : two additions per label on, and what weigh takes for those looked at
     """
     n_best = found.keys.shape[1] - 1
     for i in range(bounds.least.shape[0]):
-        weighing, keys, n_found, likeliest = weighing_of(i, weighings), found.keys[i], np.int64(0), bounds.likeliest[i]
+        weighing, keys, n_found = weighing_of(i, weighings), found.keys[i], np.int64(0)
+        likeliest = bound_listed(i, listed, bounds)
         reached, level, level_above = np.int64(-FAR), np.int64(FAR), np.int64(FAR)
         for place in range(listed.more.shape[0] + 1):
             e = place - 1 if place > 0 else likeliest
             if n_found == n_best:
-                if bounds.least[i, e] > level:
+                if bounds.bounds[e] > level:
                     continue
-                if bounds.least[i, e] > level_above and bounds.total[i, e] > keys[n_best - 1, TOTAL]:
+                if bounds.bounds[e] > level_above and bounds.totals[e] > keys[n_best - 1, TOTAL]:
                     continue
             if (place > 0 and e == likeliest) or not (allow_empty or is_some(listed.words[e])):
                 continue
             add_labels(i, e, costs, listed)
             value = weigh(costs.scores, listed.more[e], costs.nothing, weighing, tables)
-            write_key(value, bounds.total[i, e], listed.words[e], True, n_best, keys)
+            write_key(value, bounds.totals[e], listed.words[e], True, n_best, keys)
             if n_found < n_best or precedes(np.int64(n_best), np.int64(n_best - 1), keys, True):
                 n_found = insert(n_found, keys)
             if n_found == n_best and -keys[n_best - 1, NUMERATOR] != reached:
@@ -104,11 +120,11 @@ def raise_by_listed(
     One that by a bound of its scores cannot raise any is not looked at.
 
     Reference : the maximum over listed labelsets
-    Requires : found (n, q, 2); no links or penalties
-    Cost : an addition per label on; O(q) for each that raises something
+    Requires : found (n, q, 2); at least one; no links or penalties
+    Cost : three additions per label on; O(q) for each that raises something
     """
     for i in range(found.shape[0]):
-        weighing, maxima, likeliest = weighing_of(i, weighings), found[i], bounds.likeliest[i]
+        weighing, maxima, likeliest = weighing_of(i, weighings), found[i], bound_listed(i, listed, bounds)
         plain = weighing.weights.shape[0] == 0 and weighing.multipliers.shape[0] == 0
         plain &= weighing.above == 0 and weighing.at_least == 1  # else a level takes longer than a look
         lowest, second = np.int64(-1), np.int64(-1)
@@ -120,7 +136,7 @@ def raise_by_listed(
             least = maxima[second if is_on(words, lowest) else lowest, 0]
             for at in range(listed.begin[e], listed.begin[e + 1]):
                 least = min(least, maxima[listed.label[at], 1])
-            if plain and bounds.least[i, e] > score_with(least + 1 - weighing.start, tables.merged):
+            if plain and bounds.bounds[e] > score_with(least + 1 - weighing.start, tables.merged):
                 continue
             if (place > 0 and e == likeliest) or not (allow_empty or is_some(words)):
                 continue

@@ -16,7 +16,7 @@ import numpy as np
 from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.labelset_bits import Words
 from labelsure._core.types import IntArray
-from labelsure.labelsets.arrays._fold_arrays import LINK, Penalties, ScoreTables
+from labelsure.labelsets.arrays._fold_arrays import Penalties, ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import Integer, total_of, weigh, weighing_of
 from labelsure.labelsets.arrays._weighing import ObjectWeighings
 from labelsure.labelsets.search._labelset_kernels import (
@@ -34,27 +34,24 @@ from labelsure.labelsets.search._states import FAR, FoundBest, Problems
 
 
 @lean_kernel
-def bound_rest(least: IntArray, total: IntArray, rest: IntArray, nearest: IntArray, cheapest: IntArray) -> None:
-    """Write what flips from each position on add at least: any, at least one, and to the total.
+def bound_rest(least: IntArray, rest: IntArray, nearest: IntArray) -> None:
+    """Write what flips from each position on add at least: any, and at least one.
 
     Reference : cumulative sums and minima from the end
-    Requires : least (n, q, K), total (n, q), the others with one position more
+    Requires : least (n, q, K), the others with one position more
     Cost : a few operations per position and fold
     """
     n_objects, n_labels, n_folds = least.shape
     for i in range(n_objects):
-        cheapest[i, n_labels] = FAR
         for k in range(n_folds):
             rest[i, n_labels, k], nearest[i, n_labels, k] = 0, FAR
         for t in range(n_labels - 1, -1, -1):
-            cheapest[i, t] = min(cheapest[i, t + 1], total[i, t])
             for k in range(n_folds):
                 rest[i, t, k] = rest[i, t + 1, k] + min(least[i, t, k], 0)
-                nearest[i, t, k] = min(nearest[i, t + 1, k], least[i, t, k])
-        for t in range(n_labels):
-            for k in range(n_folds):
                 if rest[i, t, k] < 0:
                     nearest[i, t, k] = rest[i, t, k]
+                else:
+                    nearest[i, t, k] = min(nearest[i, t + 1, k], least[i, t, k])
 
 
 class Asked(NamedTuple):
@@ -66,6 +63,8 @@ class Asked(NamedTuple):
         Whose: a row of the problems.
     forced, flipped : (m,)
         A position that has to be flipped (1), or not (0); -1: none.
+    additive : bool
+        Whether no fold has a link.
     by_total : bool
         Whether total scores and codes decide between equal numerators; else anything may.
     allow_empty : bool
@@ -77,6 +76,7 @@ class Asked(NamedTuple):
     row: IntArray
     forced: IntArray
     flipped: IntArray
+    additive: bool
     by_total: bool
     allow_empty: bool
     budget: int
@@ -129,7 +129,7 @@ def search_objects(
     Cost : two evaluations of K look-ups for each labelset that may be better than the worst of those found before
     """
     n_labels, n_folds, n_best = problems.cost.shape[1], problems.cost.shape[2], found.keys.shape[1] - 1
-    words, penalty, lowest, additive = descent.words, descent.penalty, descent.lowest, has_no_link(tables)
+    words, penalty, lowest, additive = descent.words, descent.penalty, descent.lowest, asked.additive
     for search in range(asked.row.shape[0]):
         i, forced, keys = asked.row[search], asked.forced[search], found.keys[search]
         label, cost, weighing = problems.label[i], problems.cost[i], weighing_of(i, weighings)
@@ -199,17 +199,3 @@ def begin_descent(search: Integer, asked: Asked, problems: Problems, descent: De
     for k in range(problems.base.shape[1]):
         descent.scores[0, k] = problems.base[i, k] + asked.flipped[search] * problems.cost[i, forced, k]
     descent.begin[0] = 0
-
-
-@kernel_part
-def has_no_link(tables: ScoreTables) -> bool:
-    """Tell whether no fold has a link.
-
-    Reference : the definition
-    Requires : nothing
-    Cost : O(K)
-    """
-    additive = True
-    for k in range(tables.layout.shape[0]):
-        additive &= tables.layout[k, LINK] < 0
-    return additive

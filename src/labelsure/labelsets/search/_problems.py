@@ -13,7 +13,7 @@ from labelsure._core.labelset_bits import pack
 from labelsure._core.types import BoolArray, IntArray
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup, OverrideList
 from labelsure.labelsets.arrays._results import EngineOptions
-from labelsure.labelsets.search._states import Flips, PairProblem, Problems
+from labelsure.labelsets.search._states import FAR, Flips, PairProblem, Problems
 
 MAX_MODE_SWEEPS = 20
 
@@ -75,9 +75,10 @@ def pose_problems(arrays: FoldArrays, objects: IntArray) -> Problems:
     label = np.lexsort((sign * total, ~hard), axis=1)
     cost = _by_position(added, label)
     least = cost if slack is None else cost + _by_position(slack, label)
-    rest, nearest = np.empty((2, *hard.shape[:1], hard.shape[1] + 1, n_folds), dtype=np.int64)
-    total, cheapest = cost.sum(axis=2), np.empty((len(hard), hard.shape[1] + 1), dtype=np.int64)
-    bound_rest(least, total, rest, nearest, cheapest)
+    rest, nearest = np.empty((2, len(hard), hard.shape[1] + 1, n_folds), dtype=np.int64)
+    bound_rest(least, rest, nearest)
+    total, cheapest = cost.sum(axis=2), np.full((len(hard), hard.shape[1] + 1), FAR)
+    np.minimum.accumulate(total[:, ::-1], axis=1, out=cheapest[:, -2::-1])
     diagonals, gains = np.empty((2, 1, n_folds, 0))
     if arrays.has_pairs and hard.any():
         diagonals, gains = arrays.pairs.relaxation(pairs, np.ascontiguousarray(added.transpose(1, 2, 0)))

@@ -134,21 +134,21 @@ class FoundBest(NamedTuple):
     @classmethod
     def of(cls, n_searches: int, n_best: int, n_words: int) -> "FoundBest":
         """Return room for them."""
-        keys = np.empty((n_searches, n_best + 1, CODE + n_words), dtype=np.int64)
+        keys = np.zeros((n_searches, n_best + 1, CODE + n_words), dtype=np.int64)
+        keys[:, :, CODE:] = np.int64(HIGHEST_BIT)  # that of the empty labelset
         return cls(keys, *np.zeros((2, n_searches), dtype=np.int64), np.zeros(n_searches, dtype=bool))
 
     @property
     def numerators(self) -> IntArray:
         """Theirs, (m, k), 0 where there are no more."""
-        there = np.arange(self.keys.shape[1] - 1) < self.count[:, None]
-        return np.where(there, -self.keys[:, :-1, NUMERATOR], 0)
+        numerators: IntArray = -self.keys[:, :-1, NUMERATOR]
+        return numerators
 
     @property
     def words(self) -> Words:
         """The labelsets, uint64 (m, k, W), empty where there are no more."""
-        there = np.arange(self.keys.shape[1] - 1) < self.count[:, None]
         words: Words = np.ascontiguousarray(self.keys[:, :-1, : CODE - 1 : -1]).view(np.uint64) ^ HIGHEST_BIT
-        return np.where(there[:, :, None], words, np.uint64(0))
+        return words
 
 
 class Frontier(NamedTuple):

@@ -50,7 +50,8 @@ class TogetherSearch:
         if len(self.arrays.discounted.more):
             offer_listed(*self._listed(objects), found)
         everyone, nothing = np.arange(len(objects)), np.zeros(len(objects), dtype=np.int64)
-        asked = Asked(everyone, nothing - 1, nothing, True, self.allow_empty, self.options.ranked_call)
+        additive = not self.arrays.has_link
+        asked = Asked(everyone, nothing - 1, nothing, additive, True, self.allow_empty, self.options.ranked_call)
         self._search(problems, objects, asked, found)
         return found
 
@@ -60,9 +61,10 @@ class TogetherSearch:
         The best labelset of all is the best with its labels as they are; each label is changed in a search of its own.
         """
         problems, (n, q) = pose_problems(self.arrays, objects), (len(objects), self.arrays.n_labels)
-        budget, everyone, nothing = self.options.label_budget // (q + 1) + 1, np.arange(n), np.zeros(n, dtype=np.int64)
+        budget = min(self.options.label_budget // (q + 1) + 1, self.options.ranked_call)
+        everyone, nothing = np.arange(n), np.zeros(n, dtype=np.int64)
         best, changed = (FoundBest.of(size, 1, problems.mode.shape[1]) for size in (n, n * q))
-        asked = Asked(everyone, nothing - 1, nothing, False, self.allow_empty, budget)
+        asked = Asked(everyone, nothing - 1, nothing, not self.arrays.has_link, False, self.allow_empty, budget)
         self._search(problems, objects, asked, best)
         on = np.take_along_axis(unpack(best.words[:, 0], q), problems.label, axis=1)
         flipped = on != (problems.sign < 0)  # by position
@@ -80,7 +82,7 @@ class TogetherSearch:
     def _listed(self, objects: IntArray) -> tuple[Any, ...]:
         """Return what kernels take that look at labelsets with discounts."""
         arrays, costs = self.arrays, LabelCosts.of(*self.arrays.costs_of(objects))
-        bounds, weighings = ListedBounds.of(costs, arrays.discounted), self.weighing.of_objects(objects)
+        bounds, weighings = ListedBounds.of(costs, len(arrays.discounted.more)), self.weighing.of_objects(objects)
         return costs, bounds, arrays.discounted, arrays.tables, weighings, self.allow_empty
 
     def _search(self, problems: Problems, objects: IntArray, asked: Asked, found: FoundBest) -> None:
