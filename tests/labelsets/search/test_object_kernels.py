@@ -9,8 +9,7 @@ from numba import njit
 from brute_force import codes_of, highest_by_label
 from labelsure.labelsets import EngineOptions
 from labelsure.labelsets.search._discount_kernels import bound_listed, offer_listed
-from labelsure.labelsets.search._labelset_kernels import insert
-from labelsure.labelsets.search._states import CODE, NUMERATOR, TOTAL, FoundBest
+from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, TOTAL, FoundBest, insert
 from search_cases import BY_SEARCH, BY_TABLE, seen_case
 
 LITTLE = EngineOptions(table_labels=0, ranked_call=3)

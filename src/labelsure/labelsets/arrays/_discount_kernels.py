@@ -1,10 +1,12 @@
 """Compiled looks at the labelsets with discounts, one by one."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from labelsure._core.compilation import kernel_part, lean_kernel
+from labelsure._core.energy import Energy
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._discounted import Discounted
 from labelsure.labelsets.arrays._fold_arrays import ScoreTables
@@ -29,9 +31,12 @@ class LabelCosts(NamedTuple):
     nothing: IntArray
 
     @classmethod
-    def of(cls, constant: IntArray, unary: IntArray) -> "LabelCosts":
-        """Return these with room to add them up."""
-        scores, nothing = np.zeros((2, len(constant)), dtype=np.int64)
+    def of(cls, energies: Sequence[Energy], objects: IntArray) -> "LabelCosts":
+        """Return those of some objects under the folds' energies, in their general form."""
+        constant, unary = (
+            np.stack([getattr(one, part)[objects] for one in energies]) for part in ("constant", "unary")
+        )
+        scores, nothing = np.zeros((2, len(energies)), dtype=np.int64)
         return cls(constant, unary, scores, nothing)
 
 

@@ -258,11 +258,6 @@ class FoldArrays:
         """The pairwise costs; only where some fold has any."""
         return FoldPairs(self.general)
 
-    def costs_of(self, objects: IntArray) -> tuple[IntArray, IntArray]:
-        """Return constants and unary costs of some objects in the general form, (K, n) and (K, n, q)."""
-        energies = self.general
-        return np.stack([one.constant[objects] for one in energies]), np.stack([one.unary[objects] for one in energies])
-
     def scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
         """Return the scores in each fold of ``Y[r]`` for object ``objects[r]``, (K, m)."""
         return np.stack([fold.energy.scores(Y, objects=objects) for fold in self.folds])
@@ -329,7 +324,7 @@ class FoldArrays:
         from labelsure.labelsets.arrays._discount_kernels import LabelCosts, ListedScores, weigh_listed
 
         listed = self.discounted
-        costs = LabelCosts.of(*self.costs_of(np.array([i])))
+        costs = LabelCosts.of(self.general, np.array([i]))
         numerators, general, totals = np.empty((3, len(listed.more)), dtype=np.int64)
         weigh_listed(costs, listed, weighing.of(i), self.tables, ListedScores(numerators, general, totals))
         first = int(not allow_empty and len(listed.words) > 0 and not listed.words[0].any())  # the empty one is first

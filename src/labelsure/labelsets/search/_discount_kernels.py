@@ -12,8 +12,15 @@ from labelsure.labelsets.arrays._fold_arrays import FAR, ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import Integer, highest_score, score_with, weigh, weighing_of
 from labelsure.labelsets.arrays._rule_kernels import is_on
 from labelsure.labelsets.arrays._weighing import ObjectWeighings
-from labelsure.labelsets.search._labelset_kernels import NUMERATOR, TOTAL, insert, is_some, precedes, write_key
-from labelsure.labelsets.search._states import FoundBest
+from labelsure.labelsets.search._labelset_kernels import (
+    NUMERATOR,
+    TOTAL,
+    FoundBest,
+    insert,
+    is_some,
+    precedes,
+    write_key,
+)
 
 
 class ListedBounds(NamedTuple):

@@ -4,16 +4,61 @@ A key is minus the numerator, the total score, and the words of the code, the mo
 bits turned over: then signed numbers come in the order of unsigned ones, and keys are compared number by number.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.labelset_bits import Words
-from labelsure._core.types import IntArray
+from labelsure._core.types import BoolArray, IntArray
 from labelsure.labelsets.arrays._fold_arrays import Penalties
 from labelsure.labelsets.arrays._lookup_kernels import Integer
 from labelsure.labelsets.arrays._rule_kernels import DECIDED, obeys
 from labelsure.labelsets.arrays._rules import Rules
-from labelsure.labelsets.search._states import CODE, HIGHEST_BIT, NUMERATOR, TOTAL, Ranked
+from labelsure.labelsets.search._states import Ranked
+
+# Columns of ranks; of keys, where the numerator has a minus sign
+NUMERATOR, TOTAL, CODE = range(3)
+
+HIGHEST_BIT = np.uint64(1 << 63)
+
+
+class FoundBest(NamedTuple):
+    """The best labelsets of m searches.
+
+    Attributes
+    ----------
+    keys : (m, k + 1, 2 + W)
+        In order, and a spare row last.
+    count, work : (m,)
+        How many were found, and evaluations.
+    finished : bool (m,)
+        Whether these are the best for sure.
+    """
+
+    keys: IntArray
+    count: IntArray
+    work: IntArray
+    finished: BoolArray
+
+    @classmethod
+    def of(cls, n_searches: int, n_best: int, n_words: int) -> "FoundBest":
+        """Return room for them."""
+        keys = np.zeros((n_searches, n_best + 1, CODE + n_words), dtype=np.int64)
+        keys[:, :, CODE:] = np.int64(HIGHEST_BIT)  # that of the empty labelset
+        return cls(keys, *np.zeros((2, n_searches), dtype=np.int64), np.zeros(n_searches, dtype=bool))
+
+    @property
+    def numerators(self) -> IntArray:
+        """Theirs, (m, k), 0 where there are no more."""
+        numerators: IntArray = -self.keys[:, :-1, NUMERATOR]
+        return numerators
+
+    @property
+    def words(self) -> Words:
+        """The labelsets, uint64 (m, k, W), empty where there are no more."""
+        words: Words = np.ascontiguousarray(self.keys[:, :-1, : CODE - 1 : -1]).view(np.uint64) ^ HIGHEST_BIT
+        return words
 
 
 @lean_kernel

@@ -22,6 +22,7 @@ from labelsure.labelsets.arrays._weighing import ObjectWeighings
 from labelsure.labelsets.search._labelset_kernels import (
     NUMERATOR,
     TOTAL,
+    FoundBest,
     flip,
     insert,
     is_some,
@@ -30,7 +31,7 @@ from labelsure.labelsets.search._labelset_kernels import (
     switch_off,
     write_key,
 )
-from labelsure.labelsets.search._states import FAR, FoundBest, Problems
+from labelsure.labelsets.search._states import FAR, Problems
 
 
 @lean_kernel

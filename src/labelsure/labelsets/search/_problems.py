@@ -58,9 +58,10 @@ class ObjectSearch:
 
 def pose_problems(arrays: FoldArrays, objects: IntArray) -> Problems:
     """Return the search problems of some objects."""
+    from labelsure.labelsets.arrays._discount_kernels import LabelCosts
     from labelsure.labelsets.search._object_kernels import bound_rest
 
-    constant, unary = arrays.costs_of(objects)
+    constant, unary, *_ = LabelCosts.of(arrays.general, objects)
     own, total, n_folds = unary, unary.sum(axis=0), arrays.n_folds
     on, slack, pairs = total < 0, None, np.empty((1, n_folds, 0, 0), dtype=np.int64)
     if arrays.has_pairs:
@@ -73,8 +74,10 @@ def pose_problems(arrays: FoldArrays, objects: IntArray) -> Problems:
     added = own * sign
     hard = ((added if slack is None else added + slack) < 0).any(axis=0)
     label = np.lexsort((sign * total, ~hard), axis=1)
-    cost = _by_position(added, label)
-    least = cost if slack is None else cost + _by_position(slack, label)
+    places = (label + label.shape[1] * np.arange(len(label))[:, None]).ravel()
+    by_position = (part.reshape(n_folds, -1).take(places, axis=1).T for part in (added, slack) if part is not None)
+    cost, *more = (np.ascontiguousarray(part).reshape(*label.shape, n_folds) for part in by_position)
+    least = cost + more[0] if more else cost
     rest, nearest = np.empty((2, len(hard), hard.shape[1] + 1, n_folds), dtype=np.int64)
     bound_rest(least, rest, nearest)
     total, cheapest = cost.sum(axis=2), np.full((len(hard), hard.shape[1] + 1), FAR)
@@ -99,13 +102,6 @@ def pose_problems(arrays: FoldArrays, objects: IntArray) -> Problems:
         diagonals=diagonals,
         gains=gains,
     )
-
-
-def _by_position(by_label: IntArray, label: IntArray) -> IntArray:
-    """Return (n, q, K), given (K, n, q) by label."""
-    places = (label + label.shape[1] * np.arange(len(label))[:, None]).ravel()
-    by_position = by_label.reshape(len(by_label), -1).take(places, axis=1)
-    return np.ascontiguousarray(by_position.T).reshape(*label.shape, len(by_label))
 
 
 def _settle_down(on: BoolArray, unary: IntArray, pairs: IntArray) -> None:

@@ -17,11 +17,6 @@ FAR = _fold_arrays.FAR
 LEVEL, FOUND, WORK, STARTED, LISTED, WRITTEN, WAITING = range(7)
 N_NUMBERS = 7
 
-# Columns of ranks; of keys, where the numerator has a minus sign
-NUMERATOR, TOTAL, CODE = range(3)
-
-HIGHEST_BIT = np.uint64(1 << 63)
-
 # What a numerator is asked of: the labelset itself; everything with the next flip; everything with a later one;
 # everything below a node; a labelset with one flip more, at most
 ITSELF, BELOW, AFTER, NODE, OWN_BOUND = range(5)
@@ -111,44 +106,6 @@ class Ranked(NamedTuple):
 
     order: IntArray
     keys: IntArray
-
-
-class FoundBest(NamedTuple):
-    """The best labelsets of m searches.
-
-    Attributes
-    ----------
-    keys : (m, k + 1, 2 + W)
-        See _labelset_kernels; in order, and a spare row last.
-    count, work : (m,)
-        How many were found, and evaluations.
-    finished : bool (m,)
-        Whether these are the best for sure.
-    """
-
-    keys: IntArray
-    count: IntArray
-    work: IntArray
-    finished: BoolArray
-
-    @classmethod
-    def of(cls, n_searches: int, n_best: int, n_words: int) -> "FoundBest":
-        """Return room for them."""
-        keys = np.zeros((n_searches, n_best + 1, CODE + n_words), dtype=np.int64)
-        keys[:, :, CODE:] = np.int64(HIGHEST_BIT)  # that of the empty labelset
-        return cls(keys, *np.zeros((2, n_searches), dtype=np.int64), np.zeros(n_searches, dtype=bool))
-
-    @property
-    def numerators(self) -> IntArray:
-        """Theirs, (m, k), 0 where there are no more."""
-        numerators: IntArray = -self.keys[:, :-1, NUMERATOR]
-        return numerators
-
-    @property
-    def words(self) -> Words:
-        """The labelsets, uint64 (m, k, W), empty where there are no more."""
-        words: Words = np.ascontiguousarray(self.keys[:, :-1, : CODE - 1 : -1]).view(np.uint64) ^ HIGHEST_BIT
-        return words
 
 
 class Frontier(NamedTuple):

@@ -16,9 +16,10 @@ from labelsure.labelsets.arrays._results import EngineOptions
 from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.labelsets.search._discount_kernels import ListedBounds, offer_listed, raise_by_listed
+from labelsure.labelsets.search._labelset_kernels import FoundBest
 from labelsure.labelsets.search._object_kernels import Asked, Descent, search_objects
 from labelsure.labelsets.search._problems import pose_problems
-from labelsure.labelsets.search._states import FoundBest, Problems
+from labelsure.labelsets.search._states import Problems
 
 
 @dataclass(eq=False)
@@ -81,7 +82,7 @@ class TogetherSearch:
 
     def _listed(self, objects: IntArray) -> tuple[Any, ...]:
         """Return what kernels take that look at labelsets with discounts."""
-        arrays, costs = self.arrays, LabelCosts.of(*self.arrays.costs_of(objects))
+        arrays, costs = self.arrays, LabelCosts.of(self.arrays.general, objects)
         bounds, weighings = ListedBounds.of(costs, len(arrays.discounted.more)), self.weighing.of_objects(objects)
         return costs, bounds, arrays.discounted, arrays.tables, weighings, self.allow_empty
 
