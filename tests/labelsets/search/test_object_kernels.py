@@ -86,7 +86,7 @@ def test_best_listed_labelsets_equal_all_sorted():
         )[:n_best]
         found = FoundBest.of(1, n_best, 1)
         offer_listed(*asked, found)
-        keys = found.keys[0, : found.count[0]]
+        keys = found.keys[0, : found.n_found[0]]
         codes = (keys[:, CODE] ^ np.iinfo(np.int64).min).tolist()
         assert list(zip(keys[:, NUMERATOR].tolist(), keys[:, TOTAL].tolist(), codes, strict=True)) == expected
 

@@ -54,7 +54,8 @@ def bound_listed(i: Integer, listed: Discounted, bounds: ListedBounds) -> Intege
     Requires : at least one
     Cost : two additions per label on
     """
-    least, total, likeliest = bounds.least[i], bounds.total[i], np.int64(0)
+    least, total = bounds.least[i], bounds.total[i]
+    likeliest: Integer = np.int64(0)
     n_labels = least.shape[0] - 1
     for e in range(bounds.bounds.shape[0]):
         bound, sum_of_all = least[n_labels] + listed.least[e], total[n_labels] + listed.total[e]
@@ -109,7 +110,7 @@ def offer_listed(
                 reached = -keys[n_best - 1, NUMERATOR]
                 level = highest_score(reached, costs.scores, costs.nothing, weighing, tables)
                 level_above = highest_score(reached + 1, costs.scores, costs.nothing, weighing, tables)
-        found.count[i] = n_found
+        found.n_found[i] = n_found
 
 
 @lean_kernel

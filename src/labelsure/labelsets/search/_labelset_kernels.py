@@ -30,14 +30,14 @@ class FoundBest(NamedTuple):
     ----------
     keys : (m, k + 1, 2 + W)
         In order, and a spare row last.
-    count, work : (m,)
+    n_found, work : (m,)
         How many were found, and evaluations.
     finished : bool (m,)
         Whether these are the best for sure.
     """
 
     keys: IntArray
-    count: IntArray
+    n_found: IntArray
     work: IntArray
     finished: BoolArray
 
@@ -46,7 +46,8 @@ class FoundBest(NamedTuple):
         """Return room for them."""
         keys = np.zeros((n_searches, n_best + 1, CODE + n_words), dtype=np.int64)
         keys[:, :, CODE:] = np.int64(HIGHEST_BIT)  # that of the empty labelset
-        return cls(keys, *np.zeros((2, n_searches), dtype=np.int64), np.zeros(n_searches, dtype=bool))
+        n_found, work = np.zeros((2, n_searches), dtype=np.int64)
+        return cls(keys, n_found, work, np.zeros(n_searches, dtype=bool))
 
     @property
     def numerators(self) -> IntArray:
@@ -94,7 +95,7 @@ def is_some(words: Words) -> bool:
     some_on = False
     for w in range(words.shape[0]):
         some_on |= words[w] != 0
-    return some_on
+    return bool(some_on)
 
 
 @kernel_part
@@ -105,9 +106,8 @@ def is_candidate(words: Words, allow_empty: bool, rules: Rules) -> bool:
     Requires : words (W,)
     Cost : O(W + terms of the rules)
     """
-    return (allow_empty or is_some(words)) and (
-        rules.most.shape[0] == 0 or obeys(words, words, np.int64(DECIDED), rules)
-    )
+    some_on = allow_empty or is_some(words)
+    return some_on and (rules.most.shape[0] == 0 or bool(obeys(words, words, np.int64(DECIDED), rules)))
 
 
 @kernel_part

@@ -135,7 +135,7 @@ def search_objects(
         i, forced, keys = asked.row[search], asked.forced[search], found.keys[search]
         label, cost, weighing = problems.label[i], problems.cost[i], weighing_of(i, weighings)
         begin_descent(search, asked, problems, descent)
-        n_found, work, level, arrived = found.count[search], np.int64(0), np.int64(0), True
+        n_found, work, level, arrived = found.n_found[search], np.int64(0), np.int64(0), True
         while level >= 0 and work < asked.budget:
             scores, begin = descent.scores[level], descent.begin[level]
             more = problems.rest[i, n_labels]  # zeros
@@ -181,7 +181,7 @@ def search_objects(
                 level -= 1
                 if level >= 0:
                     flip(words, label[descent.begin[level] - 1])
-        found.count[search], found.work[search], found.finished[search] = n_found, work, level < 0
+        found.n_found[search], found.work[search], found.finished[search] = n_found, work, level < 0
 
 
 @kernel_part

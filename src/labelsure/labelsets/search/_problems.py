@@ -58,10 +58,10 @@ class ObjectSearch:
 
 def pose_problems(arrays: FoldArrays, objects: IntArray) -> Problems:
     """Return the search problems of some objects."""
-    from labelsure.labelsets.arrays._discount_kernels import LabelCosts
     from labelsure.labelsets.search._object_kernels import bound_rest
 
-    constant, unary, *_ = LabelCosts.of(arrays.general, objects)
+    constant = np.stack([energy.constant[objects] for energy in arrays.general])
+    unary = np.stack([energy.unary[objects] for energy in arrays.general])
     own, total, n_folds = unary, unary.sum(axis=0), arrays.n_folds
     on, slack, pairs = total < 0, None, np.empty((1, n_folds, 0, 0), dtype=np.int64)
     if arrays.has_pairs:
@@ -72,7 +72,7 @@ def pose_problems(arrays: FoldArrays, objects: IntArray) -> Problems:
         total = own.sum(axis=0)
     sign = np.where(on, -1, 1)
     added = own * sign
-    hard = ((added if slack is None else added + slack) < 0).any(axis=0)
+    hard: BoolArray = np.any((added if slack is None else added + slack) < 0, axis=0)
     label = np.lexsort((sign * total, ~hard), axis=1)
     places = (label + label.shape[1] * np.arange(len(label))[:, None]).ravel()
     by_position = (part.reshape(n_folds, -1).take(places, axis=1).T for part in (added, slack) if part is not None)
