@@ -160,8 +160,6 @@ class Lookup(NamedTuple):
         Whether the empty labelset is a candidate.
     rules : Rules
         What candidates have to obey, with the object's own places.
-    listed : uint64 array of shape (E, W)
-        Labelsets that a best-first search leaves out, in ascending order: they are looked at elsewhere.
     """
 
     tables: ScoreTables
@@ -169,7 +167,6 @@ class Lookup(NamedTuple):
     weighing: ObjectWeighing
     allow_empty: bool
     rules: Rules = NO_RULES
-    listed: Words = np.empty((0, 1), dtype=np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,9 +324,7 @@ class FoldArrays:
         from labelsure.labelsets.arrays._discount_kernels import LabelCosts, ListedScores, weigh_listed
 
         listed = self.discounted
-        costs = LabelCosts.of(self.n_labels, self.n_folds, 0)
-        for k, energy in enumerate(self.general):
-            costs.constant[k], costs.unary[:, k] = energy.constant[i], energy.unary[i]
+        costs = LabelCosts.of(self.general, np.array([i]))
         numerators, general, totals = np.empty((3, len(listed.more)), dtype=np.int64)
         weigh_listed(costs, listed, weighing.of(i), self.tables, ListedScores(numerators, general, totals))
         first = int(not allow_empty and len(listed.words) > 0 and not listed.words[0].any())  # the empty one is first

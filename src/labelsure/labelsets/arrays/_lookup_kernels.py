@@ -92,7 +92,7 @@ def final_score(additive: Integer, penalty: Integer, link: Integer) -> Integer:
     return additive + penalty
 
 
-@lean_kernel
+@kernel_part
 def total_of(scores: IntArray, more: IntArray, penalty: IntArray, tables: ScoreTables) -> Integer:
     """Return the total score over the folds of a labelset with additive scores ``scores + more``.
 
@@ -155,17 +155,17 @@ def only_counts(weighing: ObjectWeighing, tables: ScoreTables) -> bool:
 
 @kernel_part
 def value_of(
-    scores: IntArray, more: IntArray, nothing: IntArray, plain: bool, weighing: ObjectWeighing, tables: ScoreTables
+    scores: IntArray, more: IntArray, penalty: IntArray, plain: bool, weighing: ObjectWeighing, tables: ScoreTables
 ) -> Integer:
-    """Return the numerator of additive scores ``scores + more``, without penalties.
+    """Return the numerator of additive scores ``scores + more``.
 
     Reference : weigh
-    Requires : scores, more, nothing (K,), the last zeros; plain as only_counts tells
+    Requires : scores, more, penalty (K,), the last zeros where plain is, as only_counts tells
     Cost : that of count_additive or weigh
     """
     if plain:
         return weighing.start + count_additive(scores, more, tables)
-    return weigh(scores, more, nothing, weighing, tables)
+    return weigh(scores, more, penalty, weighing, tables)
 
 
 @kernel_part

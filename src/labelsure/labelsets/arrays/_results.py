@@ -48,8 +48,8 @@ class EngineOptions:
         Evaluations of one object's searches for the highest numerators of all labels; then bounds are the answer.
     start_budget : int
         Evaluations in search of the labelset that draws start from, which need not be the best of all.
-    frontier, plain_frontier : int
-        Entries that a best-first search has room for at first, and where many objects are searched together.
+    frontier : int
+        Entries that a best-first search has room for at first.
     chunk : int
         Members handed over at a time.
     few_members : int
@@ -88,7 +88,6 @@ class EngineOptions:
     label_budget: int = 8_000_000
     start_budget: int = 100_000
     frontier: int = 64
-    plain_frontier: int = 4096
     chunk: int = 4096
     few_members: int = 4096
     list_bytes: int = 2**30

@@ -80,7 +80,7 @@ class SearchAnswers(Answers):
             labelsets = unpack(found.words.reshape(-1, found.words.shape[2]), self.n_labels)
             best.labelsets[:] = labelsets.reshape(best.labelsets.shape)
             best.numerators[:] = best.upper[:] = found.numerators
-            rest = np.flatnonzero(found.ended != states.FINISHED)
+            rest = np.flatnonzero(~found.finished)
         for row, one in zip(rest.tolist(), self.pose(objects[rest]), strict=True):
             top = top_of(one, n_best)
             best.write(row, top.rank[:, NUMERATOR], unpack(top.words, self.n_labels), top.missed)
