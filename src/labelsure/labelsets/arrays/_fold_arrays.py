@@ -125,22 +125,22 @@ class Penalties(NamedTuple):
     @classmethod
     def of(cls, penalties: Sequence[Penalty | None], n_labels: int) -> "Penalties":
         """Return the penalties of several folds, None where a fold has none."""
-        n_words = (n_labels + 63) // 64
-        least = [np.zeros((len(penalties), n_labels + 1), dtype=np.int64)]
+        n_words, n_levels = (n_labels + 63) // 64, (n_labels + 1).bit_length()
+        least = np.zeros((len(penalties), n_levels, n_labels + 1), dtype=np.int64)
         per_distance = np.zeros(len(penalties), dtype=np.int64)
         anchors: list[Words] = [np.empty((0, n_words), dtype=np.uint64)] * len(penalties)
         for k, penalty in enumerate(penalties):
             if penalty is not None and penalty.by_cardinality is not None:
-                least[0][k] = penalty.by_cardinality
+                least[k, 0] = penalty.by_cardinality
             if penalty is not None and penalty.per_distance > 0 and penalty.anchors is not None:
                 per_distance[k] = penalty.per_distance
                 anchors[k] = pack(penalty.anchors)
         present = any(penalty is not None for penalty in penalties)
-        while present and (1 << len(least)) <= n_labels + 1:  # nobody looks at them otherwise
-            half, last = 1 << (len(least) - 1), least[-1]
-            least.append(np.concatenate([np.minimum(last[:, :-half], last[:, half:]), last[:, -half:]], axis=1))
+        for level in range(1, n_levels if present else 1):
+            half, last = 1 << (level - 1), least[:, level - 1]
+            least[:, level] = np.concatenate([np.minimum(last[:, :-half], last[:, half:]), last[:, -half:]], axis=1)
         return cls(
-            by_cardinality=np.ascontiguousarray(np.stack(least, axis=1)),
+            by_cardinality=least,
             anchors=np.concatenate(anchors),
             anchor_begin=np.cumsum([0, *map(len, anchors)], dtype=np.int64),
             per_distance=per_distance,
