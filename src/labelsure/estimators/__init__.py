@@ -11,6 +11,7 @@ from labelsure.estimators._mlrbf import MLRBFClassifier
 from labelsure.estimators._pool import PooledClassifier
 from labelsure.estimators._pool_base import LogitPool
 from labelsure.estimators._recalibrated import RecalibratedClassifier
+from labelsure.estimators._table_pipeline import table_pipeline
 from labelsure.estimators._table_pool import table_pool
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "fit_known",
     "learner_of_one_label",
     "outputs_of",
+    "table_pipeline",
     "table_pool",
     "weight_params",
 ]
