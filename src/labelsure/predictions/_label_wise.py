@@ -137,9 +137,9 @@ class LabelWisePredictions:
         >>> from labelsure import calibrate_labels
         >>> predictor = calibrate_labels([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
         >>> pred = predictor.predict_labels([[0.8, 0.3]])
-        >>> pred.region(significance=0.3, at_most_wrong=1).possible.tolist()
+        >>> pred.region(significance=0.3, at_most_wrong=1).possible_values.tolist()
         [[[False, True], [False, False]]]
-        >>> pred.region(significance=0.3, per_label=True).possible.tolist()
+        >>> pred.region(significance=0.3, per_label=True).possible_values.tolist()
         [[[False, True], [False, False]]]
         """
         share = check_significance(significance)

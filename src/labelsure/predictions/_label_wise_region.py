@@ -13,7 +13,8 @@ from labelsure._core.optional import import_optional
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrixLike
 from labelsure.labelsets import RegionSize
 from labelsure.predictions._batch import check_labelsets, choose_objects
-from labelsure.predictions._region import Region, describe_labels
+from labelsure.predictions._decided import describe_labels
+from labelsure.predictions._region import Region
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,7 +25,7 @@ class LabelWiseRegion(Region):
 
     Attributes
     ----------
-    possible : bool array of shape (n, q, 2)
+    possible_values : bool array of shape (n, q, 2)
         Whether each label may be off and whether it may be on.
     p_values : array of shape (n, q, 2)
         Those of each label by itself.
@@ -46,7 +47,7 @@ class LabelWiseRegion(Region):
     >>> from labelsure import calibrate_labels
     >>> predictor = calibrate_labels([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
     >>> region = predictor.predict_labels([[0.8, 0.15]]).region(significance=0.25)
-    >>> region.possible.tolist()
+    >>> region.possible_values.tolist()
     [[[False, True], [True, False]]]
     >>> region.contains([[1, 0]]).tolist(), region.n_wrong([[0, 1]]).tolist(), region.sizes.tolist()
     ([True], [2], [1])
@@ -55,7 +56,7 @@ class LabelWiseRegion(Region):
     Gammerman 2002; Vovk, Gammerman, Shafer 2005). Each label by itself is wrong with at most that probability too.
     """
 
-    possible: BoolArray
+    possible_values: BoolArray
     p_values: FloatArray
     significance: float
     at_most_wrong: int | None
@@ -65,12 +66,12 @@ class LabelWiseRegion(Region):
     index: Any = None
 
     def __len__(self) -> int:
-        return len(self.possible)
+        return len(self.possible_values)
 
     def __getitem__(self, objects: Any) -> "LabelWiseRegion":
         """Return the regions of some of the objects: a slice, indices, a boolean mask or a single index."""
         chosen, index = choose_objects(len(self), objects, self.index)
-        return replace(self, possible=self.possible[chosen], p_values=self.p_values[chosen], index=index)
+        return replace(self, possible_values=self.possible_values[chosen], p_values=self.p_values[chosen], index=index)
 
     def __iter__(self) -> Iterator["LabelWiseRegion"]:
         return (self[i] for i in range(len(self)))
@@ -82,7 +83,7 @@ class LabelWiseRegion(Region):
     @property
     def empty(self) -> BoolArray:
         """The labels that can be neither off nor on, shape (n, q): the object is strange, and they count as wrong."""
-        return ~(self.possible[:, :, 0] | self.possible[:, :, 1])
+        return ~(self.possible_values[:, :, 0] | self.possible_values[:, :, 1])
 
     def wrong(self, Y: LabelMatrixLike) -> BoolArray:
         """Tell which labels of one labelset per object have a value that was ruled out, shape (n, q).
@@ -93,7 +94,7 @@ class LabelWiseRegion(Region):
             Zeros and ones; a DataFrame's columns are taken by name.
         """
         Y = check_labelsets(Y, n_objects=len(self), label_names=self.label_names)
-        right = np.take_along_axis(self.possible, Y[:, :, None].astype(np.int64), axis=2)[:, :, 0]
+        right = np.take_along_axis(self.possible_values, Y[:, :, None].astype(np.int64), axis=2)[:, :, 0]
         return ~right
 
     def n_wrong(self, Y: LabelMatrixLike) -> IntArray:
@@ -154,7 +155,7 @@ class LabelWiseRegion(Region):
                city    0.75  0.25  ruled out
         """
         frame = frame_of_labels(self.p_values, self.label_names, self.index)
-        frame["decision"] = describe_labels(self.possible, neither="neither").ravel()
+        frame["decision"] = describe_labels(self.possible_values, neither="neither").ravel()
         return frame
 
 

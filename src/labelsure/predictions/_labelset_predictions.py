@@ -20,6 +20,7 @@ from labelsure.labelsets import LabelsetEngine
 from labelsure.predictions._batch import Batch, RankedLabelsets
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee
 from labelsure.predictions._region import LabelsetRegion
+from labelsure.predictions._summary import Summaries
 
 GIBIBYTE = 2**30
 UNKNOWN = NoGuarantee("these p-values: how they were made is not known")
@@ -187,6 +188,40 @@ class LabelsetPredictions:
         precision = check_number(bits, name="bits", above=0)
         return LabelsetRegion(significance, force_nonempty, precision, self._batch, *self._engine.at_level(level))
 
+    def summary(
+        self, significance: float = 0.05, *, top: int = 5, force_nonempty: bool = False, bits: float = 1.0
+    ) -> Summaries:
+        """Return a record per object that a person can read: labels by name, how sure, and what to beware of.
+
+        Parameters
+        ----------
+        significance : float, default=0.05
+            The level at which labels are sure, possible or ruled out; 0.05 for 95 % confidence.
+        top : int, default=5
+            How many of the most plausible labelsets to list; 0 for none.
+        force_nonempty, bits
+            As in :meth:`region`.
+
+        Returns
+        -------
+        Summaries
+            A sequence of :class:`ObjectSummary`; ``print`` it, or one of them, for words.
+
+        Examples
+        --------
+        >>> from labelsure import calibrate_outputs
+        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
+        >>> print(predictor.predict_labelsets([[0.8, 0.3]]).summary(significance=0.35)[0])
+        Object 0: sea (confidence 0.667, credibility 0.667).
+        At 65 % confidence 1 labelset is left. Sure: sea. Ruled out: city.
+        Most plausible: {sea} p = 0.667; {sea, city} p = 0.333; no label p = 0.333; {city} p = 0.333.
+        """
+        n_top = check_count(top, name="top", at_least=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a level that cannot be reached is in the note of each summary
+            region = self.region(significance, force_nonempty=force_nonempty, bits=bits)
+        return Summaries(self, region, n_top, self._objects)
+
     def top(self, k: int) -> RankedLabelsets:
         """Return the k most plausible labelsets of each object with their p-values, for any number of labels.
 
@@ -212,10 +247,8 @@ class LabelsetPredictions:
         ([[[1, 0], [1, 1]]], [[0.75, 0.25]])
         """
         best = self._engine.top(check_count(k, name="k"))
-        objects = range(len(self)) if self.index is None else self.index
-        return RankedLabelsets(
-            best.labelsets, self._engine.to_p_values(best.numerators), self.label_names, objects=objects
-        )
+        p_values = self._engine.to_p_values(best.numerators)
+        return RankedLabelsets(best.labelsets, p_values, self.label_names, objects=self._objects)
 
     @property
     def label_p_values(self) -> FloatArray:
@@ -285,6 +318,11 @@ class LabelsetPredictions:
         """
         figures = {"confidence": self.confidence, "credibility": self.credibility}
         return self._batch.to_frame(self.labelsets, figures, prefix)
+
+    @property
+    def _objects(self) -> Any:
+        """What the objects are called."""
+        return range(len(self)) if self.index is None else self.index
 
     def _check_memory(self, n_bytes: int, max_memory: int, what: str) -> None:
         if n_bytes > check_count(max_memory, name="max_memory", at_least=0):
