@@ -17,6 +17,9 @@ from sklearn.svm import SVC
 from labelsure._core.types import MatrixLike
 from labelsure.datasets import TableSchema
 from labelsure.estimators import (
+    MIN_FREQUENCY,
+    MOST_DENSE_WORDS,
+    MOST_WORDS,
     BPMLLClassifier,
     MLkNNClassifier,
     MLNBClassifier,
@@ -116,6 +119,29 @@ def make_table_learner(name: str, schema: TableSchema) -> Any:
         dense=not recipe.takes_sparse,
         sparse_input=schema.sparse,
     )
+
+
+def describe_preparation(name: str, schema: TableSchema) -> dict[str, str]:
+    """Return what is done to the columns of each kind before the learner sees them, in words.
+
+    Examples
+    --------
+    >>> from labelsure.datasets import Column
+    >>> describe_preparation("logistic", TableSchema((Column("size", "numeric"),)))["numeric"]
+    'gaps filled with the median, a feature that says where they were, mean 0 and variance 1'
+    """
+    recipe = RECIPES[name]
+    filled = "gaps filled with the median, a feature that says where they were"
+    scaled = {"standard": ", mean 0 and variance 1", "unit": ", between 0 and 1", "none": ""}[recipe.scaling]
+    if schema.sparse and scaled:
+        scaled = ", divided by the largest value"
+    n_words = MOST_WORDS if recipe.takes_sparse else MOST_DENSE_WORDS
+    by_members = "as they are; members of the pool that need it fill gaps and scale"
+    return {
+        "numeric": by_members if name == "pool" else filled + scaled,
+        "categorical": f"one feature per value, those seen less than {MIN_FREQUENCY} times together",
+        "text": f"TF-IDF of the {n_words} most frequent words",
+    }
 
 
 def _to_dense(X: Any) -> Any:

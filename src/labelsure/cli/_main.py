@@ -6,10 +6,20 @@ import sys
 from collections.abc import Sequence
 
 from labelsure._version import __version__
-from labelsure.cli import _compare, _compile, _reproduce
+from labelsure.cli import (
+    _compare,
+    _compile,
+    _datasets,
+    _evaluate,
+    _explain,
+    _fit,
+    _predict,
+    _report,
+    _reproduce,
+)
 from labelsure.cli._errors import CommandError
 
-COMMANDS = (_reproduce, _compare, _compile)
+COMMANDS = (_fit, _predict, _evaluate, _report, _explain, _datasets, _compare, _reproduce, _compile)
 FAILED = 1
 INTERRUPTED = 130
 """What shells report for a program ended by Ctrl-C: 128 and the signal's number."""

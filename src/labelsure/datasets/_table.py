@@ -64,6 +64,8 @@ class Table:
         What its columns are.
     n_rows : int or None
         How many rows there are, where the file says so beforehand.
+    labels : bool
+        Whether labels are read.
     ignored : tuple of str
         Columns of the file that nobody asked for.
     unseen : Counter
@@ -74,12 +76,14 @@ class Table:
     schema: TableSchema
     batch_size: int
     keep: tuple[str, ...]
-    labels: bool
+    labels: bool | None
     ignored: tuple[str, ...] = ()
     unseen: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         present = set(self.file.names)
+        if self.labels is None:
+            self.labels = bool(self.schema.label_columns) and present.issuperset(self.schema.label_columns)
         features = [column.name for column in self.schema.columns]
         wanted = [*features, *(self.schema.label_columns if self.labels else ()), *self.keep]
         absent = [name for name in wanted if name not in present]
@@ -203,7 +207,7 @@ def open_table(
     path: PathLikeText,
     schema: TableSchema | None = None,
     *,
-    labels: bool = False,
+    labels: bool | None = False,
     keep: Sequence[str] = (),
     batch_size: int = BATCH_ROWS,
 ) -> Table:
@@ -217,8 +221,8 @@ def open_table(
         The file.
     schema : TableSchema or None
         What its columns are; None looks at all rows first, see :func:`infer_schema`.
-    labels : bool, default=False
-        Whether to read the labels, which must be there then.
+    labels : bool or None, default=False
+        Whether to read the labels, which must be there then; None reads them if they are there.
     keep : sequence of str
         Further columns to read as texts.
     batch_size : int

@@ -11,10 +11,13 @@ from labelsure.estimators._mlrbf import MLRBFClassifier
 from labelsure.estimators._pool import PooledClassifier
 from labelsure.estimators._pool_base import LogitPool
 from labelsure.estimators._recalibrated import RecalibratedClassifier
-from labelsure.estimators._table_pipeline import table_pipeline
+from labelsure.estimators._table_pipeline import MIN_FREQUENCY, MOST_DENSE_WORDS, MOST_WORDS, table_pipeline
 from labelsure.estimators._table_pool import table_pool
 
 __all__ = [
+    "MIN_FREQUENCY",
+    "MOST_DENSE_WORDS",
+    "MOST_WORDS",
     "BPMLLClassifier",
     "FittedBase",
     "LogitPool",
