@@ -232,6 +232,8 @@ def _put_below(X: MatrixLike, more: MatrixLike) -> MatrixLike:
 
         columns = {} if X.ndim == 1 else {"columns": X.columns}
         return pd.concat([X, more if hasattr(more, "iloc") else type(X)(more, **columns)], ignore_index=True)
+    if hasattr(X, "vstack"):  # polars
+        return X.vstack(more if hasattr(more, "vstack") else type(X)(np.asarray(more), schema=X.schema))
     if isinstance(X, list):
         return X + list(more if isinstance(more, list) else np.asarray(more))
     return np.concatenate([X, more])
