@@ -11,6 +11,7 @@ STYLE = (
     "<style>.labelsure{max-width:70em}.labelsure table{border-collapse:collapse;margin:.4em 0}"
     ".labelsure th,.labelsure td{text-align:left;vertical-align:top;padding:.2em .8em;white-space:normal;"
     "border-bottom:1px solid rgba(128,128,128,.35)}.labelsure p{margin:.2em 0}"
+    ".labelsure td:first-child{white-space:nowrap}"
     ".labelsure .number{text-align:right;font-variant-numeric:tabular-nums}"
     ".labelsure .aside{opacity:.8;font-size:.92em}</style>"
 )

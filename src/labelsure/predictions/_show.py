@@ -122,7 +122,8 @@ def show_summaries(summaries: Any) -> str:
         "possible": [shorten(one.possible) for one in some],
         "ruled out": [shorten(one.ruled_out) for one in some],
         "labelsets": [_shown(one.n_labelsets) for one in some],
-        "note": [one.note for one in some],
     }
+    if any(one.note for one in some):
+        columns["note"] = [one.note for one in some]
     title = f"{summaries!r}: {confidence_level(summaries.region.significance)} confidence"
     return html_page(title, html_table(columns, n_more=n_more, numbers=["confidence", "credibility", "labelsets"]))
