@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
+from labelsure._core.optional import import_optional
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
 
 n_rows: Callable[[Any], int] = _num_samples
@@ -220,7 +221,9 @@ def list_labels(label_names: Sequence[str]) -> str:
 
 
 def row_index_of(X: Any) -> Any:
-    """Return the index of a pandas DataFrame or Series, or None where the rows of ``X`` have none."""
+    """Return what rows are called: a pandas index, a polars Series of row numbers, None for anything without names."""
+    if type(X).__module__.startswith("polars."):
+        return import_optional("polars", extra="polars", purpose="X").int_range(len(X), eager=True)
     return X.index if hasattr(X, "iloc") else None
 
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.optional import import_optional
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrixLike
 from labelsure.labelsets import RegionSize
 from labelsure.predictions._batch import check_labelsets, choose_objects
 from labelsure.predictions._decided import describe_labels
+from labelsure.predictions._frames import frame_of_labels
 from labelsure.predictions._region import Region
+from labelsure.predictions._show import show_region
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,6 +81,9 @@ class LabelWiseRegion(Region):
         wrong = {None: ", per_label=True", 0: ""}.get(self.at_most_wrong, f", at_most_wrong={self.at_most_wrong}")
         return f"LabelWiseRegion(significance={self.significance}{wrong}, {len(self)} objects)"
 
+    def _repr_html_(self) -> str:
+        return show_region(self, self.index, "A label that can be neither on nor off makes an object strange.")
+
     @property
     def empty(self) -> BoolArray:
         """The labels that can be neither off nor on, shape (n, q): the object is strange, and they count as wrong."""
@@ -137,11 +141,22 @@ class LabelWiseRegion(Region):
             sizes.append(RegionSize.counted(size))
         return tuple(sizes)
 
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame with one row per object and label: its p-values and what is decided about it.
+    def to_frame(self, *, layout: str = "long", prefix: str = "", library: str | None = None) -> Any:
+        """Return a DataFrame with one row per object and label: its p-values and what is decided about it.
 
+        With ``layout="wide"`` there is one row per object, with a decision for each label and the number of labelsets.
         ``decision`` is "sure" (the label can only be on), "possible" (it may be either), "ruled out" (it can only be
         off) or "neither" (both values are ruled out).
+
+        Parameters
+        ----------
+        layout : {"wide", "long"}, default="long"
+            "wide": one row per object. "long": one row per object and label.
+        prefix : str, default=""
+            Put before the names of the labels, for labels called "size".
+        library : {"pandas", "polars"} or None, default=None
+            Which DataFrame to make; None: of the library that the objects came in, else of pandas. The index of a
+            pandas table is kept; in polars, which has none, it becomes a column.
 
         Examples
         --------
@@ -154,16 +169,14 @@ class LabelWiseRegion(Region):
         0      sea     0.25  0.75       sure
                city    0.75  0.25  ruled out
         """
-        frame = frame_of_labels(self.p_values, self.label_names, self.index)
-        frame["decision"] = describe_labels(self.possible_values, neither="neither").ravel()
-        return frame
-
-
-def frame_of_labels(p_values: FloatArray, label_names: tuple[str, ...], index: Any) -> Any:
-    """Return a pandas DataFrame of p-values with one row per object and label."""
-    pandas = import_optional("pandas", extra="pandas", purpose="to_frame")
-    n, q, _ = p_values.shape
-    objects = np.arange(n) if index is None else index
-    name = getattr(index, "name", None) or "object"
-    rows = pandas.MultiIndex.from_arrays([objects.repeat(q), list(label_names) * n], names=[name, "label"])
-    return pandas.DataFrame(p_values.reshape(n * q, 2), index=rows, columns=["p_off", "p_on"])
+        return frame_of_labels(
+            describe_labels(self.possible_values, neither="neither"),
+            layout,
+            called="decision",
+            figures=lambda: {"size": self.sizes},
+            p_values=lambda: self.p_values,
+            label_names=self.label_names,
+            index=self.index,
+            prefix=prefix,
+            library=library,
+        )

@@ -18,11 +18,13 @@ from labelsure._core.validation import (
 )
 from labelsure.labelsets import LabelsetEngine
 from labelsure.predictions._batch import Batch, RankedLabelsets
+from labelsure.predictions._frames import frame_of_labels
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee
+from labelsure.predictions._memory import GIBIBYTE, check_memory
 from labelsure.predictions._region import LabelsetRegion
+from labelsure.predictions._show import show_predictions
 from labelsure.predictions._summary import Summaries
 
-GIBIBYTE = 2**30
 UNKNOWN = NoGuarantee("these p-values: how they were made is not known")
 
 
@@ -82,6 +84,9 @@ class LabelsetPredictions:
         unsure = f", {n_unsure} best labelsets not certain" if n_unsure else ""
         objects = "1 object" if len(self) == 1 else f"{len(self)} objects"
         return f"LabelsetPredictions({objects}, {len(self.label_names)} labels{unsure})"
+
+    def _repr_html_(self) -> str:
+        return show_predictions(self)
 
     @property
     def labelsets(self) -> LabelMatrix:
@@ -151,7 +156,7 @@ class LabelsetPredictions:
         -------
         array of shape (n, 2^q), or (n, 2^q - 1) where the empty labelset is no candidate
         """
-        self._check_memory(len(self) * self._engine.n_candidates * 8, max_memory, "The p-value table")
+        check_memory(self._engine, max_memory, n_rows=len(self), what="The p-value table")
         return self._engine.p_value_table()
 
     def candidates(self, *, max_memory: int = 4 * GIBIBYTE) -> LabelMatrix:
@@ -160,9 +165,8 @@ class LabelsetPredictions:
         Row c is the binary number c, label 0 its lowest bit; where the empty labelset is no candidate counting
         starts at 1.
         """
-        engine = self._engine
-        self._check_memory(engine.n_candidates * engine.n_labels * 8, max_memory, "The table of candidates")
-        return engine.candidates()
+        check_memory(self._engine, max_memory, n_rows=self._engine.n_labels, what="The table of candidates")
+        return self._engine.candidates()
 
     def region(self, significance: float, *, force_nonempty: bool = False, bits: float = 1.0) -> LabelsetRegion:
         """Return the regions of labelsets that cannot be ruled out at a level, see :class:`LabelsetRegion`.
@@ -295,18 +299,26 @@ class LabelsetPredictions:
             return self._engine.label_masses()
         return self.label_p_values[:, :, 1] - self.label_p_values[:, :, 0]
 
-    def to_frame(self, *, prefix: str = "") -> Any:
-        """Return a pandas DataFrame: the labels of the best labelset as 0/1 columns, confidence, credibility.
+    def to_frame(self, *, layout: str = "wide", prefix: str = "", library: str | None = None) -> Any:
+        """Return a DataFrame: the labels of the best labelset as 0/1 columns, confidence, credibility.
+
+        With ``layout="long"`` there is one row per object and label: the :attr:`label_p_values` of its being off and
+        on, and its value in the best labelset.
 
         Parameters
         ----------
+        layout : {"wide", "long"}, default="wide"
+            "wide": one row per object. "long": one row per object and label.
         prefix : str, default=""
             Put before the names of the labels, for labels called "confidence" or to join the frame with others.
+        library : {"pandas", "polars"} or None, default=None
+            Which DataFrame to make; None: of the library that the objects came in, else of pandas. The index of a
+            pandas table is kept; in polars, which has none, it becomes a column.
 
         Returns
         -------
-        DataFrame of n rows
-            Its index is that of the objects, where they came in a DataFrame, so that it can be joined with theirs.
+        DataFrame
+            With the index of the objects, where they came in a pandas table, so that it can be joined with theirs.
 
         Examples
         --------
@@ -316,26 +328,19 @@ class LabelsetPredictions:
            sea  city  confidence  credibility
         0    1     0    0.666667     0.666667
         """
-        figures = {"confidence": self.confidence, "credibility": self.credibility}
-        return self._batch.to_frame(self.labelsets, figures, prefix)
+        return frame_of_labels(
+            self.labelsets,
+            layout,
+            called="value",
+            figures=lambda: {"confidence": self.confidence, "credibility": self.credibility},
+            p_values=lambda: self.label_p_values,
+            label_names=self.label_names,
+            index=self.index,
+            prefix=prefix,
+            library=library,
+        )
 
     @property
     def _objects(self) -> Any:
         """What the objects are called."""
         return range(len(self)) if self.index is None else self.index
-
-    def _check_memory(self, n_bytes: int, max_memory: int, what: str) -> None:
-        if n_bytes > check_count(max_memory, name="max_memory", at_least=0):
-            raise ValueError(
-                f"{what} for {len(self)} objects and {self._engine.n_labels} labels would take"
-                f" {_readable(n_bytes)}, more than max_memory={_readable(max_memory)}."
-                " Ask for fewer objects (predictions[:100].p_values()), for single labelsets (p_value(Y)),"
-                " or raise max_memory."
-            )
-
-
-def _readable(n_bytes: int) -> str:
-    if n_bytes >= 2**60:
-        return f"2^{n_bytes.bit_length() - 1} bytes"
-    power = max(n_bytes.bit_length() - 1, 0) // 10
-    return f"{n_bytes / 2 ** (10 * power):.4g} {('bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB')[power]}"

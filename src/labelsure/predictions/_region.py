@@ -14,6 +14,14 @@ from labelsure._core.validation import check_count, check_significance
 from labelsure.labelsets import LabelsetEngine, RegionSize
 from labelsure.predictions._batch import Batch, RankedLabelsets
 from labelsure.predictions._decided import DecidedLabels, describe_labels
+from labelsure.predictions._frames import frame_of_labels
+from labelsure.predictions._show import show_region
+
+EMPTY_REGION = (
+    "No labelset is left at this level: either the object is unlike the calibration examples, or it is one of the few"
+    " on which even the truth looks strange. Have somebody look at it, or ask for more confidence;"
+    " force_nonempty=True keeps the most plausible labelset."
+)
 
 
 class Region(DecidedLabels):
@@ -113,6 +121,9 @@ class LabelsetRegion(Region):
         bits = "" if self.bits == 1 else f", bits={self.bits:g}"
         return f"LabelsetRegion(significance={self.significance}{forced}{bits}, {objects})"
 
+    def _repr_html_(self) -> str:
+        return show_region(self, self._batch.index, EMPTY_REGION)
+
     @property
     def statement(self) -> str:
         """What is guaranteed about these regions, under which conditions, and by whom it was proved."""
@@ -138,16 +149,22 @@ class LabelsetRegion(Region):
         """
         return self.hold(self._batch.check(Y), np.arange(len(self)))
 
-    def to_frame(self, *, prefix: str = "") -> Any:
-        """Return a pandas DataFrame that says for each object which labels are sure, and the size of its region.
+    def to_frame(self, *, layout: str = "wide", prefix: str = "", library: str | None = None) -> Any:
+        """Return a DataFrame that says for each object which labels are sure, and the size of its region.
 
         Each label is "sure" (in every labelset of the region), "possible" (in some of them) or "ruled out" (in none).
         Where the region is empty each is "empty": no labelset fits the object, so nothing is said about its labels.
+        With ``layout="long"`` there is one row per object and label, with :attr:`LabelsetPredictions.label_p_values`.
 
         Parameters
         ----------
+        layout : {"wide", "long"}, default="wide"
+            "wide": one row per object. "long": one row per object and label.
         prefix : str, default=""
-            Put before the names of the labels.
+            Put before the names of the labels, for labels called "size".
+        library : {"pandas", "polars"} or None, default=None
+            Which DataFrame to make; None: of the library that the objects came in, else of pandas. The index of a
+            pandas table is kept; in polars, which has none, it becomes a column.
 
         Examples
         --------
@@ -158,8 +175,17 @@ class LabelsetRegion(Region):
         0  sure  ruled out     1
         1  sure  ruled out     1
         """
-        words = describe_labels(self.possible_values, neither="empty")
-        return self._batch.to_frame(words, {"size": self.sizes}, prefix)
+        return frame_of_labels(
+            describe_labels(self.possible_values, neither="empty"),
+            layout,
+            called="decision",
+            figures=lambda: {"size": self.sizes},
+            p_values=lambda: self._batch.engine.to_p_values(self._batch.label_numerators),
+            label_names=self.label_names,
+            index=self._batch.index,
+            prefix=prefix,
+            library=library,
+        )
 
     @cached_property
     def possible_values(self) -> BoolArray:
@@ -275,5 +301,5 @@ class ObjectRegion:
         if forced or region._engine is not batch.engine:
             numerators = batch.engine.numerators_of(labelsets, objects)
         p_values = batch.engine.to_p_values(numerators, objects)
-        name = self._i if batch.index is None else batch.index[self._i]
-        return RankedLabelsets(labelsets, p_values, batch.label_names, objects=[name])
+        name = [self._i] if batch.index is None else batch.index[[self._i]]
+        return RankedLabelsets(labelsets, p_values, batch.label_names, objects=name)

@@ -10,20 +10,10 @@ import numpy as np
 
 from labelsure._core.validation import check_significance
 from labelsure.labelsets import RegionSize
-from labelsure.predictions._decided import list_names
-from labelsure.predictions._region import LabelsetRegion
+from labelsure.predictions._decided import list_names, shorten
+from labelsure.predictions._region import EMPTY_REGION, LabelsetRegion
+from labelsure.predictions._show import LOW_CREDIBILITY, confidence_level, in_words, show_summaries
 
-LOW_CREDIBILITY = 0.05
-"""A credibility of at most this is called low: no labelset fits the object well."""
-
-NAMES_SHOWN = 12
-"""Names of labels that a sentence lists."""
-
-EMPTY_REGION = (
-    "No labelset is left at this level: either the object is unlike the calibration examples, or it is one of the few"
-    " on which even the truth looks strange. Have somebody look at it, or ask for more confidence;"
-    " force_nonempty=True keeps the most plausible labelset."
-)
 STRANGE = (
     "Low credibility: no labelset fits this object well. It may be unlike the calibration examples, so trust what is"
     " said about it less."
@@ -115,10 +105,10 @@ class ObjectSummary:
     @property
     def confidence_level(self) -> str:
         """The level as a percentage: "95 %" for significance 0.05."""
-        return f"{float(100 * (1 - check_significance(self.significance))):g} %"
+        return confidence_level(self.significance)
 
     def __str__(self) -> str:
-        predicted = ", ".join(self.labels) or "no label"
+        predicted = in_words(self.labels)
         lines = [
             f"Object {self.name}: {predicted} (confidence {self.confidence:.3g}, credibility {self.credibility:.3g}).",
             f"At {self.confidence_level} confidence {self._left()}",
@@ -204,6 +194,9 @@ class Summaries(Sequence[ObjectSummary]):
     def __str__(self) -> str:
         return "\n\n".join(map(str, self))
 
+    def _repr_html_(self) -> str:
+        return show_summaries(self)
+
     @cached_property
     def _records(self) -> list[ObjectSummary]:
         pred, region = self._predictions, self.region
@@ -244,16 +237,3 @@ class Summaries(Sequence[ObjectSummary]):
         strange = ~empty & (pred.credibility <= LOW_CREDIBILITY)
         said: Any = ((empty, EMPTY_REGION), (strange, STRANGE), (~pred.certain, NOT_CERTAIN))
         return [" ".join(filter(None, [limit, *(words for of, words in said if of[i])])) for i in range(len(self))]
-
-
-def shorten(names: Sequence[str], n_shown: int = NAMES_SHOWN) -> str:
-    """Return the names in one line, of many only the first and how many more there are.
-
-    Examples
-    --------
-    >>> shorten(["sea", "city", "night"], 1), shorten(["sea", "city"], 1)
-    ('sea and 2 more', 'sea, city')
-    """
-    if len(names) <= n_shown + 1:  # "and 1 more" would save nothing
-        return ", ".join(names)
-    return f"{', '.join(names[:n_shown])} and {len(names) - n_shown} more"
