@@ -3,6 +3,8 @@
 The list is here, in code, and never comes from a file. What is not on it is read only if the caller names it.
 """
 
+from collections.abc import Mapping
+
 NUMBERS = frozenset(
     f"numpy.{name}"
     for name in (
@@ -26,7 +28,6 @@ CLASSES = {
     "sklearn.ensemble._hist_gradient_boosting.gradient_boosting": (
         "HistGradientBoostingClassifier", "HistGradientBoostingRegressor",
     ),
-    "sklearn.ensemble._hist_gradient_boosting.predictor": ("TreePredictor",),
     "sklearn.ensemble._stacking": ("StackingClassifier",),
     "sklearn.ensemble._voting": ("VotingClassifier",),
     "sklearn.ensemble._weight_boosting": ("AdaBoostClassifier",),
@@ -73,7 +74,6 @@ CLASSES = {
     "sklearn._loss.link": ("HalfLogitLink", "IdentityLink", "Interval", "LogitLink", "LogLink", "MultinomialLogit"),
     "sklearn._loss.loss": ("HalfBinomialLoss", "HalfMultinomialLoss", "HalfSquaredError"),
     "sklearn.utils._bunch": ("Bunch",),
-    "sklearn.utils._metadata_requests": ("MetadataRequest", "MethodMetadataRequest"),
     "labelsure.estimators._table_members": (
         "FilledFeatures", "KernelFeatures", "NeighbourClassifier", "RidgeProbabilities",
     ),
@@ -94,7 +94,7 @@ LOSSES = {
 }
 
 
-def _full(table: dict[str, tuple[str, ...]]) -> frozenset[str]:
+def _full(table: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
     return frozenset(f"{module}.{name}" for module, names in table.items() for name in names)
 
 

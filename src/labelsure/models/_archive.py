@@ -68,12 +68,12 @@ def write_archive(path: Path, manifest: Mapping[str, Any], members: Members) -> 
         for name, data in {MANIFEST: first, **members}.items():
             _put(archive, name, data)
         archive.comment = SEAL + b"0" * DIGITS
-    with path.open("r+b") as file:
-        digest = _digest_file(file)
-        file.seek(-DIGITS, os.SEEK_END)
-        file.write(digest.encode())
-        file.flush()
-        os.fsync(file.fileno())
+    with path.open("r+b") as sealed:
+        digest = _digest_file(sealed)
+        sealed.seek(-DIGITS, os.SEEK_END)
+        sealed.write(digest.encode())
+        sealed.flush()
+        os.fsync(sealed.fileno())
 
 
 def read_archive(path: Path) -> tuple[dict[str, Any], Members]:

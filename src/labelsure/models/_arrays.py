@@ -2,7 +2,7 @@
 
 import hashlib
 from io import BytesIO
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.lib import format as npy
@@ -44,7 +44,8 @@ class ArrayWriter:
         check_dtype(array.dtype)
         if array.ndim > MOST_DIMENSIONS:
             raise ModelFileError(f"an array has {array.ndim} dimensions, and files keep up to {MOST_DIMENSIONS}")
-        order = "F" if array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+        by_columns = array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous
+        order: Literal["C", "F"] = "F" if by_columns else "C"
         flat = array.ravel(order=order)
         name = repr(npy.dtype_to_descr(array.dtype))
         key = (name, array.shape, order, hashlib.sha256(flat.tobytes()).digest())

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from labelsure.models._archive import ModelFileError
-from labelsure.models._contents import is_tree
+from labelsure.models._forests import are_trees
 
 PACKAGES = {"lightgbm.basic": "lightgbm", "xgboost.core": "xgboost"}
 
@@ -69,7 +69,11 @@ def _check_xgboost(content: Any) -> None:
         parts = ("left_children", "right_children", "split_indices", "split_conditions", "default_left", "base_weights")
         left, right, feature, *others = (np.asarray(tree[name]) for name in parts)
         same = {len(left), int(tree["tree_param"]["num_nodes"])} == {len(part) for part in (right, feature, *others)}
-        if not same or tree["categories"] or not is_tree(left, right, left == -1, feature, n_features):
+        if (
+            not same
+            or tree["categories"]
+            or not are_trees(left, right, left == -1, feature, np.array([len(left)]), n_features)
+        ):
             raise ModelFileError("a tree of XGBoost is damaged, or splits by categories")
 
 

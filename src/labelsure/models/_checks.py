@@ -29,7 +29,7 @@ Check = Callable[[Any, Sizes], None]
 """Raises ModelFileError where a value is not what it must be."""
 
 
-def anything(value: Any, sizes: Sizes) -> None:
+def anything(_value: Any, _sizes: Sizes) -> None:
     """Accept everything: parameters, which are looked at where they are used."""
 
 
@@ -38,12 +38,12 @@ def _expect(fine: bool, what: str, value: Any) -> None:
         raise ModelFileError(f"must be {what}, got {type(value).__name__} {str(value)[:40]!r}")
 
 
-def flag(value: Any, sizes: Sizes) -> None:
+def flag(value: Any, _sizes: Sizes) -> None:
     """Accept True and False."""
     _expect(isinstance(value, bool | np.bool_), "true or false", value)
 
 
-def text(value: Any, sizes: Sizes) -> None:
+def text(value: Any, _sizes: Sizes) -> None:
     """Accept a text."""
     _expect(type(value) is str, "a text", value)
 
@@ -63,7 +63,7 @@ def whole(low: int = 0, high: int = 2**62, *, size: str | None = None) -> Check:
 def number(low: float = -math.inf, high: float = math.inf, *, finite: bool = True) -> Check:
     """Accept a real number."""
 
-    def check(value: Any, sizes: Sizes) -> None:
+    def check(value: Any, _sizes: Sizes) -> None:
         fine = isinstance(value, Real) and not isinstance(value, bool) and low <= float(value) <= high
         _expect(fine and (math.isfinite(float(value)) or not finite), f"a number from {low:g} to {high:g}", value)
 
@@ -73,7 +73,7 @@ def number(low: float = -math.inf, high: float = math.inf, *, finite: bool = Tru
 def one_of(*choices: Any) -> Check:
     """Accept one of a few values."""
 
-    def check(value: Any, sizes: Sizes) -> None:
+    def check(value: Any, _sizes: Sizes) -> None:
         _expect(any(type(value) is type(one) and value == one for one in choices), f"one of {choices}", value)
 
     return check
@@ -92,13 +92,19 @@ def maybe(inner: Check) -> Check:
 def instance(*types: type) -> Check:
     """Accept objects of some classes."""
 
-    def check(value: Any, sizes: Sizes) -> None:
+    def check(value: Any, _sizes: Sizes) -> None:
         _expect(isinstance(value, types), " or ".join(one.__name__ for one in types), value)
 
     return check
 
 
-def several(inner: Check, size: int | str | None = None, *, kind: type = list, least: int = 0) -> Check:
+def several(
+    inner: Check,
+    size: int | str | None = None,
+    *,
+    kind: type[list[Any]] | type[tuple[Any, ...]] = list,
+    least: int = 0,
+) -> Check:
     """Accept a list, or a tuple, of things."""
 
     def check(value: Any, sizes: Sizes) -> None:
@@ -133,7 +139,7 @@ def array(
         _expect(fine and value.ndim == len(shape), f"an array of {len(shape)} dimensions", value)
         for expected, length in zip(shape, value.shape, strict=True):
             sizes.agree(expected, length)
-        if value.size and not value.dtype == np.bool_:
+        if value.size and value.dtype != np.bool_:
             known = value[~np.isnan(value)] if missing else value
             inside = bool((known >= low).all() and (known <= high).all() and (missing or np.isfinite(known).all()))
             _expect(inside, f"numbers from {low:g} to {high:g}", value)

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from labelsure.models._archive import ModelFileError
 from labelsure.models._arrays import ArrayReader, ArrayWriter
@@ -24,14 +25,20 @@ NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 N_KEY = 624
 """Numbers in the state of a Mersenne twister; which of them comes next is a number up to this."""
 
+APART = (np.random.RandomState, np.random.Generator, MetadataRequest)
+
 Json = Any
 
 
-class Foreign(Protocol):
+class ForeignWriter(Protocol):
     """Keeps objects of other packages."""
 
     def write(self, thing: Any) -> Json:
         """Return an entry."""
+
+
+class ForeignReader(Protocol):
+    """Reads objects of other packages."""
 
     def read(self, entry: Json) -> Any:
         """Return the object of an entry."""
@@ -48,7 +55,7 @@ class Encoder:
         From this encoder to what keeps all other objects.
     """
 
-    def __init__(self, forms: dict[type, Form], foreign: Callable[["Encoder"], Foreign]) -> None:
+    def __init__(self, forms: dict[type, Form], foreign: Callable[["Encoder"], ForeignWriter]) -> None:
         self.forms = forms
         self.arrays = ArrayWriter()
         self.entries: list[Json] = []
@@ -66,42 +73,81 @@ class Encoder:
                 entry = {"value": self.value(thing)}
             else:
                 entry = self._foreign.write(thing)
-            self.entries.append(entry)
-            self._known[id(thing)] = len(self.entries) - 1, thing
+            self._known[id(thing)] = self.append(entry), thing
         return self._known[id(thing)][0]
+
+    def append(self, entry: Json) -> int:
+        """Return the number of an entry, which is added."""
+        self.entries.append(entry)
+        return len(self.entries) - 1
 
     def value(self, thing: Any) -> Json:
         """Return a value as JSON."""
-        if thing is None or type(thing) in (bool, int, str):
+        if thing is None or type(thing) in (bool, int, str) or (type(thing) is float and math.isfinite(thing)):
             return thing
-        if type(thing) is float:
-            return thing if math.isfinite(thing) else {"float": str(thing)}
-        if isinstance(thing, np.generic) and thing.dtype.kind in "biufU":
-            return {"scalar": self.arrays.add(np.asarray(thing))}
-        if type(thing) is np.ndarray:
-            if thing.dtype == object:
-                return {"objects": [self.value(part) for part in thing.ravel()], "shape": list(thing.shape)}
-            return {"array": self.arrays.add(thing)}
-        for name, kind in SEQUENCES.items():
-            if type(thing) is kind:
-                parts = sorted(thing, key=repr) if isinstance(thing, set | frozenset) else thing
-                return {name: [self.value(part) for part in parts]}
-        if type(thing) is dict:
-            return {"dict": [[self.value(key), self.value(part)] for key, part in thing.items()]}
-        if sparse.issparse(thing):
-            return self._sparse(thing)
-        if isinstance(thing, np.random.RandomState):
-            kind, key, *rest = thing.get_state(legacy=True)
-            return {"random_state": [kind, self.value(key), *rest]}
-        if isinstance(thing, np.random.Generator):
-            return {"generator": self.value(thing.bit_generator.state)}
+        for kinds, write in WRITERS:
+            if isinstance(thing, kinds):
+                return write(self, thing)
         return {"object": self.add(thing)}
 
-    def _sparse(self, thing: Any) -> Json:
-        if type(thing).__name__ not in SPARSE:
-            raise ModelFileError(f"a {type(thing).__name__} cannot be kept: use csr_matrix or csr_array")
-        parts = [self.value(getattr(thing, part)) for part in PARTS[thing.format]]
-        return {"sparse": type(thing).__name__, "shape": list(map(int, thing.shape)), "parts": parts}
+
+def _write_number(encoder: Encoder, thing: Any) -> Json:
+    return {"float": str(thing)} if type(thing) is float else {"scalar": encoder.arrays.add(np.asarray(thing))}
+
+
+def _write_array(encoder: Encoder, thing: Any) -> Json:
+    if type(thing) is not np.ndarray:
+        raise ModelFileError(f"a {type(thing).__name__} cannot be kept: make it an ordinary array")
+    if thing.dtype != object:
+        return {"array": encoder.arrays.add(thing)}
+    return {"objects": [encoder.value(part) for part in thing.ravel()], "shape": list(thing.shape)}
+
+
+def _write_sequence(encoder: Encoder, thing: Any) -> Json:
+    if type(thing) not in SEQUENCES.values():  # named tuples and the like, which are objects
+        return {"object": encoder.add(thing)}
+    parts = sorted(thing, key=repr) if isinstance(thing, set | frozenset) else thing
+    return {type(thing).__name__: [encoder.value(part) for part in parts]}
+
+
+def _write_dict(encoder: Encoder, thing: Any) -> Json:
+    if type(thing) is not dict:
+        return {"object": encoder.add(thing)}
+    return {"dict": [[encoder.value(key), encoder.value(part)] for key, part in thing.items()]}
+
+
+def _write_sparse(encoder: Encoder, thing: Any) -> Json:
+    if type(thing).__name__ not in SPARSE:
+        raise ModelFileError(f"a {type(thing).__name__} cannot be kept: use csr_matrix or csr_array")
+    parts = [encoder.value(getattr(thing, part)) for part in PARTS[thing.format]]
+    return {"sparse": type(thing).__name__, "shape": list(map(int, thing.shape)), "parts": parts}
+
+
+def _write_random_state(encoder: Encoder, thing: Any) -> Json:
+    kind, key, *rest = thing.get_state(legacy=True)
+    return {"random_state": [kind, encoder.value(key), *rest]}
+
+
+def _write_generator(encoder: Encoder, thing: Any) -> Json:
+    return {"generator": encoder.value(thing.bit_generator.state)}
+
+
+def _write_requests(_encoder: Encoder, thing: Any) -> Json:
+    methods = {name: part.requests for name, part in vars(thing).items() if name != "owner"}
+    return {"requests": [[name, *one] for name, requests in methods.items() for one in requests.items()]}
+
+
+WRITERS: list[tuple[Any, Callable[[Encoder, Any], Json]]] = [
+    ((float, np.number, np.bool_, np.str_), _write_number),
+    (np.ndarray, _write_array),
+    (tuple(SEQUENCES.values()), _write_sequence),
+    (dict, _write_dict),
+    ((sparse.sparray, sparse.spmatrix), _write_sparse),
+    (np.random.RandomState, _write_random_state),
+    (np.random.Generator, _write_generator),
+    (MetadataRequest, _write_requests),
+]
+"""How values of a kind are written; objects of all other kinds have entries of their own."""
 
 
 class Decoder:
@@ -117,7 +163,9 @@ class Decoder:
         From this decoder to what reads all other objects.
     """
 
-    def __init__(self, forms: dict[str, Form], arrays: ArrayReader, foreign: Callable[["Decoder"], Foreign]) -> None:
+    def __init__(
+        self, forms: dict[str, Form], arrays: ArrayReader, foreign: Callable[["Decoder"], ForeignReader]
+    ) -> None:
         self.forms = forms
         self.arrays = arrays
         self.made: list[Any] = []
@@ -144,7 +192,9 @@ class Decoder:
             form = self.forms.get(entry["type"]) if isinstance(entry["type"], str) else None
             if form is None or not isinstance(entry["fields"], dict):
                 raise ModelFileError(f"it holds a {str(entry['type'])[:40]!r}, which this labelsure does not know")
-            return form.put_together({name: self.value(part) for name, part in entry["fields"].items()})
+            made = form.put_together({name: self.value(part) for name, part in entry["fields"].items()})
+            adopt(made)
+            return made
         if set(entry) == {"value"}:
             return self.value(entry["value"])
         return self._foreign.read(entry)
@@ -226,6 +276,15 @@ class Decoder:
         random.set_state((kind, key, position, has_gauss, float(cached)))
         return random
 
+    def _read_requests(self, data: Json) -> MetadataRequest:
+        """Return what somebody asks of scikit-learn's metadata routing; whose it is, :func:`adopt` says."""
+        requests = MetadataRequest(owner=None)
+        for method, param, alias in data:
+            if method not in vars(requests) or method == "owner" or type(param) is not str:
+                raise ModelFileError("somebody asks for something that there is not")
+            getattr(requests, method).add_request(param=param, alias=alias)
+        return requests
+
     def _read_generator(self, data: Json) -> np.random.Generator:
         state = self.value(data)
         generator = np.random.Generator(np.random.PCG64(0))
@@ -236,6 +295,16 @@ class Decoder:
 KINDS = {name.removeprefix("_read_") for name in vars(Decoder) if name.startswith("_read_")}
 
 
+def adopt(thing: Any) -> None:
+    """Make an object the owner of its requests for metadata."""
+    requests = getattr(thing, "__dict__", {}).get("_metadata_request")
+    if isinstance(requests, MetadataRequest):
+        for part in vars(requests).values():
+            if hasattr(part, "owner"):
+                part.owner = thing
+        requests.owner = thing
+
+
 def is_apart(thing: Any) -> bool:
     """Tell whether a part of another package's object is kept by itself, because memory must not be trusted."""
-    return bool(sparse.issparse(thing) or isinstance(thing, np.random.RandomState | np.random.Generator))
+    return bool(sparse.issparse(thing) or isinstance(thing, APART))

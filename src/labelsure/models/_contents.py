@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 
 from labelsure.models._archive import ModelFileError
+from labelsure.models._forests import are_trees, depths_of
 
 METRICS = ("chebyshev", "cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "minkowski", "sqeuclidean")
-N_BITSET_WORDS = 8
 MOST_CATEGORIES = 256
+
+FOREST = "sklearn.ensemble._forest.BaseForest"
+BOOSTING = "sklearn.ensemble._hist_gradient_boosting.gradient_boosting.BaseHistGradientBoosting"
 
 
 def is_rebuilt(thing: Any) -> bool:
@@ -21,10 +24,21 @@ def is_rebuilt(thing: Any) -> bool:
     return type(thing).__module__ in ("sklearn.neighbors._kd_tree", "sklearn.neighbors._ball_tree")
 
 
+def is_a(thing: Any, base: str) -> bool:
+    """Tell whether an object's class comes from one with this full name, which need not be imported for that.
+
+    Examples
+    --------
+    >>> is_a(3, "builtins.object")
+    True
+    """
+    return any(f"{cls.__module__}.{cls.__name__}" == base for cls in type(thing).__mro__)
+
+
 def check_content(thing: Any) -> None:
     """Raise ModelFileError where compiled code would read outside of an object's arrays; build its search tree anew."""
-    for module, name, check in CHECKS:
-        if any(cls.__module__ == module and cls.__name__ == name for cls in type(thing).__mro__):
+    for base, check in CHECKS.items():
+        if is_a(thing, base):
             try:
                 fine = check(thing)
             except Exception as error:  # attributes that are missing or of other types: anything may be there
@@ -33,38 +47,13 @@ def check_content(thing: Any) -> None:
                 raise ModelFileError(f"a {type(thing).__name__} is damaged: its parts do not go together")
 
 
-def is_tree(left: Any, right: Any, leaf: Any, feature: Any, n_features: int) -> bool:
-    """Tell whether nodes are a tree: children come after their parents, each once, and features are there.
-
-    Examples
-    --------
-    >>> left, right, feature = np.array([1, -1, -1]), np.array([2, -1, -1]), np.array([0, -2, -2])
-    >>> is_tree(left, right, left == -1, feature, 1), is_tree(left, right, left == -1, feature + 5, 1)
-    (True, False)
-    """
-    nodes = np.flatnonzero(~leaf)
-    children = np.concatenate([left[nodes], right[nodes]]).astype(np.int64)
-    if len(leaf) == 0 or not np.array_equal(np.sort(children), np.arange(1, len(leaf))):
-        return False
-    after = (children > np.concatenate([nodes, nodes])).all()
-    return bool(after and (feature[nodes] >= 0).all() and (feature[nodes] < n_features).all())
-
-
 def _check_tree(tree: Any) -> bool:
     if tree.node_count != tree.capacity or tree.node_count < 1:
         return False
     left, right = tree.children_left, tree.children_right
-    leaf = left == -1
-    fine = is_tree(left, right, leaf, tree.feature, tree.n_features) and bool((right[leaf] == -1).all())
-    return fine and tree.max_depth >= _depth(left, right, leaf)
-
-
-def _depth(left: Any, right: Any, leaf: Any) -> int:
-    level, depth = np.array([0]), 0
-    while not leaf[level].all():
-        inner = level[~leaf[level]]
-        level, depth = np.concatenate([left[inner], right[inner]]), depth + 1
-    return depth
+    leaf, sizes = left == -1, np.array([tree.node_count])
+    fine = are_trees(left, right, leaf, tree.feature, sizes, tree.n_features) and bool((right[leaf] == -1).all())
+    return fine and tree.max_depth >= depths_of(left, right, leaf, sizes)[0]
 
 
 def _check_decision_tree(model: Any) -> bool:
@@ -77,16 +66,6 @@ def _check_forest(model: Any) -> bool:
         tree.n_features_in_ == model.n_features_in_ and tree.tree_.n_outputs == model.n_outputs_
         for tree in getattr(model, "estimators_", [])
     )
-
-
-def _check_predictor(predictor: Any) -> bool:
-    """Check a tree of histogram boosting by itself; whoever owns it knows the number of features."""
-    nodes, bitsets = predictor.nodes, predictor.raw_left_cat_bitsets
-    leaf, categorical = nodes["is_leaf"] != 0, nodes["is_categorical"] != 0
-    tables = (bitsets, predictor.binned_left_cat_bitsets)
-    fine = all(part.dtype == np.uint32 and part.shape[1:] == (N_BITSET_WORDS,) for part in tables)
-    known = nodes["bitset_idx"][categorical & ~leaf] < min(map(len, tables))
-    return fine and bool(known.all()) and is_tree(nodes["left"], nodes["right"], leaf, nodes["feature_idx"], 2**31)
 
 
 def _check_boosting(model: Any) -> bool:
@@ -185,15 +164,14 @@ def _check_encoder(model: Any) -> bool:
     )
 
 
-CHECKS: list[tuple[str, str, Callable[[Any], bool]]] = [
-    ("sklearn.tree._tree", "Tree", _check_tree),
-    ("sklearn.tree._classes", "BaseDecisionTree", _check_decision_tree),
-    ("sklearn.ensemble._forest", "BaseForest", _check_forest),
-    ("sklearn.ensemble._hist_gradient_boosting.predictor", "TreePredictor", _check_predictor),
-    ("sklearn.ensemble._hist_gradient_boosting.gradient_boosting", "BaseHistGradientBoosting", _check_boosting),
-    ("sklearn.neighbors._base", "NeighborsBase", _check_neighbours),
-    ("sklearn.svm._base", "BaseLibSVM", _check_kernel_machine),
-    ("sklearn.feature_extraction.text", "CountVectorizer", _check_vocabulary),
-    ("sklearn.preprocessing._encoders", "OneHotEncoder", _check_encoder),
-]
-"""Base classes by module and name, and what must hold for objects of them."""
+CHECKS: dict[str, Callable[[Any], bool]] = {
+    "sklearn.tree._tree.Tree": _check_tree,
+    "sklearn.tree._classes.BaseDecisionTree": _check_decision_tree,
+    FOREST: _check_forest,
+    BOOSTING: _check_boosting,
+    "sklearn.neighbors._base.NeighborsBase": _check_neighbours,
+    "sklearn.svm._base.BaseLibSVM": _check_kernel_machine,
+    "sklearn.feature_extraction.text.CountVectorizer": _check_vocabulary,
+    "sklearn.preprocessing._encoders.OneHotEncoder": _check_encoder,
+}
+"""Base classes by full name, and what must hold for objects of them."""

@@ -8,8 +8,8 @@ reads. So these are kept by ourselves, built anew, or checked.
 import json
 import warnings
 import zipfile
-from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Iterable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Mapping
 from io import BytesIO
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -20,8 +20,9 @@ from labelsure._core.optional import import_optional
 from labelsure.models._allowed import ALLOWED, BY_NAME
 from labelsure.models._archive import Members, ModelFileError, parse_json
 from labelsure.models._boosters import is_booster, read_booster, write_booster
-from labelsure.models._codec import Decoder, Encoder, Json, is_apart
-from labelsure.models._contents import check_content, is_rebuilt
+from labelsure.models._codec import Decoder, Encoder, Json, adopt, is_apart
+from labelsure.models._contents import BOOSTING, FOREST, check_content, is_a, is_rebuilt
+from labelsure.models._forests import pack_boosting, pack_forest, unpack_boosting, unpack_forest
 
 NO_PARTS = (type, FunctionType, MethodType, ModuleType, BuiltinFunctionType, np.ufunc, np.generic, np.dtype)
 MARKS = ("__loader__", "__module__", "__class__")
@@ -29,7 +30,7 @@ NO_CODE = (
     "it holds a function of your own, {name}, and files hold no code: use what goes by name, such as ByCardinality(),"
     " ByLabel() and constraints; or put the function into a module and pass trusted=['module.function']"
 )
-NOT_TRUSTED = "it holds a {name}, which files hold only for those who trust it: pass trusted=[{name!r}]"
+NOT_TRUSTED = "it holds {names}, which files hold only for those who trust that: pass trusted={listed}"
 
 
 class Elsewhere:
@@ -95,6 +96,10 @@ class LearnerReader:
         """Return the object of an entry."""
         if set(entry) == {"booster", "member", "best_iteration"} and entry["member"] in self._members:
             return read_booster(entry, self._members[entry["member"]])
+        if set(entry) == {"forest", "columns"}:
+            return unpack_forest(self._decoder.get(entry["forest"]), self._decoder.value(entry["columns"]))
+        if set(entry) == {"boosting"}:
+            return unpack_boosting(self._decoder.value(entry["boosting"]))
         if set(entry) != {"learner"} or entry["learner"] not in self._members:
             raise ModelFileError("an entry is none")
         schema = parse_json(self._members[entry["learner"]])
@@ -139,33 +144,56 @@ class _Detacher:
         if is_rebuilt(thing):
             return None
         if kind in (list, tuple):
-            return _if_changed(thing, kind(map(self.detach, thing)))
-        if kind in (dict, OrderedDict, defaultdict):
-            parts = {key: self.detach(value) for key, value in thing.items()}
-            if all(value is thing[key] for key, value in parts.items()):
-                return thing
-            return kind(parts) if kind is not defaultdict else defaultdict(thing.default_factory, parts)
+            return _replaced(thing, dict(enumerate(thing)), self.detach, kind)
+        if kind in (dict, OrderedDict):
+            return _replaced(thing, thing, self.detach, lambda parts: kind(zip(thing, parts, strict=True)))
         if kind is np.ndarray and thing.dtype == object:
-            parts = [self.detach(part) for part in thing.ravel()]
-            copy = np.empty(len(parts), dtype=object)
-            copy[:] = parts
-            return _if_changed(thing.ravel(), copy, thing, copy.reshape(thing.shape))
+            return _replaced(thing, dict(enumerate(thing.flat)), self.detach, lambda parts: _filled(thing.shape, parts))
+        return self._detach_attributes(thing)
+
+    def _detach_attributes(self, thing: Any) -> Any:
         if isinstance(thing, NO_PARTS) or not hasattr(thing, "__dict__"):
             return thing
-        parts = {name: self.detach(value) for name, value in vars(thing).items()}
-        if all(value is vars(thing)[name] for name, value in parts.items()):
-            return thing
-        shell = kind.__new__(kind)
-        vars(shell).update(parts)
-        return shell
+        packed = self._pack(thing)
+
+        def shell(parts: list[Any]) -> Any:
+            copy = object.__new__(type(thing))
+            vars(copy).update(zip(attributes, parts, strict=True))
+            return copy
+
+        attributes = {**vars(thing), **packed}
+        return _replaced(thing, attributes, self.detach, shell, changed=bool(packed))
+
+    def _pack(self, thing: Any) -> dict[str, Any]:
+        """Return what stands for the trees of an ensemble, which are kept together."""
+        add, value = self._encoder.append, self._encoder.value
+        if is_a(thing, FOREST) and (packed := pack_forest(getattr(thing, "estimators_", None))) is not None:
+            template, columns = packed
+            entry = {"forest": self._encoder.add(template), "columns": value(columns)}
+            return {"estimators_": Elsewhere(add(entry))}
+        if is_a(thing, BOOSTING) and getattr(thing, "_predictors", None):
+            return {"_predictors": Elsewhere(add({"boosting": value(pack_boosting(thing._predictors))}))}
+        return {}
 
 
-def _if_changed(old: Any, new: Any, unchanged: Any = None, changed: Any = None) -> Any:
-    """Return what there was, where nothing changed: then nothing is copied."""
-    same = all(one is other for one, other in zip(old, new, strict=True))
-    if unchanged is None:
-        return old if same else new
-    return unchanged if same else changed
+def _replaced(
+    thing: Any,
+    parts: Mapping[Any, Any],
+    replace: Callable[[Any], Any],
+    make: Callable[[list[Any]], Any],
+    *,
+    changed: bool = False,
+) -> Any:
+    """Return a copy with other parts; the thing itself where no part is another: then nothing is copied."""
+    new = [replace(part) for part in parts.values()]
+    same = all(one is other for one, other in zip(new, parts.values(), strict=True))
+    return thing if same and not changed else make(new)
+
+
+def _filled(shape: tuple[int, ...], parts: list[Any]) -> Any:
+    array = np.empty(len(parts), dtype=object)
+    array[:] = parts
+    return array.reshape(shape)
 
 
 class _Attacher:
@@ -198,6 +226,7 @@ class _Attacher:
         elif not isinstance(thing, NO_PARTS):
             if hasattr(thing, "__dict__"):
                 vars(thing).update({name: self.attach(value) for name, value in vars(thing).items()})
+                adopt(thing)
             check_content(thing)
         return thing
 
@@ -220,24 +249,26 @@ def dump(thing: Any) -> tuple[Json, Members]:
     return schema, files
 
 
-def audit(node: Json, trusted: frozenset[str]) -> set[str]:
-    """Return the full names in a description by skops, or raise ModelFileError where one is not allowed."""
-    if isinstance(node, list):
-        return {name for part in node for name in audit(part, trusted)}
-    if not isinstance(node, dict):
-        return set()
-    found = set()
-    if any(mark in node for mark in MARKS):
+def audit(schema: Json, trusted: frozenset[str]) -> set[str]:
+    """Return the full names in a description by skops, or raise ModelFileError where some are not allowed."""
+    found: set[str] = set()
+    refused: set[str] = set()
+    functions: set[str] = set()
+    for node in _nodes_of(schema):
+        if not any(mark in node for mark in MARKS):
+            continue
         loader, module, name = (node.get(mark) for mark in MARKS)
-        full = f"{module}.{name}"
-        if not all(isinstance(part, str) for part in (loader, module, name)):
+        if not (isinstance(loader, str) and isinstance(module, str) and isinstance(name, str)):
             raise ModelFileError("a part of a learner does not say what it is")
-        if full not in ALLOWED.get(loader, ()) and not (loader in BY_NAME and full in trusted):
-            if loader == "FunctionNode" and not trusted & {full}:
-                raise ModelFileError(NO_CODE.format(name=full))
-            raise ModelFileError(NOT_TRUSTED.format(name=full))
+        full = f"{module}.{name}"
         found.add(full)
-    return found.union(*(audit(part, trusted) for part in node.values()))
+        if full not in ALLOWED.get(loader, ()) and not (loader in BY_NAME and full in trusted):
+            (functions if loader == "FunctionNode" else refused).add(full)
+    if functions:
+        raise ModelFileError(NO_CODE.format(name=min(functions)))
+    if refused:
+        raise ModelFileError(NOT_TRUSTED.format(names=", ".join(sorted(refused)), listed=sorted(refused)))
+    return found
 
 
 def _nodes_of(schema: Json) -> list[dict[str, Any]]:
@@ -259,7 +290,7 @@ def _files_of(schema: Json) -> Counter[str]:
 
 
 def _tidy(schema: Json, rename: Callable[[str], str]) -> None:
-    """Number shared parts from 1 on instead of by their place in memory, and give files the names they have here."""
+    """Give shared parts small numbers instead of places in memory, and files the names that they have here."""
     nodes = [node for node in _nodes_of(schema) if "__loader__" in node]
     uses = Counter(node.get("__id__") for node in nodes)
     numbers: dict[int, int] = {}

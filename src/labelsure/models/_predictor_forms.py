@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from labelsure._core.fixed_point import SCORE_BITS
 from labelsure.conformal import (
     GUARANTEES,
@@ -69,7 +67,18 @@ from labelsure.models._learned_forms import (
     LABELS,
     MEASURE_FORMS,
     MOST_LABELS,
-    gives_outputs,
+)
+from labelsure.models._predictor_checks import (
+    categories,
+    check_calibrator,
+    check_controller,
+    check_full,
+    check_label_wise,
+    check_label_wise_outputs,
+    check_outputs_predictor,
+    check_predictor,
+    check_rules,
+    check_scores,
 )
 
 SEED = whole(0, 2**64)
@@ -77,122 +86,8 @@ ROWS = array("i", "rows", low=0)
 N_JOBS = maybe(whole(-(2**12), 2**12))
 
 
-def _rows(value: Any, sizes: Sizes) -> None:  # noqa: ARG001 - every fold has a size of its own
+def _rows(value: Any, _sizes: Sizes) -> None:  # every fold has a size of its own
     ROWS(value, Sizes())
-
-
-def _categories(value: Any, sizes: Sizes) -> None:
-    if type(value) is not np.ndarray or value.ndim != 1 or value.dtype.kind not in "biufU":
-        raise ValueError("its categories are none")
-    sizes.agree("m", len(value))
-
-
-def _check_rules(rules: LabelsetRules) -> None:
-    everyone = set(range(rules.n_labels))
-    for plus, minus, most in rules.inequalities:
-        if not (plus or minus) or not plus | minus <= everyone or plus & minus or abs(most) > rules.n_labels:
-            raise ValueError("a rule speaks of labels that there are not")
-    if rules.listed is not None and not rules.n_allowed:
-        raise ValueError("no labelset obeys its rules")
-
-
-def _check_calibrator(calibrator: Calibrator) -> None:
-    """Raise ValueError where folds and choices do not go together."""
-    choices, folds = calibrator.choices, calibrator.folds
-    n_labels = {fold.measure.n_labels_ for fold in folds}
-    if choices.constraints is not None:
-        n_labels.add(choices.constraints.n_labels)
-    if calibrator.label_names is not None:
-        n_labels.add(len(calibrator.label_names))
-    if len(n_labels) > 1:
-        raise ValueError("its folds speak of different labels")
-    kind = GUARANTEES[choices.guarantee]
-    if choices.guarantee != "cross" and (len(folds) < 2 or choices.smoothed):
-        raise ValueError(f"{choices.guarantee!r} does not go with its folds")
-    if kind.prefixes and (len(set(calibrator.sizes)) > 1 or choices.taxonomy is not None):
-        raise ValueError(f"{choices.guarantee!r} takes folds of one size")
-    if not all(calibrator.sizes):
-        raise ValueError("a fold has no calibration examples")
-    parts = {"taxonomy": "categories", "weight": "weights"}
-    for asked, kept in parts.items():
-        if any((getattr(fold, kept) is None) is not (getattr(choices, asked) is None) for fold in folds):
-            raise ValueError(f"its examples have no {kept}, or others than were asked for")
-    if choices.weight is not None and (len(folds) > 1 or choices.smoothed or not folds[0].weights.any()):
-        raise ValueError("its weights do not go with its folds")
-    if isinstance(choices.taxonomy, ByLabel | ByCardinality):
-        choices.taxonomy.of_labelsets(np.zeros((1, next(iter(n_labels))), dtype=np.int8))
-        if any(fold.categories.dtype != np.int64 for fold in folds):
-            raise ValueError("its categories are no numbers")
-    calibrator.guarantee.sentence(0.1)
-
-
-def _check_models(model: Any, n_folds: int) -> None:
-    if len(model.models_) != n_folds or len(model.fold_indices_) != n_folds:
-        raise ValueError("it has not one model for each fold")
-    if not all(map(gives_outputs, model.models_)):
-        raise ValueError("one of its models gives no outputs")
-    sizes = {len(one.learned) for one in model.models_ if hasattr(one, "learned")} | {model.n_labels_}
-    if model.label_names_ is not None:
-        sizes.add(len(model.label_names_))
-    if len(sizes) > 1:
-        raise ValueError("its models speak of other labels")
-
-
-def _check_predictor(model: CrossConformalClassifier | InductiveConformalClassifier) -> None:
-    calibrator = model.calibrator_
-    _check_models(model, len(calibrator.folds))
-    if any(fold.measure.n_labels_ != model.n_labels_ for fold in calibrator.folds):
-        raise ValueError("its measures speak of other labels")
-    if [len(rows) for rows in model.fold_indices_] != list(calibrator.sizes):
-        raise ValueError("its folds have other examples than were scored")
-    if any(len(rows) and rows.max() >= model.n_examples_ for rows in model.fold_indices_):
-        raise ValueError("its folds have more examples than there were")
-
-
-def _check_outputs_predictor(predictor: OutputsPredictor) -> None:
-    folds = predictor.calibrator.folds
-    n_folds = 1 if predictor.fold_numbers is None else len(predictor.fold_numbers)
-    if len(folds) != n_folds or any(fold.measure.n_labels_ != predictor.n_labels for fold in folds):
-        raise ValueError("its folds are not those that it was calibrated with")
-
-
-def _check_labels(folds: Any, n_labels: int) -> None:
-    if any(fold.scores.shape[1] != n_labels or fold.conditional is not folds[0].conditional for fold in folds):
-        raise ValueError("its folds speak of other labels")
-
-
-def _check_label_wise(model: LabelWiseConformalClassifier) -> None:
-    _check_models(model, len(model.calibrated_))
-    _check_labels(model.calibrated_, model.n_labels_)
-    if model.groups_ is not None and any(rows.max(initial=0) >= len(model.groups_) for rows in model.fold_indices_):
-        raise ValueError("its folds have more examples than there were")
-
-
-def _check_label_wise_outputs(predictor: LabelWiseOutputsPredictor) -> None:
-    _check_labels(predictor.calibrated, predictor.n_labels)
-    if len(predictor.calibrated) != (1 if predictor.fold_numbers is None else len(predictor.fold_numbers)):
-        raise ValueError("its folds are not those that it was calibrated with")
-
-
-def _check_scores(calibration: LabelCalibration) -> None:
-    for group in calibration.groups:
-        if any((np.diff(scores) < 0).any() for scores in group):
-            raise ValueError("its scores are out of order")
-
-
-def _check_full(model: FullConformalClassifier) -> None:
-    if len(model.Y_) == 0 or (model.label_names_ is not None and len(model.label_names_) != model.n_labels_):
-        raise ValueError("it has no examples, or other labels than they have")
-    rules = model.choices_.constraints
-    if rules is not None and rules.n_labels != model.n_labels_:
-        raise ValueError("its constraints speak of other labels")
-    model.measure_.check_parameters(model.n_labels_)
-
-
-def _check_controller(model: Any) -> None:
-    _check_models(model, len(model.predictors_))
-    if any(part.n_labels != model.n_labels_ for part in model.predictors_):
-        raise ValueError("its predictors speak of other labels")
 
 
 NAMED: dict[str, Check] = {**LABELS, "label_names_": maybe(names("q"))}
@@ -232,7 +127,7 @@ PROMISE: dict[str, Check] = {
 LABEL_SCORE = array("i", "m", "q", low=0, high=2**SCORE_BITS)
 
 
-def _pair_of_scores(value: Any, sizes: Sizes) -> None:  # noqa: ARG001 - every label has numbers of its own
+def _pair_of_scores(value: Any, _sizes: Sizes) -> None:  # every label has numbers of its own
     for one in value if type(value) is tuple and len(value) == 2 else [None]:
         array("i", "own", low=0, high=2**SCORE_BITS)(one, Sizes())
 
@@ -243,14 +138,14 @@ PREDICTORS = [
         CALIBRATED,
         arguments=RUN,
         may_have={**FEATURES, "pools_share_": flag},
-        check=_check_predictor,
+        check=check_predictor,
     ),
     estimator(
         InductiveConformalClassifier,
         CALIBRATED,
         arguments=RUN,
         may_have={**FEATURES, "pools_share_": flag},
-        check=_check_predictor,
+        check=check_predictor,
     ),
     estimator(
         FullConformalClassifier,
@@ -266,7 +161,7 @@ PREDICTORS = [
         },
         arguments=RUN,
         may_have=FEATURES,
-        check=_check_full,
+        check=check_full,
     ),
     estimator(
         LabelWiseConformalClassifier,
@@ -281,7 +176,7 @@ PREDICTORS = [
         },
         arguments=RUN,
         may_have={**FEATURES, "n_incomplete_": COUNT},
-        check=_check_label_wise,
+        check=check_label_wise,
     ),
     Form(
         OutputsPredictor,
@@ -291,7 +186,7 @@ PREDICTORS = [
             "n_labels": whole(1, MOST_LABELS),
             "default_output": number(0, 1),
         },
-        check=_check_outputs_predictor,
+        check=check_outputs_predictor,
     ),
     Form(
         LabelWiseOutputsPredictor,
@@ -302,11 +197,11 @@ PREDICTORS = [
             "label_names": maybe(names("q")),
             "draw_seed": maybe(SEED),
         },
-        check=_check_label_wise_outputs,
+        check=check_label_wise_outputs,
     ),
-    estimator(RecallController, CONTROLLED, arguments=RUN, may_have=FEATURES, check=_check_controller),
-    estimator(PrecisionController, CONTROLLED, arguments=RUN, may_have=FEATURES, check=_check_controller),
-    estimator(CoverController, CONTROLLED, arguments=RUN, may_have=FEATURES, check=_check_controller),
+    estimator(RecallController, CONTROLLED, arguments=RUN, may_have=FEATURES, check=check_controller),
+    estimator(PrecisionController, CONTROLLED, arguments=RUN, may_have=FEATURES, check=check_controller),
+    estimator(CoverController, CONTROLLED, arguments=RUN, may_have=FEATURES, check=check_controller),
     Form(ThresholdPredictor, {**PROMISE, "threshold": number(0, finite=False)}),
     Form(LabelCover, {**PROMISE, "limit": number(finite=False), "form": one_of("count", "chance", "threshold")}),
     Form(
@@ -332,7 +227,7 @@ PARTS = [
             "without_labels": array("b", "m"),
             "finds_empty_strangest": flag,
             "choice": maybe(instance(MeasureChoice)),
-            "categories": maybe(_categories),
+            "categories": maybe(categories),
             "weights": maybe(array("f", "m", low=0)),
         },
     ),
@@ -349,7 +244,7 @@ PARTS = [
             "groups": maybe(instance(GroupSizes)),
             "n_incomplete": COUNT,
         },
-        check=_check_calibrator,
+        check=check_calibrator,
     ),
     Form(
         Choices,
@@ -378,7 +273,7 @@ PARTS = [
             "conditional": flag,
             "n_incomplete": COUNT,
         },
-        check=_check_scores,
+        check=check_scores,
     ),
     Form(
         LabelsetRules,
@@ -387,7 +282,7 @@ PARTS = [
             "inequalities": several(instance(Inequality), kind=tuple),
             "listed": maybe(labelsets("L", "q", different=True)),
         },
-        check=_check_rules,
+        check=check_rules,
     ),
     Form(Inequality, {"plus": instance(frozenset), "minus": instance(frozenset), "most": whole(-(2**30), 2**30)}),
     Form(Question, {"n_labels": whole(1, MOST_LABELS), "at_most": COUNT, "label": maybe(COUNT), "name": text}),
