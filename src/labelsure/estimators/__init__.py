@@ -6,7 +6,7 @@ from labelsure.estimators._bpmll import BPMLLClassifier
 from labelsure.estimators._label_by_label import fit_known, learner_of_one_label
 from labelsure.estimators._members import check_sample_weight, weight_params
 from labelsure.estimators._mlknn import MLkNNClassifier
-from labelsure.estimators._mlnb import MLNBClassifier
+from labelsure.estimators._mlnb import LogOdds, MLNBClassifier
 from labelsure.estimators._mlrbf import MLRBFClassifier
 from labelsure.estimators._pool import PooledClassifier
 from labelsure.estimators._pool_base import LogitPool
@@ -20,6 +20,7 @@ __all__ = [
     "MOST_WORDS",
     "BPMLLClassifier",
     "FittedBase",
+    "LogOdds",
     "LogitPool",
     "MLNBClassifier",
     "MLRBFClassifier",
