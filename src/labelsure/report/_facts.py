@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from math import isclose
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from labelsure._core.types import BoolArray, FloatArray, IntArray
 from labelsure._version import __version__
 from labelsure.predictions import NoGuarantee
 from labelsure.report._acceptance import Acceptance, accept
+from labelsure.report._assets import read_json
 from labelsure.report._counts import Counts, limits_of
 from labelsure.report._levels import Levels, take_snapshots
 from labelsure.report._objects import SHADES, Objects
@@ -67,7 +69,7 @@ class Facts:
         return self.levels.start(self.subject.predictions.guarantee)
 
     @cached_property
-    def calibration(self) -> list[dict[str, float | None]]:
+    def calibration(self) -> list[dict[str, Any]]:
         """The coverage at each level with its interval, beside what was asked for and what is proven."""
         n_objects = np.full(len(self.levels), len(self.subject))
         shares = self.counts.covered / n_objects
@@ -76,21 +78,30 @@ class Facts:
         return [
             {"asked": round(a, 4), "covered": c, "low": round(lo, 5), "high": round(hi, 5), "proven": self._proven(s)}
             for a, c, lo, hi, s in zip(
-                asked.tolist(), shares.tolist(), low.tolist(), high.tolist(), self.levels.significances, strict=True
+                asked.tolist(),
+                shares.tolist(),
+                low.tolist(),
+                high.tolist(),
+                self.levels.significances.tolist(),
+                strict=True,
             )
         ]
 
     def _proven(self, significance: float) -> float | None:
+        """Return the coverage that is proven, where that is another than what is asked for."""
         guarantee = self.subject.predictions.guarantee
         if isinstance(guarantee, NoGuarantee):
             return None
-        return round(max(1 - guarantee.error_bound(float(significance)), 0.0), 5)
+        proven = max(1 - guarantee.error_bound(significance), 0.0)
+        return None if isclose(proven, 1 - significance) else round(proven, 5)
 
     @cached_property
     def bars(self) -> dict[str, list[dict[str, Any]]]:
         """The histograms of confidence and credibility; right and wrong predictions apart where that is known."""
         predictions, right = self.subject.predictions, _right(self.subject)
-        kinds = {"objects": np.ones(len(self.subject), dtype=bool)} if right is None else {"right": right, "wrong": ~right}
+        kinds = (
+            {"objects": np.ones(len(self.subject), dtype=bool)} if right is None else {"right": right, "wrong": ~right}
+        )
         return {name: _bars(getattr(predictions, name), kinds) for name in ("confidence", "credibility")}
 
     @cached_property
@@ -128,6 +139,8 @@ class Facts:
             "groups": [_group_facts(group) for group in counts.groups],
             "calibration": self.calibration if subject.labels is not None else [],
             "bars": self.bars,
+            "specs": {name: read_json(f"{name}.vl.json") for name in ("calibration", "sizes", "histogram", "groups")},
+            "theme": read_json("theme.vl.json"),
             "alphas": [] if self.acceptance is None else self.acceptance.alphas,
         }
         arrays = objects.arrays(subject.labels)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 Cell = str | int | float
+WORDS = ' class="words"'
 
 
 def text(value: Cell) -> str:
@@ -18,7 +19,13 @@ def text(value: Cell) -> str:
 
 
 def table(
-    columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, name: str, caption: str, sortable: bool = False
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Cell]],
+    *,
+    name: str,
+    caption: str,
+    sortable: bool = False,
+    n_words: int = 1,
 ) -> str:
     """Return a table, its first column the heads of rows, in a frame that scrolls by itself where it is too wide.
 
@@ -27,16 +34,18 @@ def table(
     columns : sequence of str
         Their heads.
     rows : iterable of sequences
-        Texts stand at the left, numbers at the right.
+        What stands in them.
     name : str
         The table's id.
     caption : str
         What it shows.
     sortable : bool
         Whether heads are buttons that sort by their column.
+    n_words : int
+        The first columns, which hold words and stand at the left; the others hold numbers.
     """
-    heads = "".join(_head(column, place, sortable) for place, column in enumerate(columns))
-    body = "".join(_row(row) for row in rows)
+    heads = "".join(_head(column, place < n_words, sortable) for place, column in enumerate(columns))
+    body = "".join(_row(row, n_words) for row in rows)
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}">'
         f'<table id="{text(name)}"><caption>{text(caption)}</caption>'
@@ -44,14 +53,15 @@ def table(
     )
 
 
-def _head(column: str, place: int, sortable: bool) -> str:
+def _head(column: str, is_words: bool, sortable: bool) -> str:
     inner = f'<button type="button" class="sort">{text(column)}</button>' if sortable else text(column)
-    return f'<th scope="col"{" class=number" if place else ""}>{inner}</th>'
+    return f'<th scope="col"{WORDS if is_words else ""}>{inner}</th>'
 
 
-def _row(cells: Sequence[Cell]) -> str:
+def _row(cells: Sequence[Cell], n_words: int) -> str:
     first, *others = cells
-    return f'<tr><th scope="row">{text(first)}</th>{"".join(f"<td>{text(cell)}</td>" for cell in others)}</tr>\n'
+    filled = (f"<td{WORDS if place < n_words else ''}>{text(cell)}</td>" for place, cell in enumerate(others, start=1))
+    return f'<tr><th scope="row">{text(first)}</th>{"".join(filled)}</tr>\n'
 
 
 def behind(table_of_figure: str) -> str:

@@ -9,6 +9,9 @@ from labelsure.predictions import Guarantee, NoGuarantee
 from labelsure.report._counts import Counts, limits_of
 from labelsure.report._levels import Levels
 
+ABOUT = {"counted": "", "estimated": "about ", "bounded": "at most "}
+"""What is put before a size, by how it is known."""
+
 
 @dataclass(frozen=True)
 class Words:
@@ -28,6 +31,9 @@ class Words:
         How many objects have one labelset left, and what that is worth.
     statement : str
         What is proven about regions at this level.
+    coverage, single, median, open, empty : str
+        In figures: the share of regions that hold the truth (nothing where it is not known), that hold one labelset;
+        the median size; the mean number of labels left open; the number of empty regions.
     """
 
     status: str
@@ -36,12 +42,19 @@ class Words:
     information: str
     acceptance: str
     statement: str
+    coverage: str
+    single: str
+    median: str
+    open: str
+    empty: str
 
 
 def describe(counts: Counts, levels: Levels, place: int, guarantee: Guarantee | NoGuarantee, labelled: bool) -> Words:
     """Return the sentences of one level."""
     per_mille = levels.per_mille[place]
-    statement = guarantee.sentence((1000 - per_mille) / 1000)
+    significance = (1000 - per_mille) / 1000
+    statement = guarantee.sentence(significance)
+    statement = statement.replace(f"at significance {significance:g}", f"at {percent(per_mille)} confidence", 1)
     if labelled:
         status, verdict, promise = _judge(counts, place, per_mille, guarantee)
     else:
@@ -57,6 +70,7 @@ def describe(counts: Counts, levels: Levels, place: int, guarantee: Guarantee | 
         _inform(counts, levels, place),
         _accept(counts, place, guarantee, labelled, per_mille),
         statement,
+        **_figures(counts, levels, place, labelled),
     )
 
 
@@ -98,9 +112,7 @@ def _reaches(guarantee: Guarantee | NoGuarantee, per_mille: int) -> bool:
     return isinstance(guarantee, NoGuarantee) or guarantee.reaches((1000 - per_mille) / 1000)
 
 
-def _judge(
-    counts: Counts, place: int, per_mille: int, guarantee: Guarantee | NoGuarantee
-) -> tuple[str, str, str]:
+def _judge(counts: Counts, place: int, per_mille: int, guarantee: Guarantee | NoGuarantee) -> tuple[str, str, str]:
     """Return how the share of regions that hold the truth compares with what is asked for and with what is proven.
 
     A predictor's own coverage varies with its calibration examples, by a standard deviation of about
@@ -130,14 +142,25 @@ def _judge(
     )
 
 
+def _figures(counts: Counts, levels: Levels, place: int, labelled: bool) -> dict[str, str]:
+    n_objects, n_labels = int(counts.sizes[place].sum()), counts.labels.shape[1]
+    n_open = counts.labels[place, :, 1].sum() / n_objects
+    return {
+        "coverage": share(counts.covered[place], n_objects) if labelled else "",
+        "single": share(counts.single[place], n_objects),
+        "median": ABOUT[levels.sizes] + _amount(counts.median_size[place]),
+        "open": f"{n_open:.1f} of {n_labels}",
+        "empty": f"{counts.sizes[place, 0]:,}",
+    }
+
+
 def _inform(counts: Counts, levels: Levels, place: int) -> str:
     n_objects, n_labels = int(counts.sizes[place].sum()), counts.labels.shape[1]
     sure, possible, ruled_out = (counts.labels[place, :, :3].sum(axis=0) / n_objects).tolist()
-    about = {"counted": "", "estimated": "about ", "bounded": "at most "}[levels.sizes]
     median = counts.median_size[place]
     empty = int(counts.sizes[place, 0])
     said = (
-        f"Half of the regions hold {about}{_amount(median)} or fewer labelsets, and"
+        f"Half of the regions hold {ABOUT[levels.sizes]}{_amount(median)} or fewer labelsets, and"
         f" {share(counts.single[place], n_objects)} hold just one."
         f" Of {n_labels} labels, {sure:.1f} are sure, {ruled_out:.1f} are ruled out and {possible:.1f} stay open for an"
         " object on average."
@@ -164,6 +187,6 @@ def _accept(counts: Counts, place: int, guarantee: Guarantee | NoGuarantee, labe
         return f"{said} Nothing is proven about them."
     errors = min(guarantee.error_bound((1000 - per_mille) / 1000), 1.0) * n_objects
     return (
-        f"{said} What is proven is about all objects: of {n_objects:,} like these, at most {errors:,.1f} regions miss"
-        " the truth on average, and all of these could be among those with one labelset."
+        f"{said} What is proven is about all objects together: of {n_objects:,} like these, at most {errors:,.1f}"
+        " regions miss the truth on average. Nothing keeps these from being regions with one labelset."
     )
