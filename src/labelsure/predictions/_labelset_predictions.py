@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import KW_ONLY, dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,21 @@ class LabelsetPredictions:
         False only where, with very many labels, a search was stopped before it had ruled out all others.
         """
         return self._batch.best.certain
+
+    @property
+    def nested(self) -> bool:
+        """Whether a region is always the labelsets with a p-value above its significance.
+
+        Then regions at lower significances hold those at higher ones. False for ``guarantee="exact"`` and its
+        relatives, which merge the folds anew for each level.
+
+        Examples
+        --------
+        >>> from labelsure import calibrate_outputs
+        >>> calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]]).predict_labelsets([[0.8, 0.3]]).nested
+        True
+        """
+        return self._engine.at_level(Fraction(1, 2))[0] is self._engine
 
     def p_value(self, Y: Any) -> FloatArray:
         """Return the p-value of one labelset per object, or of one labelset for all of them.
