@@ -10,6 +10,7 @@ from typing import Any
 from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
 from labelsure.cli._models import add_jobs, add_label_options, asked_labels, few, in_one_line, note
+from labelsure.cli._writing import readable_size
 
 SUFFIX = ".labelsure"
 
@@ -69,7 +70,7 @@ def run(options: Namespace) -> None:
         except OSError as error:
             raise CommandError(f"{options.model} could not be written: {error.strerror or error}.") from error
     print(f"At 95 % confidence: {model.calibrator_.guarantee.sentence(0.05)}")
-    print(f"Saved to {options.model} ({options.model.stat().st_size / 1e6:.1f} MB).")
+    print(f"Saved to {options.model} ({readable_size(options.model)}).")
 
 
 def _model_file(text: str) -> Path:

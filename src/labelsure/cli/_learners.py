@@ -35,11 +35,12 @@ BOOSTING = {"max_iter": 50, "max_leaf_nodes": 15, "max_bins": 63}
 
 
 class Recipe(NamedTuple):
-    """How to make a classifier, how its features are scaled, and whether they may be sparse."""
+    """How to make a classifier, how its features are scaled, whether they may be sparse, and it be saved then."""
 
     make: Callable[[], Any]
     scaling: str = "none"
     takes_sparse: bool = True
+    saved_sparse: bool = True
 
 
 RECIPES = {
@@ -53,7 +54,7 @@ RECIPES = {
     "gradient-boosting": Recipe(
         lambda: OneVsRestClassifier(HistGradientBoostingClassifier(**BOOSTING)), takes_sparse=False
     ),
-    "svm": Recipe(lambda: OneVsRestClassifier(SVC()), "standard"),
+    "svm": Recipe(lambda: OneVsRestClassifier(SVC()), "standard", saved_sparse=False),
     "pool": Recipe(table_pool, takes_sparse=False),
     "none": Recipe(DummyClassifier),
 }
@@ -116,7 +117,7 @@ def make_table_learner(name: str, schema: TableSchema) -> Any:
         schema.of_kind("text"),
         recipe.make(),
         scaling=recipe.scaling,
-        dense=not recipe.takes_sparse,
+        dense=_wants_dense(recipe, schema),
         sparse_input=schema.sparse,
     )
 
@@ -135,13 +136,19 @@ def describe_preparation(name: str, schema: TableSchema) -> dict[str, str]:
     scaled = {"standard": ", mean 0 and variance 1", "unit": ", between 0 and 1", "none": ""}[recipe.scaling]
     if schema.sparse and scaled:
         scaled = ", divided by the largest value"
-    n_words = MOST_WORDS if recipe.takes_sparse else MOST_DENSE_WORDS
+    n_words = MOST_DENSE_WORDS if _wants_dense(recipe, schema) else MOST_WORDS
     by_members = "as they are; members of the pool that need it fill gaps and scale"
     return {
         "numeric": by_members if name == "pool" else filled + scaled,
         "categorical": f"one feature per value, those seen less than {MIN_FREQUENCY} times together",
         "text": f"TF-IDF of the {n_words} most frequent words",
     }
+
+
+def _wants_dense(recipe: Recipe, schema: TableSchema) -> bool:
+    """Tell whether features are to be dense: where they have to, and where sparse ones would save nothing."""
+    may_be_sparse = recipe.takes_sparse and recipe.saved_sparse
+    return not (may_be_sparse and (schema.sparse or schema.of_kind("text")))
 
 
 def _to_dense(X: Any) -> Any:

@@ -15,6 +15,7 @@ from labelsure.cli._models import (
     open_data,
     open_trained,
 )
+from labelsure.cli._writing import readable_size
 
 
 def add_parser(commands: Any) -> None:
@@ -64,7 +65,7 @@ def run(options: Namespace) -> None:
             )
     except OSError as error:
         raise CommandError(f"{options.output} could not be written: {error.strerror or error}.") from error
-    print(f"{options.output.name}: {batch.n_rows} rows, {options.output.stat().st_size / 1e6:.1f} MB")
+    print(f"{options.output.name}: {batch.n_rows} rows, {readable_size(options.output)}")
 
 
 def _page_file(text: str) -> Path:

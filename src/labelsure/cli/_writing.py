@@ -45,3 +45,17 @@ def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file as a whole or not at all, see :func:`whole_file`."""
     with whole_file(path) as file:
         file.write(content.encode() if isinstance(content, str) else content)
+
+
+def readable_size(path: Path) -> str:
+    """Return how long a file is, for people.
+
+    Examples
+    --------
+    >>> from tempfile import NamedTemporaryFile
+    >>> with NamedTemporaryFile() as file:
+    ...     readable_size(Path(file.name))
+    '0 kB'
+    """
+    n_bytes = path.stat().st_size
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.0f} kB"

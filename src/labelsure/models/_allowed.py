@@ -75,7 +75,7 @@ CLASSES = {
     "sklearn._loss.loss": ("HalfBinomialLoss", "HalfMultinomialLoss", "HalfSquaredError"),
     "sklearn.utils._bunch": ("Bunch",),
     "labelsure.estimators._table_members": (
-        "FilledFeatures", "KernelFeatures", "NeighbourClassifier", "RidgeProbabilities",
+        "DenseFeatures", "FilledFeatures", "KernelFeatures", "NeighbourClassifier", "RidgeProbabilities",
     ),
     "labelsure.models._learners": ("Elsewhere",),
     "lightgbm.sklearn": ("LGBMClassifier",),
