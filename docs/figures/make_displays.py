@@ -1,6 +1,7 @@
 """Draw a picture of each display of labelsure.plots for the documentation, on yeast.
 
-Run with ``pip install -e ".[docs]"`` and ``python docs/figures/make_displays.py``; takes about a minute.
+Run with ``pip install -e ".[docs]"`` and ``python docs/figures/make_displays.py``. The page docs/plots.md shows them,
+with the same code.
 """
 
 from pathlib import Path
@@ -22,8 +23,8 @@ HERE = Path(__file__).parent
 def draw_all() -> None:
     """Fit once, and write one picture per display."""
     data = load_dataset("yeast")
-    learner = ExtraTreesClassifier(200, min_samples_leaf=3, random_state=0)
-    model = CrossConformalClassifier(learner, cv=10, random_state=0)
+    trees = ExtraTreesClassifier(60, min_samples_leaf=3, random_state=0)
+    model = CrossConformalClassifier(trees, cv=5, random_state=0)
     model.fit(data.X_train, data.Y_train, label_names=data.label_names)
     predictions, truth = model.predict_labelsets(data.X_test), data.Y_test
     shown = {"significance": 0.2}
