@@ -71,6 +71,13 @@ def test_summary_keeps_names_of_objects():
     assert str(predictions(new).summary(0.3)[0]).startswith("Object photo 7: sea (confidence")
 
 
+def test_summary_numbers_objects_of_polars():
+    polars = pytest.importorskip("polars")
+    pred = predictions(polars.DataFrame([[0.9, 0.1, 0.4], [0.2, 0.8, 0.6]], schema=NAMES, orient="row"))
+    assert [summary.name for summary in pred.summary()] == [0, 1]
+    assert (pred.summary()[1].name, pred[[1]].summary()[0].name, pred.summary()[-1:][0].name) == (1, 1, 1)
+
+
 def test_summary_explains_an_empty_region():
     summary = predictions([[0.5, 0.5, 0.5]]).summary(0.9)[0]
     assert int(summary.n_labelsets) == 0

@@ -121,7 +121,7 @@ def as_numbers(values: Any, *, name: str, shape: str) -> np.ndarray[Any, Any]:
         if odd is None and array.dtype == object:
             array = np.asarray(array.tolist())
             array = array.astype(np.float64) if array.dtype == object else array
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         problem = f" that numpy cannot read as one ({error})"
     if problem:
         raise ValueError(

@@ -18,9 +18,9 @@ from labelsure.predictions._frames import frame_of_labels
 from labelsure.predictions._show import show_region
 
 EMPTY_REGION = (
-    "No labelset is left at this level: either the object is unlike the calibration examples, or it is one of the few"
-    " on which even the truth looks strange. Have somebody look at it, or ask for more confidence;"
-    " force_nonempty=True keeps the most plausible labelset."
+    "No labelset is left at this level: either the object is unlike the calibration examples, or so little confidence"
+    " is asked for that the truth of some objects is ruled out with all else. Ask for more confidence, or have somebody"
+    " look at it; force_nonempty=True keeps the most plausible labelset."
 )
 
 

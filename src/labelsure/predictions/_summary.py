@@ -181,7 +181,7 @@ class Summaries(Sequence[ObjectSummary]):
         return self._records[i] if "_records" in vars(self) else self._take([i % len(self)])._records[0]
 
     def _take(self, objects: Any) -> "Summaries":
-        names = [self.names[i] for i in np.arange(len(self))[objects]]
+        names = [self.names[i] for i in np.arange(len(self))[objects].tolist()]
         return Summaries(self._predictions[objects], self.region[objects], self.n_top, names)
 
     def __iter__(self) -> Iterator[ObjectSummary]:
