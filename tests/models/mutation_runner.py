@@ -23,7 +23,7 @@ FORBIDDEN = ("os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.Po
 
 def notice(event, _arguments):
     if watching and event.startswith(FORBIDDEN):
-        print("RAN", event, flush=True)
+        print("RAN", event, flush=True)  # noqa: T201
 
 
 def use(model, X):
@@ -56,7 +56,7 @@ def main(folder, first, last, out):
         path, place = files[seed % len(files)], Path(out) / "changed.labelsure"
         place.unlink(missing_ok=True)
         mutate(path, place, seed)
-        print("read", seed, path.stem, flush=True)
+        print("read", seed, path.stem, flush=True)  # noqa: T201
         signal.alarm(SECONDS)
         watching = True
         try:
@@ -73,7 +73,7 @@ def main(folder, first, last, out):
             result = f"LEFT WITH {type(error).__name__}: {error}"
         watching = False
         signal.alarm(0)
-        print("done", seed, result, flush=True)
+        print("done", seed, result, flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

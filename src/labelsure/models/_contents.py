@@ -95,7 +95,7 @@ def _check_neighbours(model: Any) -> bool:
         return False
     shape = (model.n_samples_fit_, model.n_features_in_)
     known = model.effective_metric_ in METRICS and model.metric in METRICS and set(params) <= {"p"}
-    if not known or rows.shape != shape or not 0 < model.n_neighbors <= len(model._fit_X):
+    if not known or rows.shape != shape or not 0 < model.n_neighbors <= rows.shape[0]:
         return False
     if hasattr(model, "classes_") and not _check_classes(model):
         return False
