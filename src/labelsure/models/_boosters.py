@@ -54,7 +54,7 @@ def _read_xgboost(data: bytes) -> Any:
 def _read_lightgbm(text: str, best_iteration: int) -> Any:
     import lightgbm
 
-    booster = lightgbm.Booster(model_str=text, params={"verbose": -1})
+    booster = lightgbm.Booster(model_str=text)
     booster.best_iteration = best_iteration
     return booster
 

@@ -95,7 +95,7 @@ def _check_neighbours(model: Any) -> bool:
         return False
     shape = (model.n_samples_fit_, model.n_features_in_)
     known = model.effective_metric_ in METRICS and model.metric in METRICS and set(params) <= {"p"}
-    if not known or rows.shape != shape or not 0 < model.n_neighbors <= len(model._fit_X):
+    if not known or rows.shape != shape or not 0 < model.n_neighbors <= rows.shape[0]:
         return False
     if hasattr(model, "classes_") and not _check_classes(model):
         return False
@@ -153,15 +153,22 @@ def _check_encoder(model: Any) -> bool:
     """Check what a sparse matrix of categories is made from: no column may lie outside of it."""
     if not hasattr(model, "_n_features_outs"):
         return True
-    if list(model._compute_n_features_outs()) != list(model._n_features_outs) or min(model._n_features_outs) < 0:
-        return False
-    mappings = getattr(model, "_default_to_infrequent_mappings", None) or []
-    limits = [len(own) for own in model.categories_]
-    lists = [(own, limit) for own, limit in zip(mappings, limits, strict=bool(mappings)) if own is not None]
-    return all(
-        own.dtype.kind == "i" and len(own) == limit and (own >= 0).all() and set(own) == set(range(own.max() + 1))
-        for own, limit in lists
-    )
+    nothing = [None] * len(model.categories_)
+    mappings = groups = nothing
+    if model._infrequent_enabled:
+        mappings, groups = model._default_to_infrequent_mappings, model._infrequent_indices
+    dropped = nothing if model._drop_idx_after_grouping is None else model._drop_idx_after_grouping
+    for known, own, rare, drop, n_columns in zip(
+        model.categories_, mappings, groups, dropped, model._n_features_outs, strict=True
+    ):
+        n_values = len(known)
+        if own is not None or rare is not None:
+            n_values = int(own.max()) + 1
+            if own.dtype.kind != "i" or own.shape != (len(known),) or own.min() < 0 or not len(rare):
+                return False
+        if n_columns != n_values - (drop is not None) or (drop is not None and not 0 <= int(drop) < n_values):
+            return False
+    return True
 
 
 CHECKS: dict[str, Callable[[Any], bool]] = {

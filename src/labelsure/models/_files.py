@@ -21,7 +21,7 @@ from labelsure.models._archive import (
 )
 from labelsure.models._arrays import ArrayReader
 from labelsure.models._codec import Decoder, Encoder
-from labelsure.models._learners import LearnerReader, LearnerWriter
+from labelsure.models._learners import LearnerReader, LearnerWriter, refuse
 from labelsure.models._predictor_forms import FORMS, ROOTS
 
 SUFFIX = ".labelsure"
@@ -252,6 +252,7 @@ def _describe(model: Any, table: Mapping[str, Any] | None, trusted: frozenset[st
 
     encoder = Encoder(FORMS, foreign)
     encoder.add(model)
+    refuse(learners[0].refused)
     content = {"entries": encoder.entries, "arrays": encoder.arrays.table()}
     members = {MODEL: json.dumps(content, separators=(",", ":"), allow_nan=False).encode()}
     types = learners[0].types

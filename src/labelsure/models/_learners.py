@@ -28,7 +28,7 @@ NO_PARTS = (type, FunctionType, MethodType, ModuleType, BuiltinFunctionType, np.
 MARKS = ("__loader__", "__module__", "__class__")
 NO_CODE = (
     "it holds a function of your own, {name}, and files hold no code: use what goes by name, such as ByCardinality(),"
-    " ByLabel() and constraints; or put the function into a module and pass trusted=['module.function']"
+    " ByLabel() and constraints, or put the function into a module and name it by trusted="
 )
 NOT_TRUSTED = "it holds {names}, which files hold only for those who trust that: pass trusted={listed}"
 
@@ -54,6 +54,7 @@ class LearnerWriter:
     def __init__(self, encoder: Encoder, trusted: Iterable[str] = ()) -> None:
         self.members: Members = {}
         self.types: set[str] = set()
+        self.refused: set[str] = set()  # all of them, so that nobody has to ask once for each
         self._encoder = encoder
         self._trusted = frozenset(trusted)
 
@@ -65,7 +66,9 @@ class LearnerWriter:
             return entry
         _refuse_own_functions(thing)
         schema, files = dump(_Detacher(self._encoder).detach(thing))
-        self.types |= audit(schema, self._trusted)
+        found, refused = audit(schema, self._trusted)
+        self.types |= found
+        self.refused |= refused
         _tidy(schema, lambda name: f"{self._keep(files[name], name)}.{name.rpartition('.')[2]}")
         name = f"learners/{len(self.members)}.json"
         self.members[name] = json.dumps(schema, separators=(",", ":")).encode()
@@ -103,7 +106,8 @@ class LearnerReader:
         if set(entry) != {"learner"} or entry["learner"] not in self._members:
             raise ModelFileError("an entry is none")
         schema = parse_json(self._members[entry["learner"]])
-        types = audit(schema, self._trusted)
+        types, refused = audit(schema, self._trusted)
+        refuse(refused)
         return _Attacher(self._decoder).attach(self._build(schema, types))
 
     def _build(self, schema: Json, types: set[str]) -> Any:
@@ -249,11 +253,10 @@ def dump(thing: Any) -> tuple[Json, Members]:
     return schema, files
 
 
-def audit(schema: Json, trusted: frozenset[str]) -> set[str]:
-    """Return the full names in a description by skops, or raise ModelFileError where some are not allowed."""
+def audit(schema: Json, trusted: frozenset[str]) -> tuple[set[str], set[str]]:
+    """Return the full names in a description by skops, and those among them that are not allowed."""
     found: set[str] = set()
     refused: set[str] = set()
-    functions: set[str] = set()
     for node in _nodes_of(schema):
         if not any(mark in node for mark in MARKS):
             continue
@@ -263,12 +266,15 @@ def audit(schema: Json, trusted: frozenset[str]) -> set[str]:
         full = f"{module}.{name}"
         found.add(full)
         if full not in ALLOWED.get(loader, ()) and not (loader in BY_NAME and full in trusted):
-            (functions if loader == "FunctionNode" else refused).add(full)
-    if functions:
-        raise ModelFileError(NO_CODE.format(name=min(functions)))
-    if refused:
-        raise ModelFileError(NOT_TRUSTED.format(names=", ".join(sorted(refused)), listed=sorted(refused)))
-    return found
+            refused.add(full)
+    return found, refused
+
+
+def refuse(names: set[str]) -> None:
+    """Raise ModelFileError where there is anything that is not allowed."""
+    if names:
+        listed = sorted(names)
+        raise ModelFileError(NOT_TRUSTED.format(names=", ".join(listed), listed=listed))
 
 
 def _nodes_of(schema: Json) -> list[dict[str, Any]]:
