@@ -43,8 +43,9 @@ class GroupCounts:
 
     @property
     def limits(self) -> tuple[FloatArray, FloatArray]:
-        """The exact interval of each group's coverage at each level."""
-        return limits_of(self.n_covered, self.n_objects)
+        """The exact interval of each group's coverage at each level, rounded to four digits."""
+        low, high = limits_of(self.n_covered, self.n_objects)
+        return low.round(4), high.round(4)
 
 
 @dataclass(eq=False)

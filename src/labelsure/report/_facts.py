@@ -174,6 +174,6 @@ def _group_facts(group: Any) -> dict[str, Any]:
         "names": group.names,
         "objects": group.n_objects.tolist(),
         "covered": group.n_covered.tolist(),
-        "low": low.round(4).tolist(),
-        "high": high.round(4).tolist(),
+        "low": low.tolist(),
+        "high": high.tolist(),
     }

@@ -60,8 +60,8 @@ def _sentences(facts: Facts) -> dict[str, str]:
     return {
         "title": subject.title,
         "made": f"labelsure {__version__}",
-        "n_objects": f"{len(subject):,}",
-        "n_labels": f"{len(subject.label_names):,}",
+        "n_objects": _count(len(subject), "object"),
+        "n_labels": _count(len(subject.label_names), "label"),
         "level": percent(levels.per_mille[facts.start]),
         "start": str(facts.start),
         "last_level": str(len(levels) - 1),
@@ -75,6 +75,10 @@ def _sentences(facts: Facts) -> dict[str, str]:
             else "Open an object to see which labels are sure, possible and ruled out at the chosen level."
         ),
     }
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _level_help(facts: Facts) -> str:

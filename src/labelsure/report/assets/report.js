@@ -182,7 +182,7 @@
   const views = {};
 
   async function draw(name, spec, data) {
-    const options = { mode: "vega-lite", renderer: "svg", actions: false, defaultStyle: false, tooltip: false, config: facts.theme };
+    const options = { mode: "vega-lite", renderer: "svg", config: facts.theme, actions: false, defaultStyle: false, tooltip: false };
     const { view } = await window.vegaEmbed(element(`figure-${name}`), { ...spec, datasets: data }, options);
     views[name] = view;
   }
@@ -211,6 +211,7 @@
     if (facts.labelled) {
       await draw("calibration", specs.calibration, { curve: facts.calibration, ...now() });
       await draw("groups", specs.groups, groupData());
+      redrawGroups();
     }
   }
 
@@ -218,8 +219,14 @@
     redraw("sizes", { sizes: sizeRows() });
     if (facts.labelled) {
       redraw("calibration", now());
-      redraw("groups", groupData());
+      redrawGroups();
     }
+  }
+
+  function redrawGroups() {
+    const data = groupData();
+    if (views.groups) views.groups.height(26 * data.groups.length);
+    redraw("groups", data);
   }
 
   // ---- the object browser ----
@@ -377,7 +384,7 @@
     for (const form of ["controls", "filters"]) element(form).addEventListener("submit", (event) => event.preventDefault());
     if (facts.labelled) {
       offer("grouping", facts.groups.map((group, g) => [g, group.by]));
-      element("grouping").addEventListener("input", redrawAll);
+      element("grouping").addEventListener("input", redrawGroups);
     }
     makeSortable();
   }
