@@ -98,7 +98,7 @@ def test_regions_made_anew_for_each_level_are_told_level_by_level():
     predictions, labels = exact_predictions()
     facts = facts_of(predictions, labels)
     assert not predictions.nested
-    assert facts.levels.per_mille == COARSE
+    assert (facts.levels.per_mille, facts.counts.size_kind) == (COARSE, "counted")
     for place, significance in enumerate(facts.levels.significances):
         region = predictions.region(significance)
         assert ((facts.objects.labels >> place & 1) == region.possible).all()
@@ -106,18 +106,38 @@ def test_regions_made_anew_for_each_level_are_told_level_by_level():
         assert facts.objects.sizes[place].tolist() == region.sizes.tolist()
 
 
-def test_many_labels_are_bounded_by_what_is_open():
+def test_sizes_that_would_take_too_long_are_bounded_by_what_is_open(monkeypatch):
+    monkeypatch.setattr("labelsure.report._levels.MOST_P_VALUES", 2**25)
     predictions, _ = some_predictions(n_objects=3, n_labels=26, n_calibration=40)
     facts = facts_of(predictions)
-    assert (facts.levels.sizes, facts.levels.per_mille) == ("bounded", COARSE)
+    assert (facts.levels.sizes, facts.counts.size_kind, facts.levels.per_mille) == ("bound", "bounded", COARSE)
     place = COARSE.index(900)
     assert facts.objects.sizes[place].tolist() == (2.0 ** predictions.region(0.1).undecided.sum(axis=1)).tolist()
+
+
+def test_sizes_that_are_not_counted_are_called_estimates():
+    predictions, labels = some_predictions(n_objects=2, n_labels=32, n_calibration=100)
+    facts = facts_of(predictions, labels)
+    assert (facts.levels.sizes, facts.counts.size_kind, facts.levels.per_mille) == ("search", "estimated", COARSE)
+    assert facts.objects.sizes[COARSE.index(950)].tolist() == predictions.region(0.05).sizes.tolist()
+
+
+def test_many_objects_are_counted_at_fewer_levels_and_listed_in_part(monkeypatch):
+    monkeypatch.setattr("labelsure.report._levels.MOST_OBJECTS", 30)
+    monkeypatch.setattr("labelsure.report._objects.MOST_OBJECTS", 30)
+    predictions, labels = some_predictions()
+    facts = facts_of(predictions, labels)
+    assert (facts.levels.per_mille, facts.levels.sizes) == (COARSE, "table")
+    assert facts.objects.chosen.tolist() == list(range(0, 70, 3))
+    place = COARSE.index(900)
+    assert facts.counts.covered[place] == predictions.region(0.1).contains(labels).sum()
+    assert facts.objects.sizes[place].tolist() == predictions.region(0.1).sizes[::3].tolist()
 
 
 def test_levels_are_fine_where_all_labelsets_can_be_looked_at():
     predictions, _ = some_predictions(n_objects=3)
     levels = Levels.offered(predictions)
-    assert (levels.per_mille, levels.sizes, levels.nested) == (FINE, "counted", True)
+    assert (levels.per_mille, levels.sizes, levels.nested) == (FINE, "table", True)
     assert levels.per_mille[levels.start(predictions.guarantee)] == 950
 
 

@@ -58,7 +58,9 @@ class Facts:
             objects.add(place, snapshot)
             counts.add(place, snapshot, subject)
         guarantee, labelled = subject.predictions.guarantee, subject.labels is not None
-        words = tuple(describe(counts, levels, place, guarantee, labelled) for place in range(len(levels)))
+        words = tuple(
+            describe(counts, place, per_mille, guarantee, labelled) for place, per_mille in enumerate(levels.per_mille)
+        )
         right = _right(subject)
         acceptance = None if right is None else accept(subject.predictions.confidence, right)
         return cls(subject, levels, counts, objects, words, acceptance)
@@ -127,7 +129,8 @@ class Facts:
             "labelled": subject.labels is not None,
             "perMille": self.levels.per_mille,
             "nested": self.levels.nested,
-            "sizeKind": self.levels.sizes,
+            "sizeKind": counts.size_kind,
+            "sizesInBytes": self.levels.sizes == "table",
             "start": self.start,
             "shades": SHADES,
             "words": [asdict(words) for words in self.words],

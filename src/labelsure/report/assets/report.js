@@ -42,7 +42,7 @@
 
   const n = facts.names.length;
   const nLabels = facts.labels.length;
-  const sizes = facts.sizeKind === "counted" ? growSizes(facts.sizes) : facts.sizes;
+  const sizes = facts.sizesInBytes ? growSizes(facts.sizes) : facts.sizes;
 
   // whole numbers byte by byte, each level's as what it adds to the level before
   function growSizes(bytes) {
