@@ -26,12 +26,14 @@ def some_predictions(n_objects=70, n_labels=5, n_calibration=150, **options):
     return predictor.predict_labelsets(outputs), labels
 
 
-def exact_predictions(n_objects=30):
-    """Predictions whose regions are made anew for each level, and the truth."""
+def cross_predictions(n_objects=30, guarantee="exact"):
+    """Predictions of a guarantee, by default one whose regions are made anew for each level, and the truth."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(90 + n_objects, 4))
     Y = (X[:, :3] + rng.normal(size=(len(X), 3)) > 0).astype(int)
-    model = CrossConformalClassifier(OneVsRestClassifier(LogisticRegression()), cv=3, guarantee="exact", random_state=0)
+    model = CrossConformalClassifier(
+        OneVsRestClassifier(LogisticRegression()), cv=3, guarantee=guarantee, random_state=0
+    )
     return model.fit(X[:90], Y[:90]).predict_labelsets(X[90:]), Y[90:]
 
 

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from report_cases import EVIL, LABELS, exact_predictions, names_of, some_predictions
+from report_cases import EVIL, LABELS, cross_predictions, names_of, some_predictions
 
 from labelsure.metrics import coverage_by_group, size_histogram
 from labelsure.report import write_report
@@ -177,6 +177,16 @@ def test_objects_can_be_chosen_and_put_in_order(page, case):
     assert page.locator("#objects summary b").all_inner_texts() == [names[i] for i in order]
 
 
+def test_buttons_show_the_objects_that_they_speak_of(page, case):
+    page.locator("#search").fill("photo 01")
+    go_to(page, 600)
+    page.get_by_role("button", name="Show the objects with one labelset left").click()
+    n_single = (case[0].region(0.4).sizes == 1).sum()
+    assert n_single > 0
+    assert page.locator("#found").inner_text() == f"{n_single} of {N_OBJECTS} objects"
+    assert page.evaluate("document.activeElement.id") == "show"
+
+
 def test_pages_turn(page):
     assert page.locator("#page").inner_text() == "page 1 of 4"
     page.locator("#next").click()
@@ -293,7 +303,7 @@ def test_report_without_truth_works(open_page, case, tmp_path):
 
 
 def test_regions_made_anew_for_each_level_are_shown(open_page, tmp_path):
-    predictions, labels = exact_predictions(n_objects=20)
+    predictions, labels = cross_predictions(n_objects=20)
     page = open_page(write_report(tmp_path / "exact.html", predictions, labels))
     for per_mille in COARSE:
         go_to(page, per_mille, COARSE)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_cases import exact_predictions, some_predictions
+from report_cases import cross_predictions, some_predictions
 
+from labelsure.conformal import GUARANTEES
 from labelsure.metrics import calibration_curve, coverage_by_group, coverage_by_label, coverage_by_size, size_histogram
 from labelsure.report._acceptance import accept
 from labelsure.report._counts import bins_of
@@ -94,16 +95,27 @@ def test_calibration_is_the_curve_of_the_metrics(counted):
     assert [point["high"] for point in facts.calibration] == pytest.approx(1 - curve.low, abs=1e-5)
 
 
-def test_regions_made_anew_for_each_level_are_told_level_by_level():
-    predictions, labels = exact_predictions()
+def members(codes, place, nested):
+    return place >= codes if nested else (codes >> place & 1) == 1
+
+
+@pytest.mark.parametrize("guarantee", GUARANTEES)
+@pytest.mark.filterwarnings("ignore:With .* calibration examples")
+def test_regions_of_every_guarantee_are_told_exactly(guarantee):
+    predictions, labels = cross_predictions(guarantee=guarantee)
     facts = facts_of(predictions, labels)
-    assert not predictions.nested
-    assert (facts.levels.per_mille, facts.counts.size_kind) == (COARSE, "counted")
-    for place, significance in enumerate(facts.levels.significances):
-        region = predictions.region(significance)
-        assert ((facts.objects.labels >> place & 1) == region.possible).all()
-        assert ((facts.objects.truth >> place & 1) == region.contains(labels)).all()
+    assert facts.levels.per_mille == (FINE if predictions.nested else COARSE)
+    assert facts.counts.size_kind == "counted"
+    for per_mille in (500, 800, 950):
+        place, region = facts.levels.per_mille.index(per_mille), predictions.region((1000 - per_mille) / 1000)
+        assert (members(facts.objects.labels, place, predictions.nested) == region.possible).all()
+        assert (members(facts.objects.truth, place, predictions.nested) == region.contains(labels)).all()
         assert facts.objects.sizes[place].tolist() == region.sizes.tolist()
+
+
+def test_regions_made_anew_for_each_level_are_not_nested():
+    assert not cross_predictions()[0].nested
+    assert cross_predictions(guarantee="cross")[0].nested
 
 
 def test_sizes_that_would_take_too_long_are_bounded_by_what_is_open(monkeypatch):

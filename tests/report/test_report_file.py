@@ -92,6 +92,14 @@ def test_names_come_from_the_index_of_a_frame(tmp_path):
     assert "by site" in page
 
 
+def test_a_group_that_pandas_does_not_know_is_refused(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    predictions, _ = some_predictions(n_objects=2)
+    groups = pandas.DataFrame({"site": pandas.array(["x", None], dtype="string")})
+    with pytest.raises(ValueError, match="got <NA> for object 1"):
+        write_report(tmp_path / "r.html", predictions, groups=groups)
+
+
 def test_one_object_and_one_label_are_enough(tmp_path):
     predictions, labels = some_predictions(n_objects=1, n_labels=1)
     page = write_report(tmp_path / "one.html", predictions, labels).read_text(encoding="utf-8")
@@ -111,6 +119,7 @@ def test_one_object_and_one_label_are_enough(tmp_path):
         ({"groups": {"site": ["x"] * 19}}, "groups\\['site'\\] must have the same number of rows"),
         ({"groups": {"site": [["x"]] * 20}}, "groups\\['site'\\] must have shape"),
         ({"groups": {"site": [None] + ["x"] * 19}}, "got None for object 0"),
+        ({"groups": {"site": [float("nan")] + [1.0] * 19}}, "got nan for object 0"),
         ({"title": 7}, "title must be a text or None, got 7"),
     ],
 )

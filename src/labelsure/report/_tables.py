@@ -98,6 +98,11 @@ def acceptance_part(acceptance: Acceptance | None, *, labelled: bool) -> str:
             " and keeps the expected share of wrong ones among those that it accepts below a number of your choice.</p>"
         )
     n_objects = len(acceptance.wrong)
+    buttons = " ".join(
+        f'<button type="button" data-show="accepted-{place}">Show those at {percent(1000 * alpha)}</button>'
+        for place, (alpha, accepted, _) in enumerate(acceptance.rows)
+        if accepted
+    )
     rows = [
         (
             percent(1000 * alpha),
@@ -118,7 +123,7 @@ def acceptance_part(acceptance: Acceptance | None, *, labelled: bool) -> str:
         " share of wrong ones among the accepted is at most what is put up with. Here each half of the objects, divided"
         " at random, is decided about with the other half as held-out examples, by confidence; a prediction is wrong"
         " where any of its labels is.</p>"
-        f"{found}"
+        f'{found}<p class="shows">{buttons}</p>'
         "<p>That share is an average over held-out examples and batches, for objects that are exchangeable with them"
         " and new to the predictor: a single batch may have more, and nothing is promised about a single object. Choose"
         " the share before you look. For new objects use <code>labelsure.ReviewSelector</code>.</p>"

@@ -344,7 +344,7 @@
       const cells = [pOf(rank, i).toFixed(4), isMember(facts.topCodes[rank * n + i]) ? "yes" : "no"];
       return make("tr", {}, make("th", { scope: "row", text: labels }), ...cells.map((text) => make("td", { text })));
     });
-    const heads = ["most plausible labelsets", "p-value", "in the region"].map((text) => make("th", { scope: "col", text }));
+    const heads = ["most plausible", "p-value", "in region"].map((text) => make("th", { scope: "col", text }));
     return make("div", { kind: "scroll" }, make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows)));
   }
 
@@ -352,6 +352,15 @@
     browser.page = page;
     find();
     list();
+  }
+
+  // what a button elsewhere on the page asks for: no other filter, and the eye and the keyboard go there
+  function showOnly(kind) {
+    element("filters").reset();
+    element("show").value = kind;
+    browse();
+    element("browser").scrollIntoView();
+    element("show").focus({ preventScroll: true });
   }
 
   // ---- together ----
@@ -385,6 +394,9 @@
     if (facts.labelled) {
       offer("grouping", facts.groups.map((group, g) => [g, group.by]));
       element("grouping").addEventListener("input", redrawGroups);
+    }
+    for (const button of document.querySelectorAll("[data-show]")) {
+      button.addEventListener("click", () => showOnly(button.dataset.show));
     }
     makeSortable();
   }
