@@ -106,7 +106,7 @@ def test_slider_shows_what_python_counts(page, case, sites):
         check_groups(page, region.contains(labels), sites)
 
 
-def check_object(item, i, labels, region, top):
+def check_object(item, i, region, labels, top, truth_p_values):
     """Compare what an opened object shows with its region."""
     for kind, members in (("sure", region.inner), ("possible", region.undecided)):
         names = [name for name, on in zip(LABELS, members[i], strict=True) if on]
@@ -115,7 +115,7 @@ def check_object(item, i, labels, region, top):
     size = int(region.sizes[i])
     assert item.locator(".size").inner_text() == f"{size} labelset{'' if size == 1 else 's'}"
     is_in = "in the region." if region.contains(labels)[i] else "not in the region."
-    assert item.locator(".body").inner_text().count(f"; {is_in}") == 1
+    assert item.locator(".body").inner_text().count(f", p-value {truth_p_values[i]:.4f}; {is_in}") == 1
     in_region = [region.contains(top.labelsets[:, rank])[i] for rank in range(3)]
     expected = [[f"{p:.4f}", "yes" if member else "no"] for p, member in zip(top.p_values[i], in_region, strict=True)]
     assert item.locator("tbody tr td").all_inner_texts() == [cell for row in expected for cell in row]
@@ -123,7 +123,7 @@ def check_object(item, i, labels, region, top):
 
 def test_objects_show_their_regions(page, case):
     predictions, labels = case
-    top = predictions.top(3)
+    shown = labels, predictions.top(3), predictions.p_value(labels)
     for i in range(6):
         page.locator(f"details[data-object='{i}'] summary").click()
         page.locator(f"details[data-object='{i}'] .body").wait_for()
@@ -131,7 +131,7 @@ def test_objects_show_their_regions(page, case):
         go_to(page, per_mille)
         region = predictions.region((1000 - per_mille) / 1000)
         for i in range(6):
-            check_object(page.locator(f"details[data-object='{i}']"), i, labels, region, top)
+            check_object(page.locator(f"details[data-object='{i}']"), i, region, *shown)
 
 
 def test_search_finds_names_and_labels(page, case):
@@ -170,11 +170,12 @@ def test_objects_can_be_chosen_and_put_in_order(page, case):
         page.locator("#show").select_option(kind)
         assert found.inner_text() == f"{members.sum()} of {N_OBJECTS} objects"
     page.locator("#show").select_option("all")
-    page.locator("#order").select_option("credibility")
     names = names_of(N_OBJECTS)
     # p-values travel in units of 1 / 10 000, which is finer than they are: equal ones stay in the order of the data
-    order = np.argsort(predictions.credibility, kind="stable")[:20]
-    assert page.locator("#objects summary b").all_inner_texts() == [names[i] for i in order]
+    for word, numbers in (("credibility", predictions.credibility), ("truth", predictions.p_value(labels))):
+        page.locator("#order").select_option(word)
+        order = np.argsort(numbers, kind="stable")[:20]
+        assert page.locator("#objects summary b").all_inner_texts() == [names[i] for i in order]
 
 
 def test_buttons_show_the_objects_that_they_speak_of(page, case):
@@ -256,6 +257,13 @@ def test_phone_needs_no_scrolling_sideways(open_page, file):
     inside = "e => { const r = e.getBoundingClientRect(); return r.left >= 0 && r.right <= 375; }"
     assert page.locator("#level").evaluate(inside)
     assert page.locator(".presets").evaluate(inside)
+
+
+def test_wide_tables_can_be_reached_by_keyboard_where_they_scroll(open_page, file):
+    wide, narrow = open_page(file, viewport={"width": 1200, "height": 900}), open_page(file, **PHONE)
+    box = ".scroll:has(> #table-labels)"
+    assert wide.locator(box).get_attribute("tabindex") is None
+    assert narrow.locator(box).get_attribute("tabindex") == "0"
 
 
 def test_report_prints(page):

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from labelsure._core.types import BoolArray, FloatArray, IntArray
-from labelsure._version import __version__
 from labelsure.predictions import NoGuarantee
 from labelsure.report._acceptance import Acceptance, accept
 from labelsure.report._assets import read_json
 from labelsure.report._counts import Counts, limits_of
 from labelsure.report._levels import Levels, take_snapshots
-from labelsure.report._objects import SHADES, Objects
+from labelsure.report._objects import SHADES, Objects, in_shades
 from labelsure.report._subject import Subject
 from labelsure.report._words import Words, describe
 
@@ -113,6 +112,12 @@ class Facts:
         return None if labels is None else labels.sum(axis=0, dtype=np.int64)
 
     @cached_property
+    def truth_p_values(self) -> FloatArray | None:
+        """The p-values of the true labelsets, where these are known."""
+        labels = self.subject.labels
+        return None if labels is None else self.subject.predictions.p_value(labels)
+
+    @cached_property
     def n_predicted(self) -> IntArray:
         """For how many objects each label is predicted."""
         predicted: IntArray = self.subject.predictions.labelsets.sum(axis=0, dtype=np.int64)
@@ -122,7 +127,6 @@ class Facts:
         """Return facts and arrays that travel to the page's script."""
         subject, counts, objects = self.subject, self.counts, self.objects
         facts = {
-            "made": f"labelsure {__version__}",
             "nObjects": len(subject),
             "labels": subject.label_names,
             "names": [subject.names[i] for i in objects.chosen.tolist()],
@@ -147,6 +151,8 @@ class Facts:
             "alphas": [] if self.acceptance is None else self.acceptance.alphas,
         }
         arrays = objects.arrays(subject.labels)
+        if self.truth_p_values is not None:
+            arrays["truthPValues"] = in_shades(self.truth_p_values[objects.chosen])
         if self.acceptance is not None:
             arrays["accepted"] = self.acceptance.codes[objects.chosen].astype(np.uint8)
         return facts, arrays

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, IntArray, LabelMatrix
+from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure.predictions import RankedLabelsets
 from labelsure.report._levels import Levels, Snapshot
 from labelsure.report._payload import split_bytes
@@ -85,13 +85,24 @@ class Objects:
             "labelCodes": self.labels.transpose(1, 2, 0),
             "topCodes": self.top.T,
             "topLabelsets": pack_labelsets(self.best.labelsets[self.chosen].transpose(1, 0, 2)),
-            "topPValues": np.round(self.best.p_values[self.chosen].T * SHADES).astype("<u2"),
+            "topPValues": in_shades(self.best.p_values[self.chosen].T),
             # at each level by how much they grew since the level before
             "sizes": split_bytes(np.diff(self.sizes, axis=0, prepend=0)) if whole else self.sizes,
         }
         if labels is not None:
             packed |= {"truthCodes": self.truth, "truth": pack_labelsets(labels[self.chosen][None])}
         return packed
+
+
+def in_shades(p_values: FloatArray) -> np.ndarray[Any, Any]:
+    """Return p-values as whole numbers, to be shown.
+
+    Examples
+    --------
+    >>> in_shades(np.array([0.05, 1.0])).tolist()
+    [500, 10000]
+    """
+    return np.round(p_values * SHADES).astype("<u2")
 
 
 def pack_labelsets(labelsets: LabelMatrix) -> np.ndarray[Any, Any]:

@@ -136,8 +136,7 @@ def hardest_tables(facts: Facts) -> str:
     first, second = best.p_values[:, 0], best.p_values[:, 1]
     told: dict[str, Any] = {"predicted": _named(facts, best.labelsets[:, 0])}
     parts = []
-    if subject.labels is not None:
-        p_values = subject.predictions.p_value(subject.labels)
+    if subject.labels is not None and (p_values := facts.truth_p_values) is not None:
         rows = _lowest(p_values, first)
         shown = {"truth": _named(facts, subject.labels), **told, "p-value of the truth": p_values, "credibility": first}
         parts.append(_hard(facts, rows, shown, "surprising", "The truth surprises most"))

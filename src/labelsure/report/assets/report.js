@@ -59,6 +59,7 @@
   const isMember = (code) => (facts.nested ? level >= code : ((code >> level) & 1) === 1);
   const sizeOf = (i) => sizes[level * n + i];
   const truthIsIn = (i) => isMember(facts.truthCodes[i]);
+  const truthP = (i) => facts.truthPValues[i] / facts.shades;
   const pOf = (rank, i) => facts.topPValues[rank * n + i] / facts.shades;
   const credibility = (i) => pOf(0, i);
   const confidence = (i) => 1 - pOf(1, i);
@@ -254,6 +255,8 @@
     ["largest", "size of region, largest first", (i) => -sizeOf(i)],
   ];
 
+  if (facts.labelled) orders.push(["truth", "p-value of the truth, lowest first", truthP]);
+
   const states = [["any", "any state of"], ["sure", "sure:"], ["possible", "possible:"], ["out", "ruled out:"], ["predicted", "predicted:"]];
   if (facts.labelled) states.push(["true", "true:"]);
 
@@ -331,7 +334,8 @@
     }
     if (facts.labelled) {
       const isIn = truthIsIn(i);
-      const told = `Truth (underlined above): ${inWords(labelsOf((label) => isTrue(i, label)))}; `;
+      const labels = inWords(labelsOf((label) => isTrue(i, label)));
+      const told = `Truth (underlined above): ${labels}, p-value ${truthP(i).toFixed(4)}; `;
       body.append(make("p", {}, told, make("span", { kind: isIn ? "" : "wrong", text: isIn ? "in the region." : "not in the region." })));
     }
     body.append(topTable(i));
@@ -361,6 +365,14 @@
     browse();
     element("browser").scrollIntoView();
     element("show").focus({ preventScroll: true });
+  }
+
+  // tables that are wider than their place can be reached, and so be scrolled, by keyboard
+  function markScrollers() {
+    for (const box of document.querySelectorAll(".scroll")) {
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    }
   }
 
   // ---- together ----
@@ -398,12 +410,15 @@
     for (const button of document.querySelectorAll("[data-show]")) {
       button.addEventListener("click", () => showOnly(button.dataset.show));
     }
+    window.addEventListener("resize", markScrollers);
+    document.addEventListener("toggle", markScrollers, true); // of details: tables come into sight
     makeSortable();
   }
 
   document.documentElement.classList.add("ready");
   connect();
   goTo(facts.start);
+  markScrollers();
 
   const library = document.createElement("script");
   library.textContent = new TextDecoder().decode(await inflate("vega"));
