@@ -43,8 +43,9 @@ class GroupCounts:
 
     @property
     def limits(self) -> tuple[FloatArray, FloatArray]:
-        """The exact interval of each group's coverage at each level."""
-        return limits_of(self.n_covered, self.n_objects)
+        """The exact interval of each group's coverage at each level, rounded to four digits."""
+        low, high = limits_of(self.n_covered, self.n_objects)
+        return low.round(4), high.round(4)
 
 
 @dataclass(eq=False)
@@ -53,11 +54,13 @@ class Counts:
 
     Attributes
     ----------
+    size_kind : {"counted", "estimated", "bounded"}
+        What sizes are: all of them counts, some of them estimates, or all of them upper bounds.
     bins : tuple of str
         Of sizes: "empty", "1", "2", "3-4", ...
     sizes : int array of shape (n_levels, n_bins)
         The objects with a region in each bin.
-    mean_size, median_size : arrays of shape (n_levels,)
+    median_size : array of shape (n_levels,)
         Of regions.
     covered : int array of shape (n_levels,)
         The objects whose region holds the truth; zeros where it is not known.
@@ -69,9 +72,9 @@ class Counts:
         The user's, and by number of labels, label and size of region; none where the truth is not known.
     """
 
+    size_kind: str
     bins: tuple[str, ...]
     sizes: IntArray
-    mean_size: FloatArray
     median_size: FloatArray
     covered: IntArray
     single_right: IntArray
@@ -84,9 +87,9 @@ class Counts:
         n_labels, n_levels = len(subject.label_names), len(levels)
         bins = ("empty", *SizeHistogram(0, (1,) * (n_labels + 1)).bins)
         counts = cls(
+            "bounded" if levels.sizes == "bound" else "counted",
             bins,
             np.zeros((n_levels, len(bins)), dtype=np.int64),
-            np.zeros(n_levels),
             np.zeros(n_levels),
             np.zeros(n_levels, dtype=np.int64),
             np.zeros(n_levels, dtype=np.int64),
@@ -108,9 +111,10 @@ class Counts:
 
     def add(self, place: int, snapshot: Snapshot, subject: Subject) -> None:
         """Count what there is at one level."""
+        if self.size_kind == "counted" and not snapshot.exact:
+            self.size_kind = "estimated"
         bins = bins_of(snapshot.sizes)
         self.sizes[place] = np.bincount(bins, minlength=len(self.bins))
-        self.mean_size[place] = snapshot.sizes.mean()
         self.median_size[place] = np.median(snapshot.sizes)
         may_be_off, may_be_on = snapshot.possible[:, :, 0], snapshot.possible[:, :, 1]
         sure, ruled_out = may_be_on & ~may_be_off, may_be_off & ~may_be_on

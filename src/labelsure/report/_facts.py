@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from labelsure._core.types import BoolArray, FloatArray, IntArray
-from labelsure._version import __version__
 from labelsure.predictions import NoGuarantee
 from labelsure.report._acceptance import Acceptance, accept
 from labelsure.report._assets import read_json
 from labelsure.report._counts import Counts, limits_of
 from labelsure.report._levels import Levels, take_snapshots
-from labelsure.report._objects import SHADES, Objects
+from labelsure.report._objects import SHADES, Objects, in_shades
 from labelsure.report._subject import Subject
 from labelsure.report._words import Words, describe
 
@@ -58,7 +57,9 @@ class Facts:
             objects.add(place, snapshot)
             counts.add(place, snapshot, subject)
         guarantee, labelled = subject.predictions.guarantee, subject.labels is not None
-        words = tuple(describe(counts, levels, place, guarantee, labelled) for place in range(len(levels)))
+        words = tuple(
+            describe(counts, place, per_mille, guarantee, labelled) for place, per_mille in enumerate(levels.per_mille)
+        )
         right = _right(subject)
         acceptance = None if right is None else accept(subject.predictions.confidence, right)
         return cls(subject, levels, counts, objects, words, acceptance)
@@ -111,6 +112,12 @@ class Facts:
         return None if labels is None else labels.sum(axis=0, dtype=np.int64)
 
     @cached_property
+    def truth_p_values(self) -> FloatArray | None:
+        """The p-values of the true labelsets, where these are known."""
+        labels = self.subject.labels
+        return None if labels is None else self.subject.predictions.p_value(labels)
+
+    @cached_property
     def n_predicted(self) -> IntArray:
         """For how many objects each label is predicted."""
         predicted: IntArray = self.subject.predictions.labelsets.sum(axis=0, dtype=np.int64)
@@ -120,14 +127,14 @@ class Facts:
         """Return facts and arrays that travel to the page's script."""
         subject, counts, objects = self.subject, self.counts, self.objects
         facts = {
-            "made": f"labelsure {__version__}",
             "nObjects": len(subject),
             "labels": subject.label_names,
             "names": [subject.names[i] for i in objects.chosen.tolist()],
             "labelled": subject.labels is not None,
             "perMille": self.levels.per_mille,
             "nested": self.levels.nested,
-            "sizeKind": self.levels.sizes,
+            "sizeKind": counts.size_kind,
+            "sizesInBytes": self.levels.sizes == "table",
             "start": self.start,
             "shades": SHADES,
             "words": [asdict(words) for words in self.words],
@@ -144,6 +151,8 @@ class Facts:
             "alphas": [] if self.acceptance is None else self.acceptance.alphas,
         }
         arrays = objects.arrays(subject.labels)
+        if self.truth_p_values is not None:
+            arrays["truthPValues"] = in_shades(self.truth_p_values[objects.chosen])
         if self.acceptance is not None:
             arrays["accepted"] = self.acceptance.codes[objects.chosen].astype(np.uint8)
         return facts, arrays
@@ -174,6 +183,6 @@ def _group_facts(group: Any) -> dict[str, Any]:
         "names": group.names,
         "objects": group.n_objects.tolist(),
         "covered": group.n_covered.tolist(),
-        "low": low.round(4).tolist(),
-        "high": high.round(4).tolist(),
+        "low": low.tolist(),
+        "high": high.tolist(),
     }

@@ -47,7 +47,7 @@ def table(
     heads = "".join(_head(column, place < n_words, sortable) for place, column in enumerate(columns))
     body = "".join(_row(row, n_words) for row in rows)
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}">'
+        f'<div class="scroll" role="region" aria-label="{text(caption)}">'
         f'<table id="{text(name)}"><caption>{text(caption)}</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
     )

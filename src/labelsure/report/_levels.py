@@ -13,16 +13,16 @@ from labelsure.report._subject import Subject
 FINE = (*range(10, 900, 10), *range(900, 1000))
 """Confidence levels in tenths of a per cent where all labelsets can be looked at: 1, 2, ..., 90, 90.1, ..., 99.9 %."""
 COARSE = (500, 600, 700, 750, 800, 850, 900, 950, 990)
-"""Levels where the regions of each take a search of their own."""
+"""Levels where the regions of each take a search of their own, or where there are very many objects."""
 
-MOST_P_VALUES = 2**27
-"""P-values that are looked at for the sizes of regions at all fine levels."""
+MOST_P_VALUES = 2**29
+"""P-values that are looked at to count the labelsets in regions, which takes half a minute."""
+MOST_LABELS_LISTED = 24
+"""Above this many labels regions are searched; a search then takes about as long for any number of labels."""
 MOST_OBJECTS = 20_000
-"""Objects of which sizes at all fine levels are kept."""
+"""Objects for which there are fine levels."""
 CHUNK = 2**22
 """P-values in memory at once."""
-MOST_LABELS_SIZED = 24
-"""Above this many labels sizes are replaced by a bound: each of them would take a search of seconds."""
 LARGEST_POWER = 1000
 """Of two, among sizes: numbers that every reader of JSON can hold."""
 
@@ -37,8 +37,9 @@ class Levels:
         Confidence in tenths of a per cent.
     nested : bool
         Whether a region at a higher confidence holds those at lower ones.
-    sizes : {"counted", "estimated", "bounded"}
-        How the number of labelsets in each region is known.
+    sizes : {"table", "search", "bound"}
+        Where the number of labelsets in each region comes from: from all p-values, from a search that counts small
+        regions and estimates large ones, or from the number of labels that are left open.
     """
 
     per_mille: tuple[int, ...]
@@ -48,11 +49,12 @@ class Levels:
     @classmethod
     def offered(cls, predictions: LabelsetPredictions) -> "Levels":
         """Return the levels at which everything about these predictions can be told in reasonable time."""
-        n_labels, nested = len(predictions.label_names), predictions.nested
-        small = len(predictions) << n_labels <= MOST_P_VALUES and len(predictions) <= MOST_OBJECTS
-        if nested and small:
-            return cls(FINE, nested, "counted")
-        return cls(COARSE, nested, "estimated" if n_labels <= MOST_LABELS_SIZED else "bounded")
+        n_objects, n_labels, nested = len(predictions), len(predictions.label_names), predictions.nested
+        if n_objects << min(n_labels, MOST_LABELS_LISTED) > MOST_P_VALUES:
+            return cls(COARSE, nested, "bound")
+        if not nested or n_labels > MOST_LABELS_LISTED:
+            return cls(COARSE, nested, "search")
+        return cls(FINE if n_objects <= MOST_OBJECTS else COARSE, nested, "table")
 
     def __len__(self) -> int:
         return len(self.per_mille)
@@ -79,6 +81,8 @@ class Snapshot:
         Whether each label may be off, and whether it may be on.
     sizes : array of shape (n,)
         The number of labelsets; whole numbers as floats where they need more than 64 bits.
+    exact : bool
+        Whether all of these were counted.
     covered : bool array of shape (n,) or None
         Whether the truth is a member.
     top : bool array of shape (n, k)
@@ -87,6 +91,7 @@ class Snapshot:
 
     possible: BoolArray
     sizes: IntArray | FloatArray
+    exact: bool
     covered: BoolArray | None
     top: BoolArray
 
@@ -99,7 +104,7 @@ def take_snapshots(subject: Subject, levels: Levels, top: RankedLabelsets) -> It
     """
     predictions, labels = subject.predictions, subject.labels
     truth = predictions.p_value(labels) if levels.nested and labels is not None else None
-    sizes = count_labelsets(predictions, levels.significances) if levels.sizes == "counted" else None
+    sizes = count_labelsets(predictions, levels.significances) if levels.sizes == "table" else None
     for place, significance in enumerate(levels.significances.tolist()):
         with warnings.catch_warnings():  # levels that cannot be reached are named in the page
             warnings.simplefilter("ignore", UserWarning)
@@ -109,7 +114,8 @@ def take_snapshots(subject: Subject, levels: Levels, top: RankedLabelsets) -> It
         else:
             covered = None if labels is None else region.contains(labels)
             in_top = np.stack([region.contains(rank) for rank in top.labelsets.transpose(1, 0, 2)], axis=1)
-        yield Snapshot(region.possible, _sizes_of(region, levels) if sizes is None else sizes[place], covered, in_top)
+        known, exact = _sizes_of(region, levels) if sizes is None else (sizes[place], True)
+        yield Snapshot(region.possible, known, exact, covered, in_top)
 
 
 def count_labelsets(predictions: LabelsetPredictions, significances: FloatArray) -> IntArray:
@@ -127,9 +133,10 @@ def count_labelsets(predictions: LabelsetPredictions, significances: FloatArray)
     return sizes
 
 
-def _sizes_of(region: LabelsetRegion, levels: Levels) -> IntArray | FloatArray:
-    if levels.sizes == "estimated":
-        return region.sizes
+def _sizes_of(region: LabelsetRegion, levels: Levels) -> tuple[IntArray | FloatArray, bool]:
+    """Return sizes or bounds on them, and whether all are exact."""
+    if levels.sizes == "search":
+        return region.sizes, all(size.exact for size in region.size_estimates)
     undecided = region.undecided.sum(axis=1)
     nothing = ~region.possible.any(axis=(1, 2))
-    return np.where(nothing, 0.0, np.exp2(np.minimum(undecided, LARGEST_POWER)))
+    return np.where(nothing, 0.0, np.exp2(np.minimum(undecided, LARGEST_POWER))), bool((undecided == 0).all())

@@ -1,11 +1,12 @@
 """What the page knows of each object: small whole numbers that say at which levels something is in its region."""
 
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, IntArray, LabelMatrix
+from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure.predictions import RankedLabelsets
 from labelsure.report._levels import Levels, Snapshot
 from labelsure.report._payload import split_bytes
@@ -13,8 +14,8 @@ from labelsure.report._subject import Subject
 
 N_TOP = 3
 """Labelsets shown of each object."""
-MOST_CELLS = 200_000
-"""Objects times labels in the browser; of more objects every second one is there, every third, ..."""
+MOST_CELLS, MOST_OBJECTS = 100_000, 10_000
+"""Objects times labels, and objects, in the browser; of more every second one is there, every third, ..."""
 SHADES = 10_000
 """P-values are shown in units of 1 / SHADES; what is a member is told by the codes."""
 
@@ -50,7 +51,7 @@ class Objects:
     def of(cls, subject: Subject, levels: Levels) -> "Objects":
         """Return what is known of the objects at no level yet."""
         n_labels, n_levels = len(subject.label_names), len(levels)
-        step = -(-len(subject) * n_labels // MOST_CELLS)
+        step = max(ceil(len(subject) * n_labels / MOST_CELLS), ceil(len(subject) / MOST_OBJECTS))
         chosen = np.arange(0, len(subject), step)
         kind = np.uint8 if levels.nested else np.uint16
         return cls(
@@ -59,7 +60,7 @@ class Objects:
             np.zeros((len(chosen), n_labels, 2), dtype=kind),
             np.zeros(len(chosen), dtype=kind),
             np.zeros((len(chosen), N_TOP), dtype=kind),
-            np.zeros((n_levels, len(chosen)), dtype=np.int64 if levels.sizes == "counted" else np.float64),
+            np.zeros((n_levels, len(chosen)), dtype=np.int64 if levels.sizes == "table" else np.float64),
             subject.predictions.top(N_TOP),
         )
 
@@ -79,18 +80,29 @@ class Objects:
 
     def arrays(self, labels: LabelMatrix | None) -> dict[str, Any]:
         """Return what travels to the page, objects last, which deflates best."""
-        counted = self.sizes.dtype == np.int64
+        whole = self.sizes.dtype == np.int64
         packed = {
             "labelCodes": self.labels.transpose(1, 2, 0),
             "topCodes": self.top.T,
             "topLabelsets": pack_labelsets(self.best.labelsets[self.chosen].transpose(1, 0, 2)),
-            "topPValues": np.round(self.best.p_values[self.chosen].T * SHADES).astype("<u2"),
+            "topPValues": in_shades(self.best.p_values[self.chosen].T),
             # at each level by how much they grew since the level before
-            "sizes": split_bytes(np.diff(self.sizes, axis=0, prepend=0)) if counted else self.sizes,
+            "sizes": split_bytes(np.diff(self.sizes, axis=0, prepend=0)) if whole else self.sizes,
         }
         if labels is not None:
             packed |= {"truthCodes": self.truth, "truth": pack_labelsets(labels[self.chosen][None])}
         return packed
+
+
+def in_shades(p_values: FloatArray) -> np.ndarray[Any, Any]:
+    """Return p-values as whole numbers, to be shown.
+
+    Examples
+    --------
+    >>> in_shades(np.array([0.05, 1.0])).tolist()
+    [500, 10000]
+    """
+    return np.round(p_values * SHADES).astype("<u2")
 
 
 def pack_labelsets(labelsets: LabelMatrix) -> np.ndarray[Any, Any]:

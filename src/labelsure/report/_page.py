@@ -13,7 +13,7 @@ from labelsure.report._payload import deflate, pack
 from labelsure.report._words import percent
 
 SIZE_NOTES = {
-    "counted": "All labelsets were looked at: these are counts.",
+    "counted": "These are counts.",
     "estimated": "Regions too large to be counted are estimated, within a factor of about two.",
     "bounded": "With so many labels regions are not counted: sizes are upper bounds, two to the number of open labels.",
 }
@@ -56,30 +56,45 @@ def _chosen_parts(page: str, labelled: bool) -> str:
 def _sentences(facts: Facts) -> dict[str, str]:
     subject, levels = facts.subject, facts.levels
     proven = any(point["proven"] is not None for point in facts.calibration)
-    n_shown = len(facts.objects.chosen)
     return {
         "title": subject.title,
         "made": f"labelsure {__version__}",
-        "n_objects": f"{len(subject):,}",
-        "n_labels": f"{len(subject.label_names):,}",
+        "n_objects": _count(len(subject), "object"),
+        "n_labels": _count(len(subject.label_names), "label"),
         "level": percent(levels.per_mille[facts.start]),
         "start": str(facts.start),
         "last_level": str(len(levels) - 1),
         "level_help": _level_help(facts),
-        "size_note": SIZE_NOTES[levels.sizes],
+        "size_note": SIZE_NOTES[facts.counts.size_kind],
         "proven_line": " The dotted line is what is proven." if proven else "",
-        "browser_note": (
-            f"Here are {n_shown:,} of the {len(subject):,} objects, evenly chosen, to keep the page small; for others"
-            " make a report of their own."
-            if n_shown < len(subject)
-            else "Open an object to see which labels are sure, possible and ruled out at the chosen level."
-        ),
+        "browser_note": _browser_note(facts),
     }
 
 
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def _level_help(facts: Facts) -> str:
-    n_levels = len(facts.levels)
-    if facts.levels.sizes == "counted":
-        return f"Arrow keys move by one level. Everything on this page is exact at each of the {n_levels} levels."
-    exact = "sizes that are estimated or bounded say so" if facts.levels.nested else "each has regions of its own"
-    return f"Arrow keys move by one level. What is counted is exact at each of the {n_levels} levels; {exact}."
+    exact = f"at each of the {len(facts.levels)} levels"
+    if facts.counts.size_kind == "counted":
+        return f"Arrow keys move by one level. Everything on this page is exact {exact}."
+    kind = facts.counts.size_kind
+    return f"Arrow keys move by one level. What is counted is exact {exact}; sizes of regions are {kind}."
+
+
+def _browser_note(facts: Facts) -> str:
+    n_objects, n_shown = len(facts.subject), len(facts.objects.chosen)
+    n_uncertain = int((~facts.subject.predictions.certain).sum())
+    notes = ["Open an object to see which labels are sure, possible and ruled out at the chosen level."]
+    if n_shown < n_objects:
+        notes.append(
+            f"To keep the page small, {n_shown:,} of the {n_objects:,} objects are here, evenly chosen; for others make"
+            " a report of their own. Everything above counts all objects."
+        )
+    if n_uncertain:
+        notes.append(
+            f"For {_count(n_uncertain, 'object')} the search for the most plausible labelset was stopped: the best one"
+            " found is shown."
+        )
+    return " ".join(notes)

@@ -111,7 +111,7 @@ def _check_grouping(by: str, members: Any, n_objects: int) -> Grouping:
     if values.ndim != 1:
         raise ValueError(f"groups[{by!r}] must have shape (n_objects,), one group per object, got {values.shape}.")
     check_same_length(range(n_objects), values, names=("the predictions", f"groups[{by!r}]"))
-    missing = [value is None or value != value for value in values.tolist()]  # noqa: PLR0124
+    missing = [_is_missing(value) for value in values.tolist()]
     if any(missing):
         raise ValueError(
             f"groups[{by!r}] must name a group for each object, got {values[missing][0]} for object"
@@ -124,3 +124,11 @@ def _check_grouping(by: str, members: Any, n_objects: int) -> Grouping:
             " Put numbers into bins first, for instance with pandas.cut or numpy.digitize."
         )
     return Grouping(by, tuple(str(name) for name in found.tolist()), places.astype(np.int64))
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell whether a value stands for none: None, NaN, or pandas' NA, which cannot even be compared."""
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124
+    except TypeError:
+        return True

@@ -98,6 +98,11 @@ def acceptance_part(acceptance: Acceptance | None, *, labelled: bool) -> str:
             " and keeps the expected share of wrong ones among those that it accepts below a number of your choice.</p>"
         )
     n_objects = len(acceptance.wrong)
+    buttons = " ".join(
+        f'<button type="button" data-show="accepted-{place}">Show those at {percent(1000 * alpha)}</button>'
+        for place, (alpha, accepted, _) in enumerate(acceptance.rows)
+        if accepted
+    )
     rows = [
         (
             percent(1000 * alpha),
@@ -118,7 +123,7 @@ def acceptance_part(acceptance: Acceptance | None, *, labelled: bool) -> str:
         " share of wrong ones among the accepted is at most what is put up with. Here each half of the objects, divided"
         " at random, is decided about with the other half as held-out examples, by confidence; a prediction is wrong"
         " where any of its labels is.</p>"
-        f"{found}"
+        f'{found}<p class="shows">{buttons}</p>'
         "<p>That share is an average over held-out examples and batches, for objects that are exchangeable with them"
         " and new to the predictor: a single batch may have more, and nothing is promised about a single object. Choose"
         " the share before you look. For new objects use <code>labelsure.ReviewSelector</code>.</p>"
@@ -131,8 +136,7 @@ def hardest_tables(facts: Facts) -> str:
     first, second = best.p_values[:, 0], best.p_values[:, 1]
     told: dict[str, Any] = {"predicted": _named(facts, best.labelsets[:, 0])}
     parts = []
-    if subject.labels is not None:
-        p_values = subject.predictions.p_value(subject.labels)
+    if subject.labels is not None and (p_values := facts.truth_p_values) is not None:
         rows = _lowest(p_values, first)
         shown = {"truth": _named(facts, subject.labels), **told, "p-value of the truth": p_values, "credibility": first}
         parts.append(_hard(facts, rows, shown, "surprising", "The truth surprises most"))

@@ -7,7 +7,6 @@ import numpy as np
 
 from labelsure.predictions import Guarantee, NoGuarantee
 from labelsure.report._counts import Counts, limits_of
-from labelsure.report._levels import Levels
 
 ABOUT = {"counted": "", "estimated": "about ", "bounded": "at most "}
 """What is put before a size, by how it is known."""
@@ -49,9 +48,8 @@ class Words:
     empty: str
 
 
-def describe(counts: Counts, levels: Levels, place: int, guarantee: Guarantee | NoGuarantee, labelled: bool) -> Words:
+def describe(counts: Counts, place: int, per_mille: int, guarantee: Guarantee | NoGuarantee, labelled: bool) -> Words:
     """Return the sentences of one level."""
-    per_mille = levels.per_mille[place]
     significance = (1000 - per_mille) / 1000
     statement = guarantee.sentence(significance)
     statement = statement.replace(f"at significance {significance:g}", f"at {percent(per_mille)} confidence", 1)
@@ -67,10 +65,10 @@ def describe(counts: Counts, levels: Levels, place: int, guarantee: Guarantee | 
         status,
         verdict,
         promise,
-        _inform(counts, levels, place),
+        _inform(counts, place),
         _accept(counts, place, guarantee, labelled, per_mille),
         statement,
-        **_figures(counts, levels, place, labelled),
+        **_figures(counts, place, labelled),
     )
 
 
@@ -142,25 +140,25 @@ def _judge(counts: Counts, place: int, per_mille: int, guarantee: Guarantee | No
     )
 
 
-def _figures(counts: Counts, levels: Levels, place: int, labelled: bool) -> dict[str, str]:
+def _figures(counts: Counts, place: int, labelled: bool) -> dict[str, str]:
     n_objects, n_labels = int(counts.sizes[place].sum()), counts.labels.shape[1]
     n_open = counts.labels[place, :, 1].sum() / n_objects
     return {
         "coverage": share(counts.covered[place], n_objects) if labelled else "",
         "single": share(counts.single[place], n_objects),
-        "median": ABOUT[levels.sizes] + _amount(counts.median_size[place]),
+        "median": ABOUT[counts.size_kind] + _amount(counts.median_size[place]),
         "open": f"{n_open:.1f} of {n_labels}",
         "empty": f"{counts.sizes[place, 0]:,}",
     }
 
 
-def _inform(counts: Counts, levels: Levels, place: int) -> str:
+def _inform(counts: Counts, place: int) -> str:
     n_objects, n_labels = int(counts.sizes[place].sum()), counts.labels.shape[1]
     sure, possible, ruled_out = (counts.labels[place, :, :3].sum(axis=0) / n_objects).tolist()
     median = counts.median_size[place]
     empty = int(counts.sizes[place, 0])
     said = (
-        f"Half of the regions hold {ABOUT[levels.sizes]}{_amount(median)} or fewer labelsets, and"
+        f"Half of the regions hold {ABOUT[counts.size_kind]}{_amount(median)} or fewer labelsets, and"
         f" {share(counts.single[place], n_objects)} hold just one."
         f" Of {n_labels} labels, {sure:.1f} are sure, {ruled_out:.1f} are ruled out and {possible:.1f} stay open for an"
         " object on average."

@@ -49,10 +49,11 @@ def write_report(
 
     Notes
     -----
-    Where all labelsets can be looked at (up to 14 labels for 5 000 objects) there are 189 levels, from 1 % to 99.9 %,
-    and all sizes are counted. Otherwise, and for guarantees whose regions are made anew for each level, there are nine
-    levels; sizes too large to be counted are estimated, and above 24 labels bounded; the page says which. More than
-    200 000 objects times labels are counted, but not all listed in the page's browser.
+    Where all labelsets can be looked at (up to 16 labels for 5 000 objects, up to 24 for 30) there are 189 levels, from
+    1 % to 99.9 %, and all sizes are counted. With more labels or more than 20 000 objects, and for guarantees whose
+    regions are made anew for each level, there are nine levels; sizes that would take too long to count are estimated
+    for few objects and bounded for many, and the page says so. All objects are counted; the page's browser lists up to
+    10 000 of them, fewer with many labels.
 
     Examples
     --------
@@ -88,7 +89,7 @@ def _write_whole(path: Path, page: str) -> None:
     """Write beside ``path`` and rename, so that ``path`` is at all times the old file or the new one."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with unfinished.open("w", encoding="utf-8", newline="\n") as file:
+        with unfinished.open("w", encoding="utf-8", errors="xmlcharrefreplace", newline="\n") as file:
             file.write(page)
         unfinished.replace(path)
     finally:

@@ -42,7 +42,7 @@
 
   const n = facts.names.length;
   const nLabels = facts.labels.length;
-  const sizes = facts.sizeKind === "counted" ? growSizes(facts.sizes) : facts.sizes;
+  const sizes = facts.sizesInBytes ? growSizes(facts.sizes) : facts.sizes;
 
   // whole numbers byte by byte, each level's as what it adds to the level before
   function growSizes(bytes) {
@@ -59,6 +59,7 @@
   const isMember = (code) => (facts.nested ? level >= code : ((code >> level) & 1) === 1);
   const sizeOf = (i) => sizes[level * n + i];
   const truthIsIn = (i) => isMember(facts.truthCodes[i]);
+  const truthP = (i) => facts.truthPValues[i] / facts.shades;
   const pOf = (rank, i) => facts.topPValues[rank * n + i] / facts.shades;
   const credibility = (i) => pOf(0, i);
   const confidence = (i) => 1 - pOf(1, i);
@@ -182,7 +183,7 @@
   const views = {};
 
   async function draw(name, spec, data) {
-    const options = { mode: "vega-lite", renderer: "svg", actions: false, defaultStyle: false, tooltip: false, config: facts.theme };
+    const options = { mode: "vega-lite", renderer: "svg", config: facts.theme, actions: false, defaultStyle: false, tooltip: false };
     const { view } = await window.vegaEmbed(element(`figure-${name}`), { ...spec, datasets: data }, options);
     views[name] = view;
   }
@@ -211,6 +212,7 @@
     if (facts.labelled) {
       await draw("calibration", specs.calibration, { curve: facts.calibration, ...now() });
       await draw("groups", specs.groups, groupData());
+      redrawGroups();
     }
   }
 
@@ -218,8 +220,14 @@
     redraw("sizes", { sizes: sizeRows() });
     if (facts.labelled) {
       redraw("calibration", now());
-      redraw("groups", groupData());
+      redrawGroups();
     }
+  }
+
+  function redrawGroups() {
+    const data = groupData();
+    if (views.groups) views.groups.height(26 * data.groups.length);
+    redraw("groups", data);
   }
 
   // ---- the object browser ----
@@ -246,6 +254,8 @@
     ["confidence", "confidence, lowest first", confidence],
     ["largest", "size of region, largest first", (i) => -sizeOf(i)],
   ];
+
+  if (facts.labelled) orders.push(["truth", "p-value of the truth, lowest first", truthP]);
 
   const states = [["any", "any state of"], ["sure", "sure:"], ["possible", "possible:"], ["out", "ruled out:"], ["predicted", "predicted:"]];
   if (facts.labelled) states.push(["true", "true:"]);
@@ -324,7 +334,8 @@
     }
     if (facts.labelled) {
       const isIn = truthIsIn(i);
-      const told = `Truth (underlined above): ${inWords(labelsOf((label) => isTrue(i, label)))}; `;
+      const labels = inWords(labelsOf((label) => isTrue(i, label)));
+      const told = `Truth (underlined above): ${labels}, p-value ${truthP(i).toFixed(4)}; `;
       body.append(make("p", {}, told, make("span", { kind: isIn ? "" : "wrong", text: isIn ? "in the region." : "not in the region." })));
     }
     body.append(topTable(i));
@@ -337,7 +348,7 @@
       const cells = [pOf(rank, i).toFixed(4), isMember(facts.topCodes[rank * n + i]) ? "yes" : "no"];
       return make("tr", {}, make("th", { scope: "row", text: labels }), ...cells.map((text) => make("td", { text })));
     });
-    const heads = ["most plausible labelsets", "p-value", "in the region"].map((text) => make("th", { scope: "col", text }));
+    const heads = ["most plausible", "p-value", "in region"].map((text) => make("th", { scope: "col", text }));
     return make("div", { kind: "scroll" }, make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows)));
   }
 
@@ -345,6 +356,23 @@
     browser.page = page;
     find();
     list();
+  }
+
+  // what a button elsewhere on the page asks for: no other filter, and the eye and the keyboard go there
+  function showOnly(kind) {
+    element("filters").reset();
+    element("show").value = kind;
+    browse();
+    element("browser").scrollIntoView();
+    element("show").focus({ preventScroll: true });
+  }
+
+  // tables that are wider than their place can be reached, and so be scrolled, by keyboard
+  function markScrollers() {
+    for (const box of document.querySelectorAll(".scroll")) {
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    }
   }
 
   // ---- together ----
@@ -377,14 +405,20 @@
     for (const form of ["controls", "filters"]) element(form).addEventListener("submit", (event) => event.preventDefault());
     if (facts.labelled) {
       offer("grouping", facts.groups.map((group, g) => [g, group.by]));
-      element("grouping").addEventListener("input", redrawAll);
+      element("grouping").addEventListener("input", redrawGroups);
     }
+    for (const button of document.querySelectorAll("[data-show]")) {
+      button.addEventListener("click", () => showOnly(button.dataset.show));
+    }
+    window.addEventListener("resize", markScrollers);
+    document.addEventListener("toggle", markScrollers, true); // of details: tables come into sight
     makeSortable();
   }
 
   document.documentElement.classList.add("ready");
   connect();
   goTo(facts.start);
+  markScrollers();
 
   const library = document.createElement("script");
   library.textContent = new TextDecoder().decode(await inflate("vega"));
