@@ -115,7 +115,7 @@ def take_snapshots(subject: Subject, levels: Levels, top: RankedLabelsets) -> It
             covered = None if labels is None else region.contains(labels)
             in_top = np.stack([region.contains(rank) for rank in top.labelsets.transpose(1, 0, 2)], axis=1)
         known, exact = _sizes_of(region, levels) if sizes is None else (sizes[place], True)
-        yield Snapshot(region.possible, known, exact, covered, in_top)
+        yield Snapshot(region.possible_values, known, exact, covered, in_top)
 
 
 def count_labelsets(predictions: LabelsetPredictions, significances: FloatArray) -> IntArray:
@@ -138,5 +138,5 @@ def _sizes_of(region: LabelsetRegion, levels: Levels) -> tuple[IntArray | FloatA
     if levels.sizes == "search":
         return region.sizes, all(size.exact for size in region.size_estimates)
     undecided = region.undecided.sum(axis=1)
-    nothing = ~region.possible.any(axis=(1, 2))
+    nothing = ~region.possible_values.any(axis=(1, 2))
     return np.where(nothing, 0.0, np.exp2(np.minimum(undecided, LARGEST_POWER))), bool((undecided == 0).all())
