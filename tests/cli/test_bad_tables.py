@@ -136,6 +136,7 @@ BAD = {
     "predict: a folder to write": (
         lambda folder: (folder / "d.csv").mkdir(), [*PREDICT[:3], "-o", "d.csv"], 2, "expected a file to write"
     ),
+    "predict: the data as output": (nothing, [*PREDICT[:3], "-o", TEST], 1, "test.csv is what is read"),
     # the model
     "predict: no model": (nothing, ["predict", "no.labelsure", *PREDICT[2:]], 1, "no.labelsure"),
     "predict: no model file": (text(MODEL, "not a model"), PREDICT, 1, MODEL),

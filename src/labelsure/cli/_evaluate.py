@@ -9,6 +9,14 @@ from labelsure.cli import _arguments as words
 from labelsure.cli._models import add_jobs, add_model_and_data, in_one_line, note_unseen, open_data, open_trained
 from labelsure.cli._writing import versions, write_whole
 
+MOSTLY = 0.8
+UNDECIDED = (
+    "\nAt {level} % confidence {share:.0f} % of the labels are left undecided: one statement about all labels at once is"
+    " much to ask\nof these data. A lower level, another learner (labelsure compare) or another question may say more:"
+    "\nlabelsure.decisions.advise in Python finds one, and docs/which-question.md explains it."
+)
+"""What to do where regions say next to nothing about single labels."""
+
 
 def add_parser(commands: Any) -> None:
     """Add the command to ``commands``, argparse's subparsers."""
@@ -140,6 +148,8 @@ def _lines(data: str, figures: dict[str, Any]) -> list[str]:
         counts = [str(row[key]) for key in ("objects", "predicted", "right")]
         decided = [str(row[key]) for key in ("sure", "sure_wrong", "ruled_out", "ruled_out_wrong")]
         labels.append((row["label"], *counts, f1, *decided))
+    undecided = figures["levels"][level]["undecided"]
+    hint = [UNDECIDED.format(level=level, share=100 * undecided / figures["n_labels"])]
     return [
         f"{data}: {figures['n_objects']} rows, {figures['n_labels']} labels",
         "",
@@ -153,6 +163,7 @@ def _lines(data: str, figures: dict[str, Any]) -> list[str]:
         "",
         f"Labels, sure and ruled out at {level} %",
         *aligned(labels),
+        *(hint if undecided > MOSTLY * figures["n_labels"] else []),
     ]
 
 

@@ -61,6 +61,8 @@ def add_parser(commands: Any) -> None:
 
 def run(options: Namespace) -> None:
     """Predict batch by batch, and write the file when all are there."""
+    if options.output in (options.model.resolve(), options.data.resolve()):
+        raise CommandError(f"{options.output} is what is read: name another file to write the answers to.")
     trained = open_trained(options.model, jobs=options.jobs)
     with in_one_line():
         table = open_data(options.data, trained.schema, keep=options.keep, batch_size=options.batch)
