@@ -1,9 +1,11 @@
 """Draw a picture of each display of labelsure.plots for the documentation, on yeast.
 
 Run with ``pip install -e ".[docs]"`` and ``python docs/figures/make_displays.py``. The page docs/plots.md shows them,
-with the same code.
+with the same code. The picture of a notebook takes a Chromium and ``pip install playwright``.
 """
 
+import io
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,7 @@ def draw_all() -> None:
     save("confidence", ConfidenceDisplay.from_predictions(predictions, truth))
     save("labels", LabelDisplay.from_predictions(predictions, **shown))
     save("labels_of_one", LabelDisplay.from_predictions(predictions, example, **shown))
+    photograph(model, predictions[:4], predictions[[*range(3), example]].region(0.2))
 
 
 def choose_example(predictions: Any, truth: Any) -> int:
@@ -48,6 +51,21 @@ def save(name: str, display: Any) -> None:
     """Write a display's figure."""
     display.figure_.savefig(HERE / f"display_{name}.png", dpi=100, metadata={"Software": None})
     plt.close(display.figure_)
+
+
+def photograph(*shown: Any) -> None:
+    """Write what a notebook shows, as a browser draws it."""
+    from PIL import Image
+    from playwright.sync_api import sync_playwright
+
+    parts = "".join(f"<div style='margin:1em'>{one._repr_html_()}</div>" for one in shown)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 820, "height": 400})
+        page.set_content(f"<!doctype html><body style='font:13px sans-serif;margin:0'>{parts}</body>")
+        picture = Image.open(io.BytesIO(page.screenshot(full_page=True)))
+        browser.close()
+    picture.convert("RGB").quantize(32).save(HERE / "notebook.png", optimize=True)
 
 
 if __name__ == "__main__":

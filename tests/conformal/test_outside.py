@@ -18,6 +18,7 @@ from labelsure import (
     LabelWiseConformalClassifier,
     MLkNNClassifier,
     RecallController,
+    ReviewSelector,
     calibrate_labels,
     calibrate_outputs,
     metrics,
@@ -151,6 +152,21 @@ def test_metrics_take_tables_of_polars(fitted):
     by_label = metrics.coverage_by_label(polars.Series(contains), labels)
     assert by_label.groups == metrics.coverage_by_label(contains, truth, label_names=NAMES).groups
     assert metrics.coverage_by_group(contains, polars.Series(["a", "b"] * 5)).groups == ("a", "b")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_selections_come_as_tables(library):
+    tx, ty = tables(library)
+    model = clone(MODELS["inductive"]).set_params(smoothed=False).set_output(predict=library)
+    selector = ReviewSelector(model.fit(tx[:60], ty[:60])).calibrate(tx[60:100], ty[60:100])
+    selection = selector.select(tx[100:], alpha=0.5)
+    frame = selection.to_frame()
+    assert type(frame).__module__.startswith(library)
+    assert list(frame.columns) == [*NAMES, "accepted", "p_value", "sureness"]
+    assert list(frame["accepted"]) == selection.accepted.tolist()
+    if library == "pandas":
+        assert frame.index.equals(INDEX[100:])
+        assert selection.to_frame(library="polars").columns[0] == "object"
 
 
 def test_full_conformal_keeps_names_of_columns_for_pipelines():

@@ -7,6 +7,9 @@ from typing import Any
 ROWS_SHOWN = 10
 """Objects that a notebook shows of a batch."""
 
+NAMES_SHOWN = 12
+"""Names of labels that a sentence lists."""
+
 STYLE = (
     "<style>.labelsure{max-width:70em}.labelsure table{border-collapse:collapse;margin:.4em 0}"
     ".labelsure th,.labelsure td{text-align:left;vertical-align:top;padding:.2em .8em;white-space:normal;"
@@ -62,3 +65,16 @@ def html_table(columns: Mapping[str, Iterable[Any]], *, n_more: int = 0, numbers
 
 def _cell(value: Any) -> str:
     return escape(f"{value:.3g}" if isinstance(value, float) else str(value))
+
+
+def shorten(names: Sequence[str], n_shown: int = NAMES_SHOWN) -> str:
+    """Return the names in one line, of many only the first and how many more there are.
+
+    Examples
+    --------
+    >>> shorten(["sea", "city", "night"], 1), shorten(["sea", "city"], 1)
+    ('sea and 2 more', 'sea, city')
+    """
+    if len(names) <= n_shown + 1:  # "and 1 more" would save nothing
+        return ", ".join(names)
+    return f"{', '.join(names[:n_shown])} and {len(names) - n_shown} more"

@@ -3,10 +3,10 @@
 from typing import Any, Self
 
 from labelsure._core.frames import LIBRARIES, make_frame
-from labelsure._core.html import html_note, html_page
+from labelsure._core.html import html_note, html_page, shorten
 from labelsure._core.optional import import_optional
 from labelsure._core.types import IntArray, MatrixLike
-from labelsure._core.validation import check_choice, list_labels, made_up_names, row_index_of
+from labelsure._core.validation import check_choice, made_up_names, row_index_of
 
 USUAL_LEVEL = 0.05
 """The significance at which a diagram says what is proven."""
@@ -70,6 +70,5 @@ class OutsideMixin:
         diagram: str = super()._html_repr()  # type: ignore[misc]
         if not self.__sklearn_is_fitted__():  # type: ignore[attr-defined]
             return diagram
-        names = self.label_names_ or made_up_names(self.n_labels_)
-        notes = map(html_note, (list_labels(names), self._promise()))
-        return diagram + html_page(f"Fitted on {self.n_labels_} labels", *notes)
+        names = shorten(self.label_names_ or made_up_names(self.n_labels_))
+        return diagram + html_page(f"Fitted on {self.n_labels_} labels: {names}", html_note(self._promise()))

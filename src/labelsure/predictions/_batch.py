@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labelsure._core.frames import choose_library, make_frame
+from labelsure._core.frames import choose_library, library_of, make_frame
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
 from labelsure._core.validation import check_choice, check_label_matrix, check_same_length, is_number, list_labels
 from labelsure.labelsets import BestLabelsets, LabelsetEngine
@@ -178,6 +178,7 @@ def _one_labelset(Y: Any, label_names: Sequence[str], name: str) -> Any:
     """Return a single labelset as a table of one row, or None where ``Y`` is a table."""
     if isinstance(Y, str):
         raise ValueError(f"{name} must be zeros and ones or a set of label names, got {Y!r}. Pass [{Y!r}].")
+    Y = Y.to_list() if library_of(Y) == "polars" and not hasattr(Y, "columns") else Y  # a Series has no names
     listed = isinstance(Y, list | tuple)
     flat = getattr(Y, "ndim", None) == 1 and not sparse.issparse(Y)
     if isinstance(Y, Set) or ((listed or (flat and len(Y))) and all(isinstance(entry, str) for entry in Y)):

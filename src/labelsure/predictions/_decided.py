@@ -7,9 +7,6 @@ import numpy as np
 
 from labelsure._core.types import BoolArray
 
-NAMES_SHOWN = 12
-"""Names of labels that a sentence lists."""
-
 
 class DecidedLabels:
     """What a region says about single labels: which values each may have, as arrays and by name."""
@@ -91,16 +88,3 @@ def list_names(label_names: Sequence[str], chosen: BoolArray) -> list[list[str]]
     """
     names = np.array(label_names, dtype=object)
     return [names[row].tolist() for row in chosen]
-
-
-def shorten(names: Sequence[str], n_shown: int = NAMES_SHOWN) -> str:
-    """Return the names in one line, of many only the first and how many more there are.
-
-    Examples
-    --------
-    >>> shorten(["sea", "city", "night"], 1), shorten(["sea", "city"], 1)
-    ('sea and 2 more', 'sea, city')
-    """
-    if len(names) <= n_shown + 1:  # "and 1 more" would save nothing
-        return ", ".join(names)
-    return f"{', '.join(names[:n_shown])} and {len(names) - n_shown} more"

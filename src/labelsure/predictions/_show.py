@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.html import ROWS_SHOWN, html_note, html_page, html_table
+from labelsure._core.html import ROWS_SHOWN, html_note, html_page, html_table, shorten
 from labelsure._core.validation import check_significance
 from labelsure.labelsets import RegionSize
-from labelsure.predictions._decided import list_names, shorten
+from labelsure.predictions._decided import list_names
 
 LOW_CREDIBILITY = 0.05
 """A credibility of at most this is called low: no labelset fits the object well."""

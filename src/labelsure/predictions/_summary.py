@@ -8,9 +8,10 @@ from typing import Any, overload
 
 import numpy as np
 
+from labelsure._core.html import shorten
 from labelsure._core.validation import check_significance
 from labelsure.labelsets import RegionSize
-from labelsure.predictions._decided import list_names, shorten
+from labelsure.predictions._decided import list_names
 from labelsure.predictions._region import EMPTY_REGION, LabelsetRegion
 from labelsure.predictions._show import LOW_CREDIBILITY, confidence_level, in_words, show_summaries
 
