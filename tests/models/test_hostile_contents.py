@@ -1,6 +1,7 @@
 """Contents that would make compiled code read astray are refused, with all checksums right."""
 
 import json
+import re
 from io import BytesIO
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
@@ -21,6 +23,7 @@ from labelsure.measures import LabelsetPrior, MahalanobisMeasure, PosteriorMeasu
 from labelsure.models import ModelFileError
 from labelsure.models._archive import read_archive, write_archive
 from labelsure.models._arrays import MOST_COPIES, ArrayReader, ArrayWriter
+from labelsure.models._booster_texts import check_lightgbm, check_xgboost, cut_lightgbm
 from labelsure.models._checks import Sizes, array, several, whole
 from labelsure.models._codec import Decoder, Encoder
 from labelsure.models._contents import check_content
@@ -209,6 +212,71 @@ def test_words_and_categories_outside_of_their_matrix_are_refused():
     encoder = OneHotEncoder(min_frequency=5).fit(X.astype(int))
     encoder._default_to_infrequent_mappings[0] = encoder._default_to_infrequent_mappings[0] + 10**6
     refused(encoder)
+
+
+def test_caches_of_pickles_and_too_many_threads_are_refused():
+    pipeline = make_pipeline(OneHotEncoder(), LogisticRegression())
+    check_content(pipeline)
+    refused(pipeline.set_params(memory="/tmp/cache"))
+    lightgbm = pytest.importorskip("lightgbm")
+    check_content(lightgbm.LGBMClassifier(n_jobs=4))
+    refused(lightgbm.LGBMClassifier(n_jobs=10**6))
+    refused(lightgbm.LGBMClassifier(num_threads=10**6))
+
+
+def booster_text():
+    lightgbm = pytest.importorskip("lightgbm")
+    model = lightgbm.LGBMClassifier(n_estimators=2, min_child_samples=3, verbose=-1).fit(X, Y[:, 0])
+    return cut_lightgbm(model.booster_.model_to_string(num_iteration=-1))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        (r"left_child=(-?\d+)", "left_child=99"),
+        (r"split_feature=\d+", "split_feature=99"),
+        (r"tree_sizes=\d+", "tree_sizes=9"),
+        (r"num_leaves=\d+", "num_leaves=2"),
+        (r"num_class=1", "num_class=3"),
+        (r"max_feature_idx=\d+", "max_feature_idx=1"),
+        (r"is_linear=0", "is_linear=1"),
+        (r"end of trees", "end of tree"),
+        (r"Tree=1", "Tree=7"),
+        (r"threshold=\S+", "threshold=x"),
+        (r"version=v4", "version=v4\nlinear_tree=1"),
+    ],
+)
+def test_texts_that_lightgbm_would_not_write_are_refused(pattern, words):
+    text = booster_text()
+    check_lightgbm(text)
+    changed = re.sub(pattern, words, text, count=1)
+    assert changed != text
+    with pytest.raises(ModelFileError, match="LightGBM"):
+        check_lightgbm(changed)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda learner: learner["gradient_booster"]["model"]["trees"][0]["left_children"].__setitem__(0, 0),
+        lambda learner: learner["gradient_booster"]["model"]["trees"][0]["split_indices"].__setitem__(0, 10**6),
+        lambda learner: learner["gradient_booster"]["model"]["trees"][1].update(id=0),
+        lambda learner: learner["gradient_booster"]["model"]["iteration_indptr"].__setitem__(0, -1),
+        lambda learner: learner["gradient_booster"]["model"]["tree_info"].__setitem__(0, 5),
+        lambda learner: learner["gradient_booster"]["model"]["trees"].pop(),
+        lambda learner: learner["gradient_booster"].update(name="dart"),
+        lambda learner: learner["learner_model_param"].update(num_feature="1"),
+        lambda learner: learner["learner_model_param"].update(num_target="many"),
+    ],
+)
+def test_descriptions_that_xgboost_would_not_write_are_refused(change):
+    xgboost = pytest.importorskip("xgboost")
+    booster = xgboost.XGBClassifier(n_estimators=2).fit(X, Y[:, 0]).get_booster()
+    content = json.loads(bytes(booster.save_raw("json")))
+    check_xgboost(content)
+    change(content["learner"])
+    with pytest.raises(ModelFileError, match="XGBoost"):
+        check_xgboost(content)
 
 
 def decoded(data, *arrays):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from labelsure._version import __version__
 from labelsure.models._archive import (
@@ -98,7 +99,7 @@ def save_model(model: Any, path: PathLike, *, table: Mapping[str, Any] | None = 
     names = _names_of(trusted)
     try:
         manifest, members = _describe(model, table, names)
-        unfinished = place.with_name(f".{place.name}.{os.getpid()}.part")
+        unfinished = place.with_name(f".{place.name}.{uuid4().hex[:12]}.part")
         try:
             write_archive(unfinished, manifest, members)
             _read(unfinished, names)
@@ -211,8 +212,8 @@ class _one_line:  # noqa: N801 - used as a function
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, ModelFileError):
             raise ModelFileError(_flat(f"{self._place} cannot be read: {error}.")) from error
-        if isinstance(error, ImportError):
-            return
+        if isinstance(error, ImportError) and "labelsure[" in str(error):
+            return  # says what to install
         if isinstance(error, OSError):
             raise ModelFileError(f"{self._place} cannot be read: {error.strerror or error}.") from error
         if isinstance(error, Exception):
