@@ -27,6 +27,7 @@ from labelsure.models._predictor_forms import FORMS, ROOTS
 
 SUFFIX = ".labelsure"
 MODEL = "model.json"
+PLAIN = ("builtins.", "numpy.", "collections.", "labelsure.")
 BY_NAME = {form.name: form for form in FORMS.values()}
 
 PathLike = str | os.PathLike[str]
@@ -137,7 +138,7 @@ def load_model(path: PathLike, *, trusted: Trusted = ()) -> Any:
     >>> load_model("/no/such/file.labelsure")
     Traceback (most recent call last):
     ...
-    labelsure.models._archive.ModelFileError: /no/such/file.labelsure cannot be read: No such file or directory.
+    labelsure.models._archive.ModelFileError: ...file.labelsure cannot be read: No such file or directory.
     """
     return open_model(path, trusted=trusted).model
 
@@ -179,8 +180,8 @@ def read_manifest(path: PathLike) -> dict[str, Any]:
     -------
     dict
         The ``format``, the ``versions`` that wrote it, the class of the ``model``, its ``labels`` and ``features`` as
-        far as they are known, the ``table``, the types that it holds and has to be ``trusted`` with, and sizes and
-        checksums of its ``members``.
+        far as they are known, the ``table``, the types of other packages among its ``learners``, those that it has to
+        be ``trusted`` with, and sizes and checksums of its ``members``.
 
     Examples
     --------
@@ -260,17 +261,17 @@ def _describe(model: Any, table: Mapping[str, Any] | None, trusted: frozenset[st
     manifest = {
         "format": FORMAT,
         "labelsure": __version__,
-        "versions": _versions(with_learners=bool(types)),
+        "versions": _versions(),
         **_facts(model),
         "table": kept,
+        "learners": sorted(name for name in types if not name.startswith(PLAIN)),
         "trusted": sorted(types & trusted),
     }
     return manifest, {**members, **learners[0].members, **encoder.arrays.members()}
 
 
-def _versions(*, with_learners: bool) -> dict[str, str]:
-    packages = ("numpy", "scikit-learn", "skops") if with_learners else ("numpy",)
-    return {"python": platform.python_version(), **{package: version(package) for package in packages}}
+def _versions() -> dict[str, str]:
+    return {"python": platform.python_version(), **{package: version(package) for package in ("numpy", "scikit-learn")}}
 
 
 def _facts(model: Any) -> dict[str, Any]:
@@ -304,9 +305,8 @@ def _read(place: Path, trusted: frozenset[str]) -> ModelFile:
 
 def _check_versions(manifest: dict[str, Any]) -> None:
     """Raise ModelFileError where learners of scikit-learn come from another version than is here."""
-    written = manifest["versions"].get("scikit-learn")
-    here = version("scikit-learn")
-    if written is not None and str(written).split(".")[:2] != here.split(".")[:2]:
+    written, here = str(manifest["versions"]["scikit-learn"]), version("scikit-learn")
+    if manifest["learners"] and written.split(".")[:2] != here.split(".")[:2]:
         raise ModelFileError(
             f"its learners were fitted with scikit-learn {written}, and here is {here}, which may read them otherwise:"
             f" install scikit-learn {written}, or fit again"
