@@ -1,6 +1,7 @@
 """Small fitted models of all kinds, for files."""
 
 import warnings
+from importlib.util import find_spec
 
 import numpy as np
 from sklearn.datasets import make_multilabel_classification
@@ -45,6 +46,20 @@ def cross(learner, measure=POWER, **options):
     return CrossConformalClassifier(learner, measure=measure, cv=3, random_state=0, **options).fit(X[TRAIN], Y[TRAIN])
 
 
+def boosters():
+    """LightGBM and XGBoost, where they are installed."""
+    found = {}
+    if find_spec("lightgbm"):
+        from lightgbm import LGBMClassifier
+
+        found["lightgbm"] = LGBMClassifier(n_estimators=3, min_child_samples=3, verbose=-1)
+    if find_spec("xgboost"):
+        from xgboost import XGBClassifier
+
+        found["xgboost"] = XGBClassifier(n_estimators=3)
+    return found
+
+
 def attacked():
     """Models that between them hold every kind of thing that a file may hold."""
     knn = MLkNNClassifier(4)
@@ -83,6 +98,8 @@ def attacked():
         ),
         "extra-trees": cross(ExtraTreesClassifier(3, random_state=0)),
     }
+    for name, learner in boosters().items():
+        models[name] = inductive(MultiOutputClassifier(learner))
     objects = {name: X[NEW][: 2 if name == "full" else 12] for name in models}
     objects["outputs"] = outputs[:8]
     return models, objects

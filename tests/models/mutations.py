@@ -24,9 +24,30 @@ def places_of(node, found, parent=None, key=None):
     return found
 
 
+def change_lines(text, rng):
+    """Change one or a few lines of a text: leave them out, cut them, repeat others, change numbers in them."""
+    lines = text.split("\n")
+    for _ in range(rng.choice([1, 2, 4])):
+        place, kind = rng.randrange(len(lines)), rng.randrange(4)
+        if kind == 0 and len(lines) > 1:
+            del lines[place]
+        elif kind == 1:
+            lines[place] = lines[rng.randrange(len(lines))]
+        elif kind == 2:
+            lines[place] = lines[place][: rng.randrange(len(lines[place]) + 1)]
+        else:
+            key, equals, rest = lines[place].partition("=")
+            words = rest.split(" ")
+            words[rng.randrange(len(words))] = rng.choice(["-1", "0", "1", "2", "99999", "1e308", "nan", "", "x"])
+            lines[place] = key + equals + " ".join(words)
+    return "\n".join(lines)
+
+
 def change_json(data, rng):
     """Change one or a few values: another one, a strange one, one less, a copy from elsewhere, none at all."""
     tree = json.loads(data)
+    if isinstance(tree, str):
+        return json.dumps(change_lines(tree, rng)).encode()
     for _ in range(rng.choice([1, 1, 1, 2, 5])):
         places = places_of(tree, [])
         if not places:

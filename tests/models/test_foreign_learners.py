@@ -27,7 +27,7 @@ from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
@@ -117,6 +117,8 @@ LEARNERS = [
     make_pipeline(QuantileTransformer(n_quantiles=9), KBinsDiscretizer(3), each(LogisticRegression())),
     make_pipeline(FunctionTransformer(np.log1p), each(LogisticRegression())),
     MultiOutputClassifier(make_pipeline(SelectKBest(k=2), LogisticRegression())),
+    GridSearchCV(each(LogisticRegression()), {"estimator__C": [0.1, 1.0]}, cv=2),
+    GridSearchCV(each(LogisticRegression()), {"estimator__C": [0.1, 1.0]}, cv=KFold(2), scoring="f1_macro"),
     PooledClassifier(
         [("a", each(LogisticRegression())), ("b", make_pipeline(MinMaxScaler(), MLkNNClassifier(3)))], cv=2
     ),

@@ -99,7 +99,7 @@ def test_manifest_says_what_is_in_the_file(model, path):
     )
     assert manifest["features"] == {"number": 5, "names": None}
     assert manifest["versions"]["numpy"] == np.__version__
-    assert "scikit-learn" not in manifest["versions"]  # nothing in it depends on that
+    assert manifest["learners"] == []
     assert set(manifest["members"]) >= {MODEL, "arrays/0.npy"}
     with zipfile.ZipFile(path) as archive:
         assert archive.namelist()[0] == "manifest.json"
@@ -226,6 +226,13 @@ def test_other_scikit_learn_is_refused_where_learners_come_from_it(path, refuse)
     save_model(InductiveConformalClassifier(learner, random_state=0).fit(X[TRAIN], Y[TRAIN]), path)
     signed(path, lambda manifest, _: manifest["versions"].update({"scikit-learn": "0.24.2"}))
     refuse(r"fitted with scikit-learn 0\.24\.2, and here is .*: install scikit-learn 0\.24\.2, or fit again")
+    assert "sklearn.linear_model._logistic.LogisticRegression" in read_manifest(path)["learners"]
+
+
+def test_other_scikit_learn_does_not_matter_without_learners_of_it(model, path):
+    save_model(model, path)
+    signed(path, lambda manifest, _: manifest["versions"].update({"scikit-learn": "0.24.2"}))
+    np.testing.assert_array_equal(load_model(path).predict(X[NEW]), model.predict(X[NEW]))
 
 
 @pytest.mark.parametrize("data", [pickle.dumps({"a": 1}), pickle.dumps(os.system), b"\x80\x04x"])

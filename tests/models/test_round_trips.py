@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from model_cases import NEW, TRAIN, X, Y
 from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.pipeline import make_pipeline
 
 from labelsure import (
     ByCardinality,
@@ -29,7 +31,22 @@ from labelsure import (
 from labelsure.conformal import GUARANTEES
 from labelsure.labelsets import Allowed, AtLeast, AtMost, Exactly, Exclude, Hierarchy, Implies
 from labelsure.measures import MEASURES, Need, make_measure
+from labelsure.models import ModelFileError
 from labelsure.models._predictor_forms import FORMS
+
+
+class FunctionOfTable(TransformerMixin, BaseEstimator):
+    """Numbers from a table with texts."""
+
+    def fit(self, table, y=None):  # noqa: ARG002
+        return self
+
+    def transform(self, table):
+        return np.column_stack([table[list("abc")], table["kind"] == "x", table["large"]]).astype(float)
+
+    def __sklearn_is_fitted__(self):
+        return True
+
 
 NAMES = [
     word if entry.role in ("measure", "recipe") else f"log-loss+{word}" if word != "pairs" else "power+pairs"
@@ -223,6 +240,20 @@ def test_names_of_labels_and_features_are_kept(again):
     assert_same(answers_of(loaded, objects[NEW]), answers_of(model, objects[NEW]))
     with pytest.raises(ValueError, match="feature names"):
         loaded.predict(objects[NEW].rename(columns={"a": "z"}))
+
+
+def test_full_predictors_keep_tables(again):
+    pytest.importorskip("skops", reason="pipelines are kept by skops")
+    table = pd.DataFrame(X[:14, :3], columns=list("abc")).assign(kind=["x", "y"] * 7, large=X[:14, 0] > 9)
+    learner = make_pipeline(FunctionOfTable(), MLkNNClassifier(2))
+    model = FullConformalClassifier(learner, measure=make_measure("power"), random_state=0).fit(table[:12], Y[:12])
+    trusted = {"trusted": [FunctionOfTable]}
+    loaded = again(model, **trusted)
+    pd.testing.assert_frame_equal(loaded.X_, model.X_)
+    assert_same(answers_of(loaded, table[12:]), answers_of(model, table[12:]))
+    model.X_ = model.X_.assign(kind=pd.Categorical(model.X_["kind"]))
+    with pytest.raises(ModelFileError, match="a column 'kind' of category cannot be kept"):
+        again(model, **trusted)
 
 
 def test_unknown_labels_answer_the_same(again):

@@ -44,6 +44,8 @@ CLASSES = {
     "sklearn.linear_model._perceptron": ("Perceptron",),
     "sklearn.linear_model._ridge": ("Ridge", "RidgeClassifier", "RidgeClassifierCV"),
     "sklearn.linear_model._stochastic_gradient": ("SGDClassifier",),
+    "sklearn.metrics._scorer": ("_PassthroughScorer", "_Scorer"),
+    "sklearn.model_selection._search": ("GridSearchCV", "RandomizedSearchCV"),
     "sklearn.model_selection._split": (
         "GroupKFold", "GroupShuffleSplit", "KFold", "LeaveOneGroupOut", "LeaveOneOut", "PredefinedSplit",
         "ShuffleSplit", "StratifiedKFold", "TimeSeriesSplit",
@@ -86,8 +88,12 @@ CLASSES = {
 FUNCTIONS = {
     "numpy": ("abs", "absolute", "cbrt", "exp", "expm1", "log", "log10", "log1p", "log2", "sqrt", "square"),
     "sklearn.feature_selection._univariate_selection": ("chi2", "f_classif"),
+    "sklearn.metrics._classification": (
+        "accuracy_score", "f1_score", "hamming_loss", "jaccard_score", "log_loss", "precision_score", "recall_score",
+    ),
+    "sklearn.metrics._ranking": ("average_precision_score", "label_ranking_loss", "roc_auc_score"),
     "sklearn.feature_selection._mutual_info": ("mutual_info_classif",),
-}
+}  # fmt: skip
 LOSSES = {
     "sklearn._loss._loss": ("CyHalfBinomialLoss", "CyHalfMultinomialLoss", "CyHalfSquaredError"),
     "sklearn.linear_model._sgd_fast": ("Hinge", "ModifiedHuber", "SquaredHinge"),
@@ -116,6 +122,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "DefaultDictNode": frozenset({"collections.defaultdict"}),
     "TypeNode": TYPES,
     "NdArrayNode": NUMBERS | {"numpy.ndarray"},
+    "MaskedArrayNode": frozenset({"numpy.ma.MaskedArray"}),
     "DTypeNode": frozenset({"numpy.dtype"}),
     "TreeNode": frozenset({"sklearn.tree._tree.Tree"}),
     "LossNode": _full(LOSSES),

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from labelsure._core.optional import import_optional
 from labelsure.models._archive import ModelFileError
 from labelsure.models._arrays import ArrayReader, ArrayWriter
 from labelsure.models._forms import Form
@@ -24,6 +25,9 @@ SEQUENCES: dict[str, Any] = {"list": list, "tuple": tuple, "set": set, "frozense
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 N_KEY = 624
 """Numbers in the state of a Mersenne twister; which of them comes next is a number up to this."""
+
+COLUMNS = ("bool", "int8", "int16", "int32", "int64", "uint8", "float32", "float64", "object", "str", "string")
+"""The types of a table's columns."""
 
 APART = (np.random.RandomState, np.random.Generator, MetadataRequest)
 
@@ -42,6 +46,15 @@ class ForeignReader(Protocol):
 
     def read(self, entry: Json) -> Any:
         """Return the object of an entry."""
+
+
+class _FrameType(type):
+    def __instancecheck__(cls, thing: Any) -> bool:
+        return type(thing).__name__ == "DataFrame" and type(thing).__module__.partition(".")[0] == "pandas"
+
+
+class Frame(metaclass=_FrameType):
+    """Stands for pandas' DataFrame, which is not imported for those who have none."""
 
 
 class Encoder:
@@ -137,6 +150,14 @@ def _write_requests(_encoder: Encoder, thing: Any) -> Json:
     return {"requests": [[name, *one] for name, requests in methods.items() for one in requests.items()]}
 
 
+def _write_frame(encoder: Encoder, thing: Any) -> Json:
+    """Return a table column by column; its index is not kept, for nothing in a model depends on it."""
+    for name, kind in thing.dtypes.items():
+        if type(name) is not str or str(kind) not in COLUMNS:
+            raise ModelFileError(f"a table with a column {name!r} of {kind} cannot be kept: make it numbers or texts")
+    return {"frame": [[name, str(thing[name].dtype), encoder.value(thing[name].to_numpy())] for name in thing.columns]}
+
+
 WRITERS: list[tuple[Any, Callable[[Encoder, Any], Json]]] = [
     ((float, np.number, np.bool_, np.str_), _write_number),
     (np.ndarray, _write_array),
@@ -146,6 +167,7 @@ WRITERS: list[tuple[Any, Callable[[Encoder, Any], Json]]] = [
     (np.random.RandomState, _write_random_state),
     (np.random.Generator, _write_generator),
     (MetadataRequest, _write_requests),
+    (Frame, _write_frame),
 ]
 """How values of a kind are written; objects of all other kinds have entries of their own."""
 
@@ -284,6 +306,12 @@ class Decoder:
                 raise ModelFileError("somebody asks for something that there is not")
             getattr(requests, method).add_request(param=param, alias=alias)
         return requests
+
+    def _read_frame(self, data: Json) -> Any:
+        pandas = import_optional("pandas", extra="pandas", purpose="A model file with a table")
+        if any(type(name) is not str or kind not in COLUMNS for name, kind, _ in data):
+            raise ModelFileError("a table has columns that are none")
+        return pandas.DataFrame({name: pandas.Series(self.value(column), dtype=kind) for name, kind, column in data})
 
     def _read_generator(self, data: Json) -> np.random.Generator:
         state = self.value(data)

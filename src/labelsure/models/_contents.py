@@ -14,6 +14,7 @@ from labelsure.models._forests import are_trees, depths_of
 
 METRICS = ("chebyshev", "cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "minkowski", "sqeuclidean")
 MOST_CATEGORIES = 256
+MOST_THREADS = 1024
 
 FOREST = "sklearn.ensemble._forest.BaseForest"
 BOOSTING = "sklearn.ensemble._hist_gradient_boosting.gradient_boosting.BaseHistGradientBoosting"
@@ -42,7 +43,7 @@ def check_content(thing: Any) -> None:
             try:
                 fine = check(thing)
             except Exception as error:  # attributes that are missing or of other types: anything may be there
-                raise ModelFileError(f"a {type(thing).__name__} is damaged: {error}") from error
+                raise ModelFileError(f"a {type(thing).__name__} is damaged, or cannot be kept: {error}") from error
             if not fine:
                 raise ModelFileError(f"a {type(thing).__name__} is damaged: its parts do not go together")
 
@@ -171,6 +172,19 @@ def _check_encoder(model: Any) -> bool:
     return True
 
 
+def _check_cache(model: Any) -> bool:
+    if getattr(model, "memory", None) is not None:
+        raise ValueError("its cache holds pickles, set_params(memory=None) before saving")
+    return True
+
+
+def _check_threads(model: Any) -> bool:
+    """Check that a booster will not ask for more threads than there can be."""
+    others = getattr(model, "_other_params", None) or {}
+    asked = [vars(model).get("n_jobs"), *(value for name, value in others.items() if "thread" in name or "job" in name)]
+    return all(one is None or (type(one) is int and abs(one) <= MOST_THREADS) for one in asked)
+
+
 CHECKS: dict[str, Callable[[Any], bool]] = {
     "sklearn.tree._tree.Tree": _check_tree,
     "sklearn.tree._classes.BaseDecisionTree": _check_decision_tree,
@@ -180,5 +194,8 @@ CHECKS: dict[str, Callable[[Any], bool]] = {
     "sklearn.svm._base.BaseLibSVM": _check_kernel_machine,
     "sklearn.feature_extraction.text.CountVectorizer": _check_vocabulary,
     "sklearn.preprocessing._encoders.OneHotEncoder": _check_encoder,
+    "sklearn.pipeline.Pipeline": _check_cache,
+    "lightgbm.sklearn.LGBMModel": _check_threads,
+    "xgboost.sklearn.XGBModel": _check_threads,
 }
 """Base classes by full name, and what must hold for objects of them."""

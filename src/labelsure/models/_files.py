@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from labelsure._version import __version__
 from labelsure.models._archive import (
@@ -26,6 +27,7 @@ from labelsure.models._predictor_forms import FORMS, ROOTS
 
 SUFFIX = ".labelsure"
 MODEL = "model.json"
+PLAIN = ("builtins.", "numpy.", "collections.", "labelsure.")
 BY_NAME = {form.name: form for form in FORMS.values()}
 
 PathLike = str | os.PathLike[str]
@@ -98,7 +100,7 @@ def save_model(model: Any, path: PathLike, *, table: Mapping[str, Any] | None = 
     names = _names_of(trusted)
     try:
         manifest, members = _describe(model, table, names)
-        unfinished = place.with_name(f".{place.name}.{os.getpid()}.part")
+        unfinished = place.with_name(f".{place.name}.{uuid4().hex[:12]}.part")
         try:
             write_archive(unfinished, manifest, members)
             _read(unfinished, names)
@@ -136,7 +138,7 @@ def load_model(path: PathLike, *, trusted: Trusted = ()) -> Any:
     >>> load_model("/no/such/file.labelsure")
     Traceback (most recent call last):
     ...
-    labelsure.models._archive.ModelFileError: /no/such/file.labelsure cannot be read: No such file or directory.
+    labelsure.models._archive.ModelFileError: ...file.labelsure cannot be read: No such file or directory.
     """
     return open_model(path, trusted=trusted).model
 
@@ -178,8 +180,8 @@ def read_manifest(path: PathLike) -> dict[str, Any]:
     -------
     dict
         The ``format``, the ``versions`` that wrote it, the class of the ``model``, its ``labels`` and ``features`` as
-        far as they are known, the ``table``, the types that it holds and has to be ``trusted`` with, and sizes and
-        checksums of its ``members``.
+        far as they are known, the ``table``, the types of other packages among its ``learners``, those that it has to
+        be ``trusted`` with, and sizes and checksums of its ``members``.
 
     Examples
     --------
@@ -211,8 +213,8 @@ class _one_line:  # noqa: N801 - used as a function
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, ModelFileError):
             raise ModelFileError(_flat(f"{self._place} cannot be read: {error}.")) from error
-        if isinstance(error, ImportError):
-            return
+        if isinstance(error, ImportError) and "labelsure[" in str(error):
+            return  # says what to install
         if isinstance(error, OSError):
             raise ModelFileError(f"{self._place} cannot be read: {error.strerror or error}.") from error
         if isinstance(error, Exception):
@@ -259,17 +261,17 @@ def _describe(model: Any, table: Mapping[str, Any] | None, trusted: frozenset[st
     manifest = {
         "format": FORMAT,
         "labelsure": __version__,
-        "versions": _versions(with_learners=bool(types)),
+        "versions": _versions(),
         **_facts(model),
         "table": kept,
+        "learners": sorted(name for name in types if not name.startswith(PLAIN)),
         "trusted": sorted(types & trusted),
     }
     return manifest, {**members, **learners[0].members, **encoder.arrays.members()}
 
 
-def _versions(*, with_learners: bool) -> dict[str, str]:
-    packages = ("numpy", "scikit-learn", "skops") if with_learners else ("numpy",)
-    return {"python": platform.python_version(), **{package: version(package) for package in packages}}
+def _versions() -> dict[str, str]:
+    return {"python": platform.python_version(), **{package: version(package) for package in ("numpy", "scikit-learn")}}
 
 
 def _facts(model: Any) -> dict[str, Any]:
@@ -303,9 +305,8 @@ def _read(place: Path, trusted: frozenset[str]) -> ModelFile:
 
 def _check_versions(manifest: dict[str, Any]) -> None:
     """Raise ModelFileError where learners of scikit-learn come from another version than is here."""
-    written = manifest["versions"].get("scikit-learn")
-    here = version("scikit-learn")
-    if written is not None and str(written).split(".")[:2] != here.split(".")[:2]:
+    written, here = str(manifest["versions"]["scikit-learn"]), version("scikit-learn")
+    if manifest["learners"] and written.split(".")[:2] != here.split(".")[:2]:
         raise ModelFileError(
             f"its learners were fitted with scikit-learn {written}, and here is {here}, which may read them otherwise:"
             f" install scikit-learn {written}, or fit again"
