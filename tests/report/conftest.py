@@ -27,9 +27,10 @@ def open_page(browser):
     """Open a file without a network; at the end nothing else was asked for and nothing went wrong."""
     contexts, troubles = [], []
 
-    def open_file(path, *, wait="html.drawn", **settings):
+    def open_file(path, *, wait="html.drawn", before="", **settings):
         context = browser.new_context(offline=True, **settings)
         context.set_default_timeout(20_000)
+        context.add_init_script(before)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: troubles.append(f"console: {message.text}"))

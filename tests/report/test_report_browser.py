@@ -65,7 +65,7 @@ def check_answer(page, predictions, labels, region):
     assert said(page, "median") == f"{np.median(sizes):g}"
     assert said(page, "open") == f"{region.undecided.sum(axis=1).mean():.1f} of 5"
     assert int(said(page, "empty")) == (sizes == 0).sum()
-    assert f"{(sizes == 1).sum()} of {N_OBJECTS} objects have one labelset left" in said(page, "acceptance")
+    assert f"{(sizes == 1).sum()} of {N_OBJECTS} objects ha" in said(page, "acceptance")
 
 
 def check_sizes(page, sizes):
@@ -308,6 +308,17 @@ def test_report_without_truth_works(open_page, case, tmp_path):
     page.locator("#objects summary").first.click()
     page.locator("#objects .body").wait_for()
     assert "Truth" not in page.locator("#objects .body").inner_text()
+    go_to(page, 10)
+    page.locator("#show").select_option("empty")
+    assert page.locator("#found").inner_text() == f"{(case[0].region(0.99).sizes == 0).sum()} of {N_OBJECTS} objects"
+    page.locator("#objects details:not([open]) summary").first.click()
+    page.get_by_text("No labelset is left at this level").first.wait_for()
+
+
+def test_old_browsers_are_told_so(open_page, file):
+    page = open_page(file, wait="#trouble:not([hidden])", before="delete window.DecompressionStream")
+    assert "too old" in page.locator("#trouble").inner_text()
+    assert not page.locator("#controls").is_visible()
 
 
 def test_regions_made_anew_for_each_level_are_shown(open_page, tmp_path):

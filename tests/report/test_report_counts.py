@@ -1,6 +1,7 @@
 """What a report counts at its levels is what predictions and metrics say, each asked by itself."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from report_cases import cross_predictions, some_predictions
 
 from labelsure.conformal import GUARANTEES
 from labelsure.metrics import calibration_curve, coverage_by_group, coverage_by_label, coverage_by_size, size_histogram
+from labelsure.predictions import NoGuarantee
 from labelsure.report._acceptance import accept
 from labelsure.report._counts import bins_of
 from labelsure.report._facts import Facts
@@ -182,6 +184,17 @@ def test_few_calibration_examples_excuse_more(n_calibration, status):
     for i in range(12):
         labels[i] = next(labelset for labelset in candidates if labelset not in region[i])
     assert facts_of(predictions, labels).words[FINE.index(900)].status == status
+
+
+def test_nothing_is_promised_where_nothing_is_proven():
+    predictions, labels = some_predictions()
+    unknown = replace(predictions, guarantee=NoGuarantee("p-values of unknown origin"))
+    place = FINE.index(900)
+    assert facts_of(unknown, labels).words[place].status == "kept"
+    words = facts_of(unknown, 1 - labels).words[place]
+    assert (words.status, words.statement) == ("below", "Nothing is proven about p-values of unknown origin.")
+    assert words.promise.endswith("Nothing is proven about these predictions.")
+    assert {point["proven"] for point in facts_of(unknown, labels).calibration} == {None}
 
 
 def test_halves_accept_each_other():

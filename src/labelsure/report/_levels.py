@@ -99,8 +99,9 @@ class Snapshot:
 def take_snapshots(subject: Subject, levels: Levels, top: RankedLabelsets) -> Iterator[Snapshot]:
     """Yield the regions at each level, with what of the truth and of the ``top`` labelsets is in them.
 
-    A p-value is a quotient of whole numbers rounded once, as is a level, so that equal ones are equal: nested regions
-    are told from p-values computed once, and others are asked at each level.
+    Nested regions are told from p-values computed once, others are asked at each level. A p-value is a quotient of
+    whole numbers rounded once, as is a level, so that equal ones are equal, and different ones are different while
+    denominators are below 2^42; only smoothed p-values have larger ones, at multiples of 2^-31 drawn at random.
     """
     predictions, labels = subject.predictions, subject.labels
     truth = predictions.p_value(labels) if levels.nested and labels is not None else None
