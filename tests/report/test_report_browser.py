@@ -336,7 +336,7 @@ def test_regions_made_anew_for_each_level_are_shown(open_page, tmp_path):
 
 
 def test_many_labels_are_shown(open_page, tmp_path, monkeypatch):
-    monkeypatch.setattr("labelsure.report._levels.MOST_P_VALUES", 2**25)
+    monkeypatch.setattr("labelsure.report._levels.MOST_P_VALUES", 2**24)
     predictions, labels = some_predictions(n_objects=4, n_labels=26, n_calibration=40)
     page = open_page(write_report(tmp_path / "many.html", predictions, labels))
     go_to(page, 800, COARSE)

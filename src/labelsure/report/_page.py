@@ -15,7 +15,8 @@ from labelsure.report._words import amount, percent
 SIZE_NOTES = {
     "counted": "These are counts.",
     "estimated": "Regions too large to be counted are estimated, within a factor of about two.",
-    "bounded": "With so many labels regions are not counted: sizes are upper bounds, two to the number of open labels.",
+    "bounded": "With so many labels and objects regions are not counted: sizes are upper bounds, two to the number of"
+    " open labels.",
 }
 
 

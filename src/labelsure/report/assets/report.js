@@ -126,8 +126,7 @@
     }
   }
 
-  const lastBin = Math.max(...facts.sizeCounts.map((counts) => counts.findLastIndex((count) => count > 0)));
-  const sizeRows = () => facts.bins.slice(0, lastBin + 1).map((bin, b) => ({ bin, count: facts.sizeCounts[level][b] }));
+  const sizeRows = () => facts.shownBins.map((b) => ({ bin: facts.bins[b], count: facts.sizeCounts[level][b] }));
 
   const labelSort = { column: -1, descending: false };
 
