@@ -240,6 +240,18 @@ def test_figures_are_drawn_and_follow_the_level(page):
     page.wait_for_function("document.querySelectorAll('#figure-groups .mark-symbol path').length === 5")
 
 
+def test_figure_of_many_groups_shows_the_worst(open_page, case, tmp_path):
+    page = open_page(write_report(tmp_path / "r.html", *case, groups={"ward": np.arange(N_OBJECTS) % 60}))
+    assert page.locator("#figure-groups .mark-symbol path").count() == 40
+    assert page.locator("#groups-note").is_visible()
+    missed = {row[0] for row in rows(page, "table-groups-0") if percent(row[5]) < 100}
+    shown = page.locator("#figure-groups .role-axis-label text").all_text_contents()
+    assert missed
+    assert {str(ward) for ward in missed} <= {*shown}
+    page.locator("#grouping").select_option(label="label")
+    assert not page.locator("#groups-note").is_visible()
+
+
 def test_names_cannot_run(page):
     page.locator("#objects summary").first.click()
     go_to(page, 800)

@@ -180,6 +180,7 @@
   // ---- figures ----
 
   const views = {};
+  const MOST_GROUPS = 40;
 
   async function draw(name, spec, data) {
     const options = { mode: "vega-lite", renderer: "svg", config: facts.theme, actions: false, defaultStyle: false, tooltip: false };
@@ -194,10 +195,15 @@
   }
 
   const now = () => ({ now: [facts.calibration[level]] });
-  const groupData = () => ({
-    groups: groupRows(facts.groups[Number(element("grouping").value)]),
-    asked: [{ asked: facts.perMille[level] / 1000 }],
-  });
+
+  // of very many groups the figure shows those that are most surely covered less
+  function groupData() {
+    const rows = groupRows(facts.groups[Number(element("grouping").value)]);
+    const worst = new Set([...rows].sort((a, b) => a.high - b.high).slice(0, MOST_GROUPS));
+    const groups = rows.filter((row) => worst.has(row));
+    element("groups-note").hidden = groups.length === rows.length;
+    return { groups, asked: [{ asked: facts.perMille[level] / 1000 }] };
+  }
 
   async function drawAll() {
     const { specs } = facts;
