@@ -17,7 +17,7 @@ def browser():
     if found is None:
         pytest.skip("there is no Chromium: install Debian's package chromium, or set LABELSURE_CHROMIUM")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-dev-shm-usage"])
         yield browser
         browser.close()
 

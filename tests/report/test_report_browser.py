@@ -1,6 +1,7 @@
 """A report in a real browser: what it shows at each level is what Python says, and people can use it."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -132,6 +133,18 @@ def test_objects_show_their_regions(page, case):
         region = predictions.region((1000 - per_mille) / 1000)
         for i in range(6):
             check_object(page.locator(f"details[data-object='{i}']"), i, region, *shown)
+
+
+def test_states_of_a_label_are_exact_at_every_tenth_level(page, case):
+    """Counts over all objects, so that a code that is off by one level shows."""
+    page.locator("#label").select_option(label="sea")
+    page.locator("#state").select_option("possible")
+    for per_mille in (*range(300, 900, 100), *range(905, 1000, 10)):
+        go_to(page, per_mille)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            n_possible = case[0].region((1000 - per_mille) / 1000).undecided[:, 0].sum()
+        assert page.locator("#found").inner_text() == f"{n_possible} of {N_OBJECTS} objects"
 
 
 def test_search_finds_names_and_labels(page, case):
@@ -360,4 +373,7 @@ def test_many_labels_are_shown(open_page, tmp_path, monkeypatch):
     page.locator("#objects summary").first.click()
     page.locator("#objects .body").wait_for()
     assert page.locator("#objects .chip.possible").count() == region.undecided[0].sum()
+    predicted = [name for name, on in zip(predictions.label_names, predictions.labelsets[0], strict=True) if on]
+    assert max(np.flatnonzero(predictions.labelsets[0])) > 16
+    assert page.locator("#objects summary span").first.inner_text() == ", ".join(predicted)
     assert "upper bounds" in page.locator("#sizes").inner_text()
