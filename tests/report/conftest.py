@@ -17,7 +17,7 @@ def browser():
     if found is None:
         pytest.skip("there is no Chromium: install Debian's package chromium, or set LABELSURE_CHROMIUM")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-dev-shm-usage"])
         yield browser
         browser.close()
 
@@ -27,9 +27,10 @@ def open_page(browser):
     """Open a file without a network; at the end nothing else was asked for and nothing went wrong."""
     contexts, troubles = [], []
 
-    def open_file(path, *, wait="html.drawn", **settings):
+    def open_file(path, *, wait="html.drawn", before="", **settings):
         context = browser.new_context(offline=True, **settings)
         context.set_default_timeout(20_000)
+        context.add_init_script(before)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: troubles.append(f"console: {message.text}"))

@@ -1,6 +1,7 @@
 """A report in a real browser: what it shows at each level is what Python says, and people can use it."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -65,7 +66,7 @@ def check_answer(page, predictions, labels, region):
     assert said(page, "median") == f"{np.median(sizes):g}"
     assert said(page, "open") == f"{region.undecided.sum(axis=1).mean():.1f} of 5"
     assert int(said(page, "empty")) == (sizes == 0).sum()
-    assert f"{(sizes == 1).sum()} of {N_OBJECTS} objects have one labelset left" in said(page, "acceptance")
+    assert f"{(sizes == 1).sum()} of {N_OBJECTS} objects ha" in said(page, "acceptance")
 
 
 def check_sizes(page, sizes):
@@ -132,6 +133,18 @@ def test_objects_show_their_regions(page, case):
         region = predictions.region((1000 - per_mille) / 1000)
         for i in range(6):
             check_object(page.locator(f"details[data-object='{i}']"), i, region, *shown)
+
+
+def test_states_of_a_label_are_exact_at_every_tenth_level(page, case):
+    """Counts over all objects, so that a code that is off by one level shows."""
+    page.locator("#label").select_option(label="sea")
+    page.locator("#state").select_option("possible")
+    for per_mille in (*range(300, 900, 100), *range(905, 1000, 10)):
+        go_to(page, per_mille)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            n_possible = case[0].region((1000 - per_mille) / 1000).undecided[:, 0].sum()
+        assert page.locator("#found").inner_text() == f"{n_possible} of {N_OBJECTS} objects"
 
 
 def test_search_finds_names_and_labels(page, case):
@@ -240,6 +253,22 @@ def test_figures_are_drawn_and_follow_the_level(page):
     page.wait_for_function("document.querySelectorAll('#figure-groups .mark-symbol path').length === 5")
 
 
+def test_figure_of_many_groups_shows_the_worst(open_page, case, tmp_path):
+    predictions, labels = case
+    order = np.argsort(~predictions.region(0.05).contains(labels), kind="stable")  # those that are missed come last
+    wards = np.empty(N_OBJECTS, dtype=int)
+    wards[order] = np.arange(N_OBJECTS) * 60 // N_OBJECTS
+    page = open_page(write_report(tmp_path / "r.html", predictions, labels, groups={"ward": wards}))
+    assert page.locator("#figure-groups .mark-symbol path").count() == 40
+    assert page.locator("#groups-note").is_visible()
+    missed = {row[0] for row in rows(page, "table-groups-0") if percent(row[5]) < 100}
+    shown = page.locator("#figure-groups .role-axis-label text").all_text_contents()
+    assert 0 < len(missed) < 20 < min(missed)
+    assert {str(ward) for ward in missed} <= {*shown}
+    page.locator("#grouping").select_option(label="label")
+    assert not page.locator("#groups-note").is_visible()
+
+
 def test_names_cannot_run(page):
     page.locator("#objects summary").first.click()
     go_to(page, 800)
@@ -308,6 +337,17 @@ def test_report_without_truth_works(open_page, case, tmp_path):
     page.locator("#objects summary").first.click()
     page.locator("#objects .body").wait_for()
     assert "Truth" not in page.locator("#objects .body").inner_text()
+    go_to(page, 10)
+    page.locator("#show").select_option("empty")
+    assert page.locator("#found").inner_text() == f"{(case[0].region(0.99).sizes == 0).sum()} of {N_OBJECTS} objects"
+    page.locator("#objects details:not([open]) summary").first.click()
+    page.get_by_text("No labelset is left at this level").first.wait_for()
+
+
+def test_old_browsers_are_told_so(open_page, file):
+    page = open_page(file, wait="#trouble:not([hidden])", before="delete window.DecompressionStream")
+    assert "too old" in page.locator("#trouble").inner_text()
+    assert not page.locator("#controls").is_visible()
 
 
 def test_regions_made_anew_for_each_level_are_shown(open_page, tmp_path):
@@ -325,7 +365,7 @@ def test_regions_made_anew_for_each_level_are_shown(open_page, tmp_path):
 
 
 def test_many_labels_are_shown(open_page, tmp_path, monkeypatch):
-    monkeypatch.setattr("labelsure.report._levels.MOST_P_VALUES", 2**25)
+    monkeypatch.setattr("labelsure.report._levels.MOST_P_VALUES", 2**24)
     predictions, labels = some_predictions(n_objects=4, n_labels=26, n_calibration=40)
     page = open_page(write_report(tmp_path / "many.html", predictions, labels))
     go_to(page, 800, COARSE)
@@ -333,4 +373,7 @@ def test_many_labels_are_shown(open_page, tmp_path, monkeypatch):
     page.locator("#objects summary").first.click()
     page.locator("#objects .body").wait_for()
     assert page.locator("#objects .chip.possible").count() == region.undecided[0].sum()
+    predicted = [name for name, on in zip(predictions.label_names, predictions.labelsets[0], strict=True) if on]
+    assert max(np.flatnonzero(predictions.labelsets[0])) > 16
+    assert page.locator("#objects summary span").first.inner_text() == ", ".join(predicted)
     assert "upper bounds" in page.locator("#sizes").inner_text()

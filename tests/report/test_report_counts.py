@@ -1,6 +1,7 @@
 """What a report counts at its levels is what predictions and metrics say, each asked by itself."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from report_cases import cross_predictions, some_predictions
 
 from labelsure.conformal import GUARANTEES
 from labelsure.metrics import calibration_curve, coverage_by_group, coverage_by_label, coverage_by_size, size_histogram
+from labelsure.predictions import NoGuarantee
 from labelsure.report._acceptance import accept
-from labelsure.report._counts import bins_of
+from labelsure.report._counts import Counts, bins_of
 from labelsure.report._facts import Facts
 from labelsure.report._levels import COARSE, FINE, Levels, count_labelsets
 from labelsure.report._subject import check_subject
@@ -44,6 +46,14 @@ def test_bins_are_those_of_the_size_histogram(sizes):
     histogram = size_histogram(sizes)
     expected = [histogram.n_empty, *histogram.counts]
     assert np.bincount(bins_of(np.array(sizes)), minlength=len(expected)).tolist() == expected
+
+
+def test_histograms_show_the_bins_in_use_and_the_empty_one():
+    subject = check_subject(some_predictions(n_objects=2)[0], None, None, None, None)
+    counts = Counts.of(subject, Levels(FINE, True, "table"))
+    counts.sizes[5, [0, 3]] = 1
+    counts.sizes[7, 5] = 2
+    assert counts.shown_bins == [0, 3, 4, 5]
 
 
 @pytest.mark.parametrize("per_mille", [10, 500, 800, 901, 950, 990])
@@ -119,7 +129,7 @@ def test_regions_made_anew_for_each_level_are_not_nested():
 
 
 def test_sizes_that_would_take_too_long_are_bounded_by_what_is_open(monkeypatch):
-    monkeypatch.setattr("labelsure.report._levels.MOST_P_VALUES", 2**25)
+    monkeypatch.setattr("labelsure.report._levels.MOST_P_VALUES", 2**24)
     predictions, _ = some_predictions(n_objects=3, n_labels=26, n_calibration=40)
     facts = facts_of(predictions)
     assert (facts.levels.sizes, facts.counts.size_kind, facts.levels.per_mille) == ("bound", "bounded", COARSE)
@@ -182,6 +192,17 @@ def test_few_calibration_examples_excuse_more(n_calibration, status):
     for i in range(12):
         labels[i] = next(labelset for labelset in candidates if labelset not in region[i])
     assert facts_of(predictions, labels).words[FINE.index(900)].status == status
+
+
+def test_nothing_is_promised_where_nothing_is_proven():
+    predictions, labels = some_predictions()
+    unknown = replace(predictions, guarantee=NoGuarantee("p-values of unknown origin"))
+    place = FINE.index(900)
+    assert facts_of(unknown, labels).words[place].status == "kept"
+    words = facts_of(unknown, 1 - labels).words[place]
+    assert (words.status, words.statement) == ("below", "Nothing is proven about p-values of unknown origin.")
+    assert words.promise.endswith("Nothing is proven about these predictions.")
+    assert {point["proven"] for point in facts_of(unknown, labels).calibration} == {None}
 
 
 def test_halves_accept_each_other():

@@ -21,7 +21,7 @@ def case():
 @pytest.fixture(scope="module")
 def page(case, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
-    assert write_report(path, *case, objects=names_of(20), title=EVIL) == path
+    assert write_report(path, *case, objects=names_of(20), groups={EVIL: [EVIL] * 20}, title=EVIL) == path
     return path.read_text(encoding="utf-8")
 
 
@@ -50,7 +50,7 @@ def test_names_of_objects_labels_and_titles_are_text(page):
 
 
 def test_report_is_the_same_for_the_same_input(case, page, tmp_path):
-    again = write_report(tmp_path / "again.html", *case, objects=names_of(20), title=EVIL)
+    again = write_report(tmp_path / "again.html", *case, objects=names_of(20), groups={EVIL: [EVIL] * 20}, title=EVIL)
     assert again.read_text(encoding="utf-8") == page
 
 

@@ -109,6 +109,12 @@ class Counts:
         """The objects with a region of one labelset, at each level."""
         return self.sizes[:, 1]
 
+    @property
+    def shown_bins(self) -> list[int]:
+        """The bins that a histogram shows at every level: the empty regions, and from the first in use to the last."""
+        used = np.flatnonzero(self.sizes[:, 1:].any(axis=0)) + 1
+        return [0, *range(int(used[0]), int(used[-1]) + 1)] if len(used) else [0]
+
     def add(self, place: int, snapshot: Snapshot, subject: Subject) -> None:
         """Count what there is at one level."""
         if self.size_kind == "counted" and not snapshot.exact:

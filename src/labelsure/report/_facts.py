@@ -139,6 +139,7 @@ class Facts:
             "shades": SHADES,
             "words": [asdict(words) for words in self.words],
             "bins": counts.bins,
+            "shownBins": counts.shown_bins,
             "sizeCounts": counts.sizes.tolist(),
             "labelCounts": counts.labels.tolist(),
             "labelTrue": None if self.n_true is None else self.n_true.tolist(),

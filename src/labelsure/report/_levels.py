@@ -18,7 +18,9 @@ COARSE = (500, 600, 700, 750, 800, 850, 900, 950, 990)
 MOST_P_VALUES = 2**29
 """P-values that are looked at to count the labelsets in regions, which takes half a minute."""
 MOST_LABELS_LISTED = 24
-"""Above this many labels regions are searched; a search then takes about as long for any number of labels."""
+"""Labels whose labelsets are all looked at: above, those of one object would not fit into memory."""
+SEARCH = 23
+"""A search for the size of a region takes at most about as long as a look at so many labels' labelsets."""
 MOST_OBJECTS = 20_000
 """Objects for which there are fine levels."""
 CHUNK = 2**22
@@ -50,11 +52,10 @@ class Levels:
     def offered(cls, predictions: LabelsetPredictions) -> "Levels":
         """Return the levels at which everything about these predictions can be told in reasonable time."""
         n_objects, n_labels, nested = len(predictions), len(predictions.label_names), predictions.nested
-        if n_objects << min(n_labels, MOST_LABELS_LISTED) > MOST_P_VALUES:
-            return cls(COARSE, nested, "bound")
-        if not nested or n_labels > MOST_LABELS_LISTED:
-            return cls(COARSE, nested, "search")
-        return cls(FINE if n_objects <= MOST_OBJECTS else COARSE, nested, "table")
+        if nested and n_labels <= MOST_LABELS_LISTED and n_objects << n_labels <= MOST_P_VALUES:
+            return cls(FINE if n_objects <= MOST_OBJECTS else COARSE, nested, "table")
+        few = n_objects << min(n_labels, SEARCH) <= MOST_P_VALUES
+        return cls(COARSE, nested, "search" if few else "bound")
 
     def __len__(self) -> int:
         return len(self.per_mille)
@@ -99,8 +100,9 @@ class Snapshot:
 def take_snapshots(subject: Subject, levels: Levels, top: RankedLabelsets) -> Iterator[Snapshot]:
     """Yield the regions at each level, with what of the truth and of the ``top`` labelsets is in them.
 
-    A p-value is a quotient of whole numbers rounded once, as is a level, so that equal ones are equal: nested regions
-    are told from p-values computed once, and others are asked at each level.
+    Nested regions are told from p-values computed once, others are asked at each level. A p-value is a quotient of
+    whole numbers rounded once, as is a level, so that equal ones are equal, and different ones are different while
+    denominators are below 2^42; only smoothed p-values have larger ones, at multiples of 2^-31 drawn at random.
     """
     predictions, labels = subject.predictions, subject.labels
     truth = predictions.p_value(labels) if levels.nested and labels is not None else None

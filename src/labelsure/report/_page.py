@@ -10,12 +10,13 @@ from labelsure.report._assets import read_asset
 from labelsure.report._facts import Facts
 from labelsure.report._html import text
 from labelsure.report._payload import deflate, pack
-from labelsure.report._words import percent
+from labelsure.report._words import amount, percent
 
 SIZE_NOTES = {
     "counted": "These are counts.",
     "estimated": "Regions too large to be counted are estimated, within a factor of about two.",
-    "bounded": "With so many labels regions are not counted: sizes are upper bounds, two to the number of open labels.",
+    "bounded": "With so many labels and objects regions are not counted: sizes are upper bounds, two to the number of"
+    " open labels.",
 }
 
 
@@ -59,8 +60,8 @@ def _sentences(facts: Facts) -> dict[str, str]:
     return {
         "title": subject.title,
         "made": f"labelsure {__version__}",
-        "n_objects": _count(len(subject), "object"),
-        "n_labels": _count(len(subject.label_names), "label"),
+        "n_objects": amount(len(subject), "object"),
+        "n_labels": amount(len(subject.label_names), "label"),
         "level": percent(levels.per_mille[facts.start]),
         "start": str(facts.start),
         "last_level": str(len(levels) - 1),
@@ -69,10 +70,6 @@ def _sentences(facts: Facts) -> dict[str, str]:
         "proven_line": " The dotted line is what is proven." if proven else "",
         "browser_note": _browser_note(facts),
     }
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _level_help(facts: Facts) -> str:
@@ -94,7 +91,7 @@ def _browser_note(facts: Facts) -> str:
         )
     if n_uncertain:
         notes.append(
-            f"For {_count(n_uncertain, 'object')} the search for the most plausible labelset was stopped: the best one"
+            f"For {amount(n_uncertain, 'object')} the search for the most plausible labelset was stopped: the best one"
             " found is shown."
         )
     return " ".join(notes)

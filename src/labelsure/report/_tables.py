@@ -19,17 +19,11 @@ IN_TABLE = {*range(0, 1000, 50), 990, 999}
 
 def sizes_table(facts: Facts) -> str:
     """Return how many regions have which size."""
-    counts = facts.counts.sizes
-    last = int(np.flatnonzero(counts.any(axis=0))[-1])
-    rows = [
-        (name, int(count), share(count, len(facts.subject)))
-        for name, count in zip(facts.counts.bins[: last + 1], counts[facts.start], strict=False)
-    ]
-    return behind(
-        table(
-            ["labelsets", "objects", "share"], rows, name="table-sizes", caption="Objects by the size of their region"
-        )
-    )
+    counts = facts.counts
+    sizes = [(counts.bins[b], int(counts.sizes[facts.start, b])) for b in counts.shown_bins]
+    rows = [(name, count, share(count, len(facts.subject))) for name, count in sizes]
+    columns = ["labelsets", "objects", "share"]
+    return behind(table(columns, rows, name="table-sizes", caption="Objects by the size of their region"))
 
 
 def labels_table(facts: Facts) -> str:

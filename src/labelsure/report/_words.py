@@ -83,6 +83,17 @@ def percent(per_mille: float) -> str:
     return f"{per_mille / 10:g} %"
 
 
+def amount(number: int, what: str) -> str:
+    """Write how many there are of something.
+
+    Examples
+    --------
+    >>> amount(1, "object"), amount(1200, "label")
+    ('1 object', '1,200 labels')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def share(part: float, whole: float) -> str:
     """Write a share in per cent, with one digit after the point.
 
@@ -120,7 +131,7 @@ def _judge(counts: Counts, place: int, per_mille: int, guarantee: Guarantee | No
     eps = (1000 - per_mille) / 1000
     high = float(limits_of(np.array([n_covered]), np.array([n_objects]))[1][0])
     counted = (
-        f"{percent(per_mille)} regions held the true labelset of {n_covered:,} of {n_objects:,} objects:"
+        f"{percent(per_mille)} regions held the true labelset of {n_covered:,} of {amount(n_objects, 'object')}:"
         f" {share(n_covered, n_objects)} (95 % interval: {interval(n_covered, n_objects)})."
     )
     if high >= 1 - eps:
@@ -146,7 +157,7 @@ def _figures(counts: Counts, place: int, labelled: bool) -> dict[str, str]:
     return {
         "coverage": share(counts.covered[place], n_objects) if labelled else "",
         "single": share(counts.single[place], n_objects),
-        "median": ABOUT[counts.size_kind] + _amount(counts.median_size[place]),
+        "median": ABOUT[counts.size_kind] + _size(counts.median_size[place]),
         "open": f"{n_open:.1f} of {n_labels}",
         "empty": f"{counts.sizes[place, 0]:,}",
     }
@@ -157,30 +168,33 @@ def _inform(counts: Counts, place: int) -> str:
     sure, possible, ruled_out = (counts.labels[place, :, :3].sum(axis=0) / n_objects).tolist()
     median = counts.median_size[place]
     empty = int(counts.sizes[place, 0])
+    or_fewer = "" if counts.size_kind == "bounded" else " or fewer"
     said = (
-        f"Half of the regions hold {ABOUT[counts.size_kind]}{_amount(median)} or fewer labelsets, and"
+        f"Half of the regions hold {ABOUT[counts.size_kind]}{_size(median)}{or_fewer} labelsets, and"
         f" {share(counts.single[place], n_objects)} hold just one."
-        f" Of {n_labels} labels, {sure:.1f} are sure, {ruled_out:.1f} are ruled out and {possible:.1f} stay open for an"
-        " object on average."
+        f" Of {amount(n_labels, 'label')}, {sure:.1f} are sure, {ruled_out:.1f} are ruled out and {possible:.1f} stay"
+        " open for an object on average."
     )
-    return said + (f" {empty:,} regions are empty: no labelset fits at this level." if empty else "")
+    if not empty:
+        return said
+    return f"{said} {amount(empty, 'region')} {'is' if empty == 1 else 'are'} empty: no labelset fits at this level."
 
 
-def _amount(number: float) -> str:
+def _size(number: float) -> str:
     """Write a number of labelsets: in digits while these can be read."""
     return f"{number:,.10g}" if number < 1e6 else f"2^{np.log2(number):.0f}"
 
 
 def _accept(counts: Counts, place: int, guarantee: Guarantee | NoGuarantee, labelled: bool, per_mille: int) -> str:
     n_objects, single = int(counts.sizes[place].sum()), int(counts.single[place])
-    said = f"{single:,} of {n_objects:,} objects have one labelset left at {percent(per_mille)}."
+    have = "has" if single == 1 else "have"
+    said = f"{single:,} of {amount(n_objects, 'object')} {have} one labelset left at {percent(per_mille)}."
     if not single:
         return said
     if labelled:
         right = int(counts.single_right[place])
-        said += f" It is the true one for {right:,} of them, {share(right, single)} (95 % interval:" + (
-            f" {interval(right, single)})."
-        )
+        said += f" It is the true one for {right:,} of them, {share(right, single)}"
+        said += f" (95 % interval: {interval(right, single)})."
     if isinstance(guarantee, NoGuarantee):
         return f"{said} Nothing is proven about them."
     errors = min(guarantee.error_bound((1000 - per_mille) / 1000), 1.0) * n_objects

@@ -38,7 +38,7 @@ def write_report(
         What the objects are called; None: by their index where they came in a DataFrame, else 0, 1, ...
     groups : dict or DataFrame, or None
         Ways to divide the objects, to see whether regions hold the truth as often in each group: names of ways, and n
-        groups each, numbers or texts.
+        groups each, numbers or texts. Only looked at where the truth is known.
     title : str or None
         The page's.
 

@@ -126,8 +126,7 @@
     }
   }
 
-  const lastBin = Math.max(...facts.sizeCounts.map((counts) => counts.findLastIndex((count) => count > 0)));
-  const sizeRows = () => facts.bins.slice(0, lastBin + 1).map((bin, b) => ({ bin, count: facts.sizeCounts[level][b] }));
+  const sizeRows = () => facts.shownBins.map((b) => ({ bin: facts.bins[b], count: facts.sizeCounts[level][b] }));
 
   const labelSort = { column: -1, descending: false };
 
@@ -181,6 +180,7 @@
   // ---- figures ----
 
   const views = {};
+  const MOST_GROUPS = 40;
 
   async function draw(name, spec, data) {
     const options = { mode: "vega-lite", renderer: "svg", config: facts.theme, actions: false, defaultStyle: false, tooltip: false };
@@ -195,10 +195,15 @@
   }
 
   const now = () => ({ now: [facts.calibration[level]] });
-  const groupData = () => ({
-    groups: groupRows(facts.groups[Number(element("grouping").value)]),
-    asked: [{ asked: facts.perMille[level] / 1000 }],
-  });
+
+  // of very many groups the figure shows those that are most surely covered less
+  function groupData() {
+    const rows = groupRows(facts.groups[Number(element("grouping").value)]);
+    const worst = new Set([...rows].sort((a, b) => a.high - b.high).slice(0, MOST_GROUPS));
+    const groups = rows.filter((row) => worst.has(row));
+    element("groups-note").hidden = groups.length === rows.length;
+    return { groups, asked: [{ asked: facts.perMille[level] / 1000 }] };
+  }
 
   async function drawAll() {
     const { specs } = facts;
