@@ -10,11 +10,10 @@ from labelsure.cli._models import add_jobs, add_model_and_data, in_one_line, not
 from labelsure.cli._writing import versions, write_whole
 
 MOSTLY = 0.8
-UNDECIDED = (
-    "\nAt {level} % confidence {share:.0f} % of the labels are left undecided: one statement about all labels at once"
-    " is much to ask\nof these data. A lower level, another learner (labelsure compare) or another question may say more:"
-    "\nlabelsure.decisions.advise in Python finds one, and docs/which-question.md explains it."
-)
+UNDECIDED = """
+At {level} % confidence {share:.0f} % of the labels are left undecided: one statement about all labels at once is much
+to ask of these data. A lower level, another learner (labelsure compare) or another question may say more:
+labelsure.decisions.advise in Python finds one, and docs/which-question.md explains it."""
 """What to do where regions say next to nothing about single labels."""
 
 
