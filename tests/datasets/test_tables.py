@@ -285,3 +285,12 @@ def test_types_that_cannot_be_read_are_refused(tmp_path):
         infer_schema(tmp_path / "t.parquet", ["l"], drop=["many"])
     with pytest.raises(DatasetError, match=r"column 'many': cells of type list"):
         infer_schema(tmp_path / "t.parquet", ["l"], drop=["when"])
+
+
+@pytest.mark.parametrize(("name", "module"), [("t.csv", "pyarrow.csv"), ("t.parquet", "pyarrow.parquet")])
+def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch, name, module):
+    import sys
+
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(DatasetError, match=r'needs the package \'pyarrow\'.*pip install "labelsure\[tables\]"'):
+        infer_schema(write(tmp_path, TEXT, name))
