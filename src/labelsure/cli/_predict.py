@@ -121,6 +121,7 @@ def _write(model: Any, table: Any, answers: AnswerFormat, options: Namespace) ->
             parts.remove()
         raise
     parts.remove()
+    print(f"{options.output.name}: {n_rows} rows, regions at {options.confidence} % confidence")
 
 
 def _how_to_go_on(parts: Parts, n_rows: int) -> str:
