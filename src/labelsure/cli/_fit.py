@@ -142,10 +142,7 @@ def _describe(options: Namespace, schema: Any, Y: Any) -> str:
 
 
 def _tell(caught: list[warnings.WarningMessage]) -> None:
-    """Print each warning of the learners once, in one line."""
+    """Print each warning once, in one line."""
     counts = Counter(" ".join(str(warning.message).split()) for warning in caught)
-    constant = [text for text in counts if text.startswith("Label ") and "is present in all" in text]
-    for text in constant:  # common with rare labels, and dealt with
-        del counts[text]
     for text, count in counts.items():
         note(f"{text}{f' ({count} times)' if count > 1 else ''}")
