@@ -8,6 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from labelsure._core.frames import make_frame
 from labelsure._core.html import shorten
 from labelsure._core.validation import check_significance
 from labelsure.labelsets import RegionSize
@@ -197,6 +198,32 @@ class Summaries(Sequence[ObjectSummary]):
 
     def _repr_html_(self) -> str:
         return show_summaries(self)
+
+    def to_frame(self, *, library: str | None = None) -> Any:
+        """Return a DataFrame with one row per object and labels as texts, for people and spreadsheets.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"} or None, default=None
+            Which DataFrame to make; None: of the library that the objects came in, else of pandas.
+
+        Examples
+        --------
+        >>> from labelsure import calibrate_outputs
+        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
+        >>> frame = predictor.predict_labelsets([[0.8, 0.3], [0.1, 0.9]]).summary(significance=0.5).to_frame()
+        >>> print(frame[["prediction", "sure", "possible", "ruled_out", "size"]])
+          prediction  sure possible ruled_out  size
+        0        sea   sea               city     1
+        1       city  city                sea     1
+        """
+        columns: dict[str, Any] = {"prediction": [", ".join(one.labels) for one in self]}
+        for name in ("confidence", "credibility"):
+            columns[name] = np.array([getattr(one, name) for one in self], dtype=np.float64)
+        for name in ("sure", "possible", "ruled_out"):
+            columns[name] = [", ".join(getattr(one, name)) for one in self]
+        columns |= {"size": self.region.sizes, "note": [one.note for one in self]}
+        return make_frame(columns, index=self._predictions.index, library=library)
 
     @cached_property
     def _records(self) -> list[ObjectSummary]:
