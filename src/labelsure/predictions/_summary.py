@@ -12,7 +12,7 @@ from labelsure._core.frames import make_frame
 from labelsure._core.html import shorten
 from labelsure._core.validation import check_significance
 from labelsure.labelsets import RegionSize
-from labelsure.predictions._decided import list_names
+from labelsure.predictions._decided import name_labels
 from labelsure.predictions._region import EMPTY_REGION, LabelsetRegion
 from labelsure.predictions._show import LOW_CREDIBILITY, confidence_level, in_words, show_summaries
 
@@ -230,13 +230,13 @@ class Summaries(Sequence[ObjectSummary]):
         pred, region = self._predictions, self.region
         columns: dict[str, Iterable[Any]] = {
             "name": self.names,
-            "labels": map(tuple, list_names(pred.label_names, pred.labelsets.astype(bool))),
+            "labels": name_labels(pred.label_names, pred.labelsets.astype(bool)),
             "confidence": pred.confidence.tolist(),
             "credibility": pred.credibility.tolist(),
             "significance": [region.significance] * len(self),
-            "sure": map(tuple, region.sure),
-            "possible": map(tuple, region.possible),
-            "ruled_out": map(tuple, region.ruled_out),
+            "sure": name_labels(pred.label_names, region.inner),
+            "possible": name_labels(pred.label_names, region.undecided),
+            "ruled_out": name_labels(pred.label_names, region.off),
             "n_labelsets": region.size_estimates,
             "top": self._most_plausible(),
             "note": self._notes(),
@@ -252,8 +252,8 @@ class Summaries(Sequence[ObjectSummary]):
         n, k, q = ranked.labelsets.shape
         labelsets = ranked.labelsets.reshape(n * k, q)
         members = self.region.hold(labelsets, np.arange(n).repeat(k)).tolist()
-        names = list_names(self._predictions.label_names, labelsets.astype(bool))
-        rows = list(map(PlausibleLabelset, map(tuple, names), ranked.p_values.ravel().tolist(), members))
+        names = name_labels(self._predictions.label_names, labelsets.astype(bool))
+        rows = list(map(PlausibleLabelset, names, ranked.p_values.ravel().tolist(), members))
         return [tuple(row for row in rows[i * k : (i + 1) * k] if row.p_value > 0) for i in range(n)]
 
     def _notes(self) -> list[str]:
