@@ -31,8 +31,8 @@ class DecidedLabels:
         return outer
 
     @property
-    def off(self) -> BoolArray:
-        """The labels that can only be off, shape (n, q): those in no labelset; :attr:`ruled_out` names them."""
+    def _off(self) -> BoolArray:
+        """The labels that can only be off, shape (n, q): :attr:`ruled_out` names them."""
         off: BoolArray = self.possible_values[:, :, 0] & ~self.possible_values[:, :, 1]
         return off
 
@@ -74,7 +74,7 @@ class DecidedLabels:
 
         None where the region is empty; see :attr:`sure` for an example.
         """
-        return list(map(list, name_labels(self.label_names, self.off)))
+        return list(map(list, name_labels(self.label_names, self._off)))
 
 
 def describe_labels(possible: BoolArray, *, neither: str) -> np.ndarray[Any, Any]:

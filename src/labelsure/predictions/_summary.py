@@ -236,7 +236,7 @@ class Summaries(Sequence[ObjectSummary]):
             "significance": [region.significance] * len(self),
             "sure": name_labels(pred.label_names, region.inner),
             "possible": name_labels(pred.label_names, region.undecided),
-            "ruled_out": name_labels(pred.label_names, region.off),
+            "ruled_out": name_labels(pred.label_names, region._off),
             "n_labelsets": region.size_estimates,
             "top": self._most_plausible(),
             "note": self._notes(),
