@@ -122,9 +122,8 @@ class RankedLabelsets:
         shape = (len(self.objects), self.p_values.shape[-1])
         p_values, there = self.p_values.reshape(shape), self.p_values.reshape(shape) > 0
         on = self.labelsets.astype(bool).reshape(-1, len(self.label_names))
-        labels = np.array([", ".join(names) for names in name_labels(self.label_names, on)], dtype=object).reshape(
-            shape
-        )
+        texts = [", ".join(names) for names in name_labels(self.label_names, on)]
+        labels = np.array(texts, dtype=object).reshape(shape)
         library = choose_library(library, self.objects)
         if wide:
             labels[~there] = None
