@@ -125,6 +125,21 @@ def test_members_of_one_region_name_their_object(kind):
     assert list(frame["object"]) == ["y" if kind == "pandas" else 1] * 2
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_summaries_as_tables_say_what_they_say_in_words(library):
+    summaries = predict("pandas").summary(0.3)
+    frame = summaries.to_frame(library=library)
+    assert [*frame.columns][-8:] == [
+        *("prediction", "confidence", "credibility", "sure", "possible", "ruled_out", "size", "note")
+    ]
+    assert list(frame["prediction"]) == [", ".join(one.labels) for one in summaries]
+    assert list(frame["ruled_out"]) == [", ".join(one.ruled_out) for one in summaries]
+    assert list(frame["size"]) == [int(one.n_labelsets) for one in summaries]
+    assert list(frame["photo"] if library == "polars" else frame.index) == ["x", "y", "z"]
+    assert len(predict()[:0].summary(0.3).to_frame(library=library)) == 0
+    assert type(predict("polars").summary(0.3)[1:].to_frame()).__module__.startswith("polars")
+
+
 class Reader(HTMLParser):
     """Reads text, and refuses tags that are not closed."""
 

@@ -12,7 +12,7 @@ from labelsure._core.frames import choose_library, library_of, make_frame
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
 from labelsure._core.validation import check_choice, check_label_matrix, check_same_length, is_number, list_labels
 from labelsure.labelsets import BestLabelsets, LabelsetEngine
-from labelsure.predictions._decided import list_names
+from labelsure.predictions._decided import name_labels
 from labelsure.predictions._frames import LAYOUTS
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee
 from labelsure.predictions._show import show_ranked
@@ -122,7 +122,8 @@ class RankedLabelsets:
         shape = (len(self.objects), self.p_values.shape[-1])
         p_values, there = self.p_values.reshape(shape), self.p_values.reshape(shape) > 0
         on = self.labelsets.astype(bool).reshape(-1, len(self.label_names))
-        labels = np.array([", ".join(names) for names in list_names(self.label_names, on)], dtype=object).reshape(shape)
+        texts = [", ".join(names) for names in name_labels(self.label_names, on)]
+        labels = np.array(texts, dtype=object).reshape(shape)
         library = choose_library(library, self.objects)
         if wide:
             labels[~there] = None

@@ -31,6 +31,12 @@ class DecidedLabels:
         return outer
 
     @property
+    def _off(self) -> BoolArray:
+        """The labels that can only be off, shape (n, q): :attr:`ruled_out` names them."""
+        off: BoolArray = self.possible_values[:, :, 0] & ~self.possible_values[:, :, 1]
+        return off
+
+    @property
     def undecided(self) -> BoolArray:
         """The labels that may be both off and on, shape (n, q); :attr:`possible` names them."""
         undecided: BoolArray = self.possible_values.all(axis=2)
@@ -52,7 +58,7 @@ class DecidedLabels:
         >>> region.sure, region.possible, region.ruled_out
         ([['sea']], [['night']], [['city']])
         """
-        return list_names(self.label_names, self.inner)
+        return list(map(list, name_labels(self.label_names, self.inner)))
 
     @property
     def possible(self) -> list[list[str]]:
@@ -60,7 +66,7 @@ class DecidedLabels:
 
         Each may be on and may be off, so a label that is sure is not among them; see :attr:`sure` for an example.
         """
-        return list_names(self.label_names, self.undecided)
+        return list(map(list, name_labels(self.label_names, self.undecided)))
 
     @property
     def ruled_out(self) -> list[list[str]]:
@@ -68,7 +74,7 @@ class DecidedLabels:
 
         None where the region is empty; see :attr:`sure` for an example.
         """
-        return list_names(self.label_names, self.possible_values[:, :, 0] & ~self.possible_values[:, :, 1])
+        return list(map(list, name_labels(self.label_names, self._off)))
 
 
 def describe_labels(possible: BoolArray, *, neither: str) -> np.ndarray[Any, Any]:
@@ -78,13 +84,18 @@ def describe_labels(possible: BoolArray, *, neither: str) -> np.ndarray[Any, Any
     return described
 
 
-def list_names(label_names: Sequence[str], chosen: BoolArray) -> list[list[str]]:
-    """Return the names of the labels that are chosen for each object, (n, q) -> n lists.
+def name_labels(label_names: Sequence[str], chosen: BoolArray) -> list[tuple[str, ...]]:
+    """Return the names of the labels that are chosen for each object, (n, q) -> n tuples.
+
+    Objects with the same labels share one: a million of them have few different labelsets.
 
     Examples
     --------
-    >>> list_names(["sea", "city"], np.array([[True, False], [True, True]]))
-    [['sea'], ['sea', 'city']]
+    >>> name_labels(["sea", "city"], np.array([[True, False], [True, True]]))
+    [('sea',), ('sea', 'city')]
     """
+    packed = np.packbits(chosen, axis=1)
+    keys = packed.view(f"V{packed.shape[1]}")[:, 0].tolist()
     names = np.array(label_names, dtype=object)
-    return [names[row].tolist() for row in chosen]
+    known = {key: tuple(names[chosen[i]].tolist()) for key, i in {key: i for i, key in enumerate(keys)}.items()}
+    return [known[key] for key in keys]

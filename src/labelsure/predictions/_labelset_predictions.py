@@ -205,8 +205,7 @@ class LabelsetPredictions:
         level, least = check_significance(significance), self.guarantee.vacuous_below
         if least is not None and level < least:
             warnings.warn(self.guarantee.limit, stacklevel=2)
-        precision = check_number(bits, name="bits", above=0)
-        return LabelsetRegion(significance, force_nonempty, precision, self._batch, *self._engine.at_level(level))
+        return self._region(significance, force_nonempty, bits)
 
     def summary(
         self, significance: float = 0.05, *, top: int = 5, force_nonempty: bool = False, bits: float = 1.0
@@ -237,9 +236,7 @@ class LabelsetPredictions:
         Most plausible: {sea} p = 0.667; {sea, city} p = 0.333; no label p = 0.333; {city} p = 0.333.
         """
         n_top = check_count(top, name="top", at_least=0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a level that cannot be reached is in the note of each summary
-            region = self.region(significance, force_nonempty=force_nonempty, bits=bits)
+        region = self._region(significance, force_nonempty, bits)  # notes say where a level cannot be reached
         return Summaries(self, region, n_top, self._objects)
 
     def top(self, k: int) -> RankedLabelsets:
@@ -355,6 +352,10 @@ class LabelsetPredictions:
             prefix=prefix,
             library=library,
         )
+
+    def _region(self, significance: float, force_nonempty: bool, bits: float) -> LabelsetRegion:
+        level, precision = check_significance(significance), check_number(bits, name="bits", above=0)
+        return LabelsetRegion(significance, force_nonempty, precision, self._batch, *self._engine.at_level(level))
 
     @property
     def _objects(self) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from labelsure._core.html import ROWS_SHOWN, html_note, html_page, html_table, shorten
 from labelsure._core.validation import check_significance
 from labelsure.labelsets import RegionSize
-from labelsure.predictions._decided import list_names
+from labelsure.predictions._decided import name_labels
 
 LOW_CREDIBILITY = 0.05
 """A credibility of at most this is called low: no labelset fits the object well."""
@@ -38,7 +38,7 @@ def name_objects(index: Any, n_objects: int) -> list[Any]:
 def show_predictions(predictions: Any) -> str:
     """Return the first objects' most plausible labelsets with confidence and credibility, as HTML."""
     some, n_more = predictions[:ROWS_SHOWN], max(len(predictions) - ROWS_SHOWN, 0)
-    labels = list_names(some.label_names, some.labelsets.astype(bool))
+    labels = name_labels(some.label_names, some.labelsets.astype(bool))
     columns = {
         "object": name_objects(some.index, len(some)),
         "most plausible labelset": map(in_words, labels),
@@ -62,7 +62,7 @@ def show_region(region: Any, index: Any, what_empty_means: str) -> str:
     }
     neither = ~some.possible_values.any(axis=2)
     if neither.any() and not (neither.all(axis=1) == neither.any(axis=1)).all():
-        columns["neither on nor off"] = map(shorten, list_names(some.label_names, neither))
+        columns["neither on nor off"] = map(shorten, name_labels(some.label_names, neither))
     note = what_empty_means if any(size.at_most == 0 for size in some.size_estimates) else ""
     table = html_table(columns, n_more=n_more, numbers=["labelsets"])
     return html_page(
@@ -83,7 +83,7 @@ def show_labels(predictions: Any) -> str:
     close = np.argmax(p_values.min(axis=2), axis=1).tolist()
     columns = {
         "object": name_objects(some.index, len(some)),
-        "labels more plausible on than off": map(in_words, list_names(some.label_names, some.labels.astype(bool))),
+        "labels more plausible on than off": map(in_words, name_labels(some.label_names, some.labels.astype(bool))),
         "least sure": [some.label_names[j] for j in close],
         "p-value off": [float(p_values[i, j, 0]) for i, j in enumerate(close)],
         "p-value on": [float(p_values[i, j, 1]) for i, j in enumerate(close)],
@@ -102,7 +102,7 @@ def show_ranked(ranked: Any) -> str:
     columns = {
         "object": [list(ranked.objects[:n_shown])[i] for i in rows],
         "rank": (ranks + 1).tolist(),
-        "labelset": map(in_words, list_names(ranked.label_names, labelsets)),
+        "labelset": map(in_words, name_labels(ranked.label_names, labelsets)),
         "p-value": p_values[rows, ranks].tolist(),
     }
     table = html_table(columns, n_more=shape[0] - n_shown, numbers=["rank", "p-value"])

@@ -8,10 +8,11 @@ from typing import Any, overload
 
 import numpy as np
 
+from labelsure._core.frames import make_frame
 from labelsure._core.html import shorten
 from labelsure._core.validation import check_significance
 from labelsure.labelsets import RegionSize
-from labelsure.predictions._decided import list_names
+from labelsure.predictions._decided import name_labels
 from labelsure.predictions._region import EMPTY_REGION, LabelsetRegion
 from labelsure.predictions._show import LOW_CREDIBILITY, confidence_level, in_words, show_summaries
 
@@ -198,18 +199,44 @@ class Summaries(Sequence[ObjectSummary]):
     def _repr_html_(self) -> str:
         return show_summaries(self)
 
+    def to_frame(self, *, library: str | None = None) -> Any:
+        """Return a DataFrame with one row per object and labels as texts, for people and spreadsheets.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"} or None, default=None
+            Which DataFrame to make; None: of the library that the objects came in, else of pandas.
+
+        Examples
+        --------
+        >>> from labelsure import calibrate_outputs
+        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
+        >>> frame = predictor.predict_labelsets([[0.8, 0.3], [0.1, 0.9]]).summary(significance=0.5).to_frame()
+        >>> print(frame[["prediction", "sure", "possible", "ruled_out", "size"]])
+          prediction  sure possible ruled_out  size
+        0        sea   sea               city     1
+        1       city  city                sea     1
+        """
+        columns: dict[str, Any] = {"prediction": [", ".join(one.labels) for one in self]}
+        for name in ("confidence", "credibility"):
+            columns[name] = np.array([getattr(one, name) for one in self], dtype=np.float64)
+        for name in ("sure", "possible", "ruled_out"):
+            columns[name] = [", ".join(getattr(one, name)) for one in self]
+        columns |= {"size": self.region.sizes, "note": [one.note for one in self]}
+        return make_frame(columns, index=self._predictions.index, library=library)
+
     @cached_property
     def _records(self) -> list[ObjectSummary]:
         pred, region = self._predictions, self.region
         columns: dict[str, Iterable[Any]] = {
             "name": self.names,
-            "labels": map(tuple, list_names(pred.label_names, pred.labelsets.astype(bool))),
+            "labels": name_labels(pred.label_names, pred.labelsets.astype(bool)),
             "confidence": pred.confidence.tolist(),
             "credibility": pred.credibility.tolist(),
             "significance": [region.significance] * len(self),
-            "sure": map(tuple, region.sure),
-            "possible": map(tuple, region.possible),
-            "ruled_out": map(tuple, region.ruled_out),
+            "sure": name_labels(pred.label_names, region.inner),
+            "possible": name_labels(pred.label_names, region.undecided),
+            "ruled_out": name_labels(pred.label_names, region._off),
             "n_labelsets": region.size_estimates,
             "top": self._most_plausible(),
             "note": self._notes(),
@@ -225,8 +252,8 @@ class Summaries(Sequence[ObjectSummary]):
         n, k, q = ranked.labelsets.shape
         labelsets = ranked.labelsets.reshape(n * k, q)
         members = self.region.hold(labelsets, np.arange(n).repeat(k)).tolist()
-        names = list_names(self._predictions.label_names, labelsets.astype(bool))
-        rows = list(map(PlausibleLabelset, map(tuple, names), ranked.p_values.ravel().tolist(), members))
+        names = name_labels(self._predictions.label_names, labelsets.astype(bool))
+        rows = list(map(PlausibleLabelset, names, ranked.p_values.ravel().tolist(), members))
         return [tuple(row for row in rows[i * k : (i + 1) * k] if row.p_value > 0) for i in range(n)]
 
     def _notes(self) -> list[str]:
