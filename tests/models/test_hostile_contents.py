@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 from io import BytesIO
 
 import numpy as np
@@ -18,7 +19,21 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from labelsure import BPMLLClassifier, CrossConformalClassifier, MLkNNClassifier, load_model, save_model
+from labelsure import (
+    BPMLLClassifier,
+    CrossConformalClassifier,
+    FullConformalClassifier,
+    InductiveConformalClassifier,
+    LabelWiseConformalClassifier,
+    MLkNNClassifier,
+    PooledClassifier,
+    RecallController,
+    calibrate_labels,
+    calibrate_outputs,
+    load_model,
+    save_model,
+)
+from labelsure.labelsets import AtMost, Implies
 from labelsure.measures import LabelsetPrior, MahalanobisMeasure, PosteriorMeasure, PowerMeasure
 from labelsure.models import ModelFileError
 from labelsure.models._archive import read_archive, write_archive
@@ -456,3 +471,95 @@ def test_learners_of_all_kinds_are_refused_when_asked_without_skops(tmp_path, mo
     with pytest.raises(ImportError, match=r'pip install "labelsure\[models\]"'):
         save_model(model, tmp_path / "model.labelsure")
     assert list(tmp_path.iterdir()) == []
+
+
+def twice(field):
+    """Put the first part of a list there once more."""
+
+    def change(fields):
+        ((kind, parts),) = fields[field].items()
+        fields[field] = {kind: [parts[0], *parts]}
+
+    return change
+
+
+OUTPUTS = np.random.default_rng(0).random((60, 3))
+FOLDS = np.arange(60) % 3
+RULES = {"constraints": [AtMost(3, [0, 1, 2]), Implies(0, 0)]}
+KNN = MLkNNClassifier(4)
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "change", "why"),
+    [
+        (
+            lambda: calibrate_outputs(OUTPUTS, Y[TRAIN], folds=FOLDS),
+            "OutputsPredictor",
+            put("n_labels", 4),
+            "its folds",
+        ),
+        (
+            lambda: calibrate_outputs(OUTPUTS, Y[TRAIN], folds=FOLDS),
+            "OutputsPredictor",
+            put("fold_numbers", None),
+            "its",
+        ),
+        (lambda: calibrate_outputs(OUTPUTS, Y[TRAIN], folds=FOLDS), "Calibrator", twice("folds"), "its folds"),
+        (lambda: calibrate_labels(OUTPUTS, Y[TRAIN]), "LabelWiseOutputsPredictor", put("n_labels", 4), "other labels"),
+        (lambda: calibrate_labels(OUTPUTS, Y[TRAIN]), "LabelWiseOutputsPredictor", twice("calibrated"), "its folds"),
+        (
+            lambda: calibrate_labels(OUTPUTS, Y[TRAIN]),
+            "LabelCalibration",
+            twice("groups"),
+            "groups of LabelCalibration",
+        ),
+        (lambda: LabelWiseConformalClassifier(KNN), "LabelWiseConformalClassifier", twice("calibrated_"), "one model"),
+        (lambda: LabelWiseConformalClassifier(KNN), "LabelWiseConformalClassifier", put("n_labels_", 4), "classes_ of"),
+        (lambda: RecallController(KNN), "RecallController", twice("predictors_"), "one model for each fold"),
+        (lambda: RecallController(KNN), "ThresholdPredictor", put("n_labels", 7), "other labels"),
+        (lambda: RecallController(KNN), "RecallController", put("models_", {"list": [3]}), "gives no outputs"),
+        (lambda: FullConformalClassifier(KNN), "FullConformalClassifier", put("measure_", None), "must be Measure"),
+        (lambda: InductiveConformalClassifier(KNN, **RULES), "LabelsetRules", put("n_labels", 2), "speaks of labels"),
+        (
+            lambda: InductiveConformalClassifier(KNN, **RULES),
+            "Inequality",
+            put("plus", {"frozenset": [9]}),
+            "speaks of",
+        ),
+        (lambda: InductiveConformalClassifier(KNN), "Choices", put("guarantee", "exact"), "does not go with its folds"),
+        (lambda: InductiveConformalClassifier(KNN, mondrian=1), "Choices", put("taxonomy", None), "no categories"),
+        (lambda: InductiveConformalClassifier(KNN, mondrian=1), "ByLabel", put("label", 8), "label must be the number"),
+        (lambda: InductiveConformalClassifier(KNN), "MLkNNClassifier", put("n_neighbors_", 5), "likelihoods_ of"),
+        (lambda: InductiveConformalClassifier(KNN), "FittedBase", put("estimator", 3), "gives no outputs"),
+        (lambda: InductiveConformalClassifier(KNN), "FittedBase", put("estimator", None), "learned by no classifier"),
+        (
+            lambda: InductiveConformalClassifier(PooledClassifier([("a", KNN), ("b", KNN)], weights="equal")),
+            "PooledClassifier",
+            twice("members_"),
+            "shared_weights_ of PooledClassifier has 2 entries where 3 are expected",
+        ),
+    ],
+)
+def test_parts_that_do_not_go_together_are_refused(tmp_path, make, name, change, why):
+    model = make()
+    if hasattr(model, "fit"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X[TRAIN], Y[TRAIN])
+    with pytest.raises(ModelFileError, match=why):
+        changed_fields(tmp_path, model, name, change)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [[1], {}, {"code": "x"}, {"value": 1}, {"float": "x"}, {"array": 9}, {"array": "0"}, {"scalar": 0}, {"object": 0},
+     {"object": -1}, {"list": 3}, {"dict": [1]}, {"array": 0, "list": []},
+     {"sparse": "coo_matrix", "shape": [1, 1], "parts": []},
+     {"sparse": "csr_matrix", "shape": [-1, 1], "parts": [{"array": 0}] * 3}, {"requests": [["run", "x", True]]},
+     {"requests": [["owner", "x", True]]}, {"generator": {"dict": []}}, {"frame": [["a", "complex128", {"array": 0}]]},
+     {"objects": [1, 2], "shape": [3]}],
+    ids=str,
+)  # fmt: skip
+def test_values_of_unknown_kinds_are_refused(data):
+    with pytest.raises((ModelFileError, ValueError, KeyError, TypeError)):
+        decoded(data, np.arange(3))

@@ -10,6 +10,7 @@ import warnings
 import zipfile
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from io import BytesIO
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from labelsure._core.optional import import_optional
-from labelsure.models._allowed import ALLOWED, BY_NAME
+from labelsure.models._allowed import ALLOWED, BY_NAME, COMPILED_LOSSES
 from labelsure.models._archive import Members, ModelFileError, parse_json
 from labelsure.models._boosters import is_booster, read_booster, write_booster
 from labelsure.models._codec import Decoder, Encoder, Json, adopt, is_apart
@@ -103,6 +104,8 @@ class LearnerReader:
             return unpack_forest(self._decoder.get(entry["forest"]), self._decoder.value(entry["columns"]))
         if set(entry) == {"boosting"}:
             return unpack_boosting(self._decoder.value(entry["boosting"]))
+        if set(entry) == {"loss"} and entry["loss"] in COMPILED_LOSSES:
+            return getattr(import_module("sklearn._loss._loss"), entry["loss"])()
         if set(entry) != {"learner"} or entry["learner"] not in self._members:
             raise ModelFileError("an entry is none")
         schema = parse_json(self._members[entry["learner"]])
@@ -143,10 +146,8 @@ class _Detacher:
 
     def _detach(self, thing: Any) -> Any:
         kind = type(thing)
-        if kind in self._encoder.forms or is_apart(thing) or is_booster(thing):
-            return Elsewhere(self._encoder.add(thing))
-        if is_rebuilt(thing):
-            return None
+        if (stand_in := self._stand_in(thing)) is not None or is_rebuilt(thing):
+            return stand_in
         if kind in (list, tuple):
             return _replaced(thing, dict(enumerate(thing)), self.detach, kind)
         if kind in (dict, OrderedDict):
@@ -154,6 +155,15 @@ class _Detacher:
         if kind is np.ndarray and thing.dtype == object:
             return _replaced(thing, dict(enumerate(thing.flat)), self.detach, lambda parts: _filled(thing.shape, parts))
         return self._detach_attributes(thing)
+
+    def _stand_in(self, thing: Any) -> Elsewhere | None:
+        """Return what stands for a part that has an entry of its own, if it has one."""
+        kind = type(thing)
+        if kind in self._encoder.forms or is_apart(thing) or is_booster(thing):
+            return Elsewhere(self._encoder.add(thing))
+        if kind.__name__ in COMPILED_LOSSES and kind.__module__.rpartition(".")[2] == "_loss":
+            return Elsewhere(self._encoder.append({"loss": kind.__name__}))
+        return None
 
     def _detach_attributes(self, thing: Any) -> Any:
         if isinstance(thing, NO_PARTS) or not hasattr(thing, "__dict__"):
