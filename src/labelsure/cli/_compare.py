@@ -6,6 +6,7 @@ from typing import Any
 
 from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
+from labelsure.cli._models import add_label_options, asked_labels
 from labelsure.cli._writing import write_whole
 from labelsure.measures import MEASURES
 
@@ -33,7 +34,8 @@ def add_parser(commands: Any) -> None:
         ),
         epilog=EPILOG,
     )
-    parser.add_argument("datasets", nargs="+", metavar="dataset", help="a name such as yeast, or an ARFF file")
+    parser.add_argument("datasets", nargs="+", metavar="dataset", help="a name such as yeast, or a file")
+    add_label_options(parser)
     for name, read, default, metavar, what in (
         ("learners", words.learner_name, ["ml-rbf"], "NAME", ""),
         ("measures", words.measure_name, ["posterior", "log-loss", "power", "power+pairs"], "NAME", ""),
@@ -86,7 +88,14 @@ def run(options: Namespace) -> None:
 def _load_all(options: Namespace) -> list[Any]:
     from labelsure.cli._compare_data import load_pooled
 
-    sizes = {"train_share": options.train_share, "max_train": options.train, "max_sized": options.objects}
+    columns: dict[str, Any] = {"labels": asked_labels(options)}
+    columns |= {name: getattr(options, name) for name in ("separator", "categorical", "drop")}
+    sizes: dict[str, Any] = {
+        "columns": columns,
+        "train_share": options.train_share,
+        "max_train": options.train,
+        "max_sized": options.objects,
+    }
     datasets = [load_pooled(word, **sizes) for word in dict.fromkeys(options.datasets)]
     names = [data.name for data in datasets]
     for data in datasets:

@@ -1,16 +1,30 @@
 """The entry point: reads the command line, runs one command, turns what went wrong into an exit code."""
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
 
 from labelsure._version import __version__
-from labelsure.cli import _compare, _compile, _reproduce
+from labelsure.cli import (
+    _compare,
+    _compile,
+    _datasets,
+    _evaluate,
+    _explain,
+    _fit,
+    _predict,
+    _report,
+    _reproduce,
+)
 from labelsure.cli._errors import CommandError
 
-COMMANDS = (_reproduce, _compare, _compile)
+COMMANDS = (_fit, _predict, _evaluate, _report, _explain, _datasets, _compare, _reproduce, _compile)
 FAILED = 1
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What a printed line ends with where stdout leads to a full disk."""
+
 INTERRUPTED = 130
 """What shells report for a program ended by Ctrl-C: 128 and the signal's number."""
 
@@ -45,10 +59,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # the reader, say `head`, has seen enough; Python's own flush at exit must not fail again
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader, say `head`, has seen enough
+        _give_up_stdout()
+        return FAILED
+    except OSError as error:
+        if error.errno not in NO_ROOM or error.filename is not None:
+            raise
+        _give_up_stdout()
+        print(f"labelsure: error: output could not be written: {error.strerror}.", file=sys.stderr)
         return FAILED
     return 0
+
+
+def _give_up_stdout() -> None:
+    """Lead stdout nowhere: Python's own flush at exit must not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -216,6 +216,11 @@ class LabelWiseOutputsPredictor:
     label_names: Sequence[str] | None
     draw_seed: int | None
 
+    def __repr__(self) -> str:
+        n = sum(len(fold.scores) + fold.n_incomplete for fold in self.calibrated)
+        folds = "" if self.fold_numbers is None else f" in {len(self.calibrated)} folds"
+        return f"LabelWiseOutputsPredictor({self.n_labels} labels, {n} calibration examples{folds})"
+
     def predict_labels(self, outputs: Any) -> LabelWisePredictions:
         """Return p-values of each label being off and on for new objects.
 
