@@ -94,7 +94,7 @@ class MaxNormMeasure(Measure):
 
         max_j |t_j - o_j|
 
-    This is the limit for d to infinity of the norms (sum_j |t_j - o_j|^d)^(1/d), which order labelsets as
+    This is the limit for d to infinity of the norms ``(sum_j |t_j - o_j|^d)^(1/d)``, which order labelsets as
     :class:`PowerMeasure` does and were proposed for multi-label conformal prediction by [1]_. Many labelsets tie.
 
     Notes
