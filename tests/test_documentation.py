@@ -26,6 +26,7 @@ from labelsure.measures import MEASURES
 
 ROOT = Path(__file__).parents[1]
 PAGES = {str(path.relative_to(ROOT)): path for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
+OTHER_PAGES = ["CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md"]
 FENCE = re.compile(
     r"(?P<mark><!-- not run: (?P<reason>[^\n]*?) -->\n)?^```(?P<language>\w*)\n(?P<body>.*?)^```$\n?", re.M | re.S
 )
@@ -98,11 +99,18 @@ def test_a_wrong_example_is_noticed():
         run(second, "page", {})
 
 
-@pytest.mark.parametrize("page", [*PAGES, "CONTRIBUTING.md", "CHANGELOG.md"])
+@pytest.mark.parametrize("page", [*PAGES, *OTHER_PAGES])
 def test_links_within_the_repository_lead_somewhere(page):
     path = ROOT / page
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
     assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", [*PAGES, *OTHER_PAGES])
+def test_targets_of_make_that_are_named_exist(page):
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    named = re.findall(r"(?:^|`)make ([a-z-]+)", (ROOT / page).read_text(encoding="utf-8"), re.M)
+    assert [target for target in named if target not in targets] == []
 
 
 def sections_of(path):
