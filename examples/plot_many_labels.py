@@ -34,8 +34,8 @@ for question, count in left_open.items():
 
 figure, axes = plt.subplots(figsize=(7, 2.4), layout="constrained")
 axes.barh(list(left_open), list(left_open.values()), color="#3d85c6")
-axes.axvline(Y_new.sum(axis=1).mean(), color="grey", linestyle=":")
-axes.text(Y_new.sum(axis=1).mean() + 0.4, 3.35, "labels an object has", fontsize=8, va="center")
+axes.axvline(Y_new.sum(axis=1).mean(), color="black", linestyle=":", label="labels that an object has")
+axes.legend(loc="lower right", frameon=False)
 axes.invert_yaxis()
 axes.set(xlabel="labels sure, possible or listed, of 40", xlim=(0, 40))
 plt.show()
