@@ -21,7 +21,10 @@ extensions = [
 templates_path = ["_templates"]
 exclude_patterns = ["_templates", "generated/gallery/*.ipynb", "generated/gallery/*.py", "generated/gallery/*.md5"]
 nitpicky = True
-nitpick_ignore_regex = [("py:.*", r"sklearn\..*")]  # built offline: no index of other sites is read
+nitpick_ignore_regex = [
+    ("py:.*", r"sklearn\..*"),  # built offline: no index of other sites is read
+    ("py:meth", r"\w+"),  # a method of the same class, seen from a table of classes
+]
 suppress_warnings = ["config.cache"]
 
 # Markdown as GitHub shows it, too: links to headings, formulas in dollars and in fences called math.
@@ -69,7 +72,10 @@ html_theme_options = {
 }
 html_sidebars = {"index": []}
 
-ROOMS = ("conformal", "predictions", "measures", "estimators", "decisions", "metrics", "labelsets", "datasets")
+ROOMS = (
+    *("conformal", "predictions", "measures", "estimators", "decisions", "metrics", "labelsets", "datasets"),
+    *("models", "plots", "report"),
+)
 MAY_COME_LATER = ("command-line", "frames", "plots", "report", "model-files")
 SKLEARN_REQUEST = re.compile(r"set_\w+_request|get_metadata_routing")
 
@@ -85,7 +91,7 @@ def find_home(app, env, node, contents):  # type: ignore[no-untyped-def]
     if node.get("refdomain") != "py":
         return None
     name, dot, member = node["reftarget"].removeprefix("labelsure.").partition(".")
-    rooms = [room for room in ROOMS if name in import_module(f"labelsure.{room}").__all__]
+    rooms = [room for room in ROOMS if name in getattr(import_module(f"labelsure.{room}"), "__all__", ())]
     target = f"labelsure.{rooms[0]}.{name}{dot}{member}" if rooms else ""
     domain = env.get_domain("py")
     if not rooms:
