@@ -148,6 +148,12 @@ def test_every_public_name_is_mentioned():
     assert [name for name in labelsure.__all__ if name not in text and name != "__version__"] == []
 
 
+def test_every_name_of_the_package_is_in_a_table_of_the_reference():
+    page = PAGES["docs/reference.md"].read_text(encoding="utf-8")
+    listed = re.findall(r"^   labelsure\.\w+\.(\w+)$", page, re.M)
+    assert sorted(listed) == sorted(set(labelsure.__all__) - {"__version__"})
+
+
 def test_every_page_is_in_one_table_of_contents():
     texts = [path.read_text(encoding="utf-8") for page, path in PAGES.items() if page.startswith("docs/")]
     tables = re.findall(r"^```\{toctree\}\n(.*?)^```$", "".join(texts), re.M | re.S)
