@@ -70,7 +70,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
 }
-html_sidebars = {"index": []}
+html_sidebars = dict.fromkeys(["index", "start", "recipes", "faq"], [])  # no pages below these: room for code
 
 ROOMS = (
     *("conformal", "predictions", "measures", "estimators", "decisions", "metrics", "labelsets", "datasets"),
