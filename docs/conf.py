@@ -70,7 +70,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
 }
-html_sidebars: dict[str, list[str]] = {page: [] for page in ("index", "start", "recipes", "faq")}  # no pages below these: room for code
+html_sidebars: dict[str, list[str]] = {"index": [], "start": [], "recipes": [], "faq": []}  # no pages below these
 
 ROOMS = (
     *("conformal", "predictions", "measures", "estimators", "decisions", "metrics", "labelsets", "datasets"),
