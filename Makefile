@@ -5,7 +5,7 @@ SHARED_DATA := ../shared/datasets
 export LABELSURE_DATA ?= $(if $(wildcard $(SHARED_DATA)),$(abspath $(SHARED_DATA)),)
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba
 
-.PHONY: demo test lint types layers tests data-tests uncompiled path lowest coverage validity bench experiments clean
+.PHONY: demo test lint types layers tests data-tests uncompiled path lowest coverage validity bench experiments docs wheel clean
 
 demo: .venv/ready  ## reproduce the paper's tables on yeast (needs only the package index)
 	$(BIN)/labelsure reproduce yeast
@@ -57,8 +57,15 @@ bench: .venv/ready  ## speed and memory, as ratios against named baselines
 experiments: .venv/ready  ## measures, learners and guarantees on seven data sets: hours, goes on where it was stopped
 	$(BIN)/python -m experiments
 
+docs: .venv/ready  ## the site, in build/docs; a warning is an error
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs build/docs
+	@echo "The start page is build/docs/index.html"
+
+wheel: .venv/ready  ## wheel and sdist in dist/, the wheel tried as installed
+	$(BIN)/python tools/try_wheel.py
+
 clean:
-	rm -rf .venv .venv-lowest build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-lowest build dist docs/generated .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -33,7 +33,7 @@ UNIT = 2**EXPONENT
 
 @dataclass(frozen=True, eq=False)
 class LabelCalibration:
-    """The scores |t_j - o_j| of one fold's calibration examples, label by label.
+    """The scores ``|t_j - o_j|`` of one fold's calibration examples, label by label.
 
     Attributes
     ----------
