@@ -77,11 +77,13 @@ def measure_set(name: str, data: Dataset, repeats: int, say: Callable[[str], Non
     for learner_name, learner in learners(Y.shape[1]).items():
         say(f"{name}: fit with {learner_name}")
         fitted, row = _fit(learner, X, Y)
-        fits.append([name, len(X), Y.shape[1], learner_name, *row])
+        fits.append([name, X.shape[0], Y.shape[1], learner_name, *row])
         model = fitted if model is None else model
         if fitted is model:
             say(f"{name}: fit with {learner_name} and measure='auto'")
-            fits.append([name, len(X), Y.shape[1], f"{learner_name}, auto", *_fit(learner, X, Y, measure="auto")[1]])
+            fits.append(
+                [name, X.shape[0], Y.shape[1], f"{learner_name}, auto", *_fit(learner, X, Y, measure="auto")[1]]
+            )
     X_new, Y_new = data.X_test[:N_OBJECTS], data.Y_test[:N_OBJECTS]
     say(f"{name}: questions")
     asked = [name, Y.shape[1], *ask(model, X_new, Y_new, repeats)]

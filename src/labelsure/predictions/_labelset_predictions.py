@@ -127,12 +127,6 @@ class LabelsetPredictions:
 
         Then regions at lower significances hold those at higher ones. False for ``guarantee="exact"`` and its
         relatives, which merge the folds anew for each level.
-
-        Examples
-        --------
-        >>> from labelsure import calibrate_outputs
-        >>> calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]]).predict_labelsets([[0.8, 0.3]]).nested
-        True
         """
         return self._engine.at_level(Fraction(1, 2))[0] is self._engine
 
@@ -252,8 +246,7 @@ class LabelsetPredictions:
         RankedLabelsets
             ``labelsets`` of shape (n, k, q) and ``p_values`` of shape (n, k), the most plausible first: by p-value,
             then by lowest total score, then by lowest code. Where there are fewer than k candidates the rest has
-            the p-value 0; ``certain`` says of which objects these are proven to be the best. ``to_frame()`` makes a
-            table.
+            the p-value 0; ``certain`` says where these are proven to be the best. ``to_frame()`` makes a table.
 
         Examples
         --------
@@ -288,7 +281,7 @@ class LabelsetPredictions:
         return self._engine.to_p_values(self._batch.label_numerators)
 
     def rank_labels(self, *, method: str = "difference") -> FloatArray:
-        """Return a number per object and label by which labels can be ranked: the higher, the more plausible.
+        """Return a number per object and label, (n, q), by which to rank labels: the higher, the more plausible.
 
         Parameters
         ----------
@@ -296,10 +289,6 @@ class LabelsetPredictions:
             "difference": the highest p-value of a labelset with the label minus that of one without it, for any
             number of labels. "mass": the share of the sum of all p-values that falls on labelsets with the label;
             lists all labelsets.
-
-        Returns
-        -------
-        array of shape (n, q)
 
         Examples
         --------
@@ -328,12 +317,7 @@ class LabelsetPredictions:
             Put before the names of the labels, for labels called "confidence" or to join the frame with others.
         library : {"pandas", "polars"} or None, default=None
             Which DataFrame to make; None: of the library that the objects came in, else of pandas. The index of a
-            pandas table is kept; in polars, which has none, it becomes a column.
-
-        Returns
-        -------
-        DataFrame
-            With the index of the objects, where they came in a pandas table, so that it can be joined with theirs.
+            pandas table is kept, so that it can be joined with theirs; in polars, which has none, it is a column.
 
         Examples
         --------

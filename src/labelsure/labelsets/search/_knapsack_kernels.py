@@ -91,7 +91,8 @@ def count_holders(flips: BoolArray, start: BoolArray, cells: IntArray, budgets: 
             change[t, k] = -cells[k, t] if start[k, t] else cells[k, t]
             unflipped[k] += cells[k, t] if start[k, t] else 0
     for row in range(n_sets):
-        spent[:] = unflipped
+        for k in range(n_knapsacks):  # numba takes a second to compile an assignment to a whole array
+            spent[k] = unflipped[k]
         for t in range(n_positions):
             if flips[row, t]:
                 for k in range(n_knapsacks):

@@ -28,8 +28,8 @@ class FoundBest(NamedTuple):
 
     Attributes
     ----------
-    keys : (m, k + 1, 2 + W)
-        In order, and a spare row last.
+    keys : (m, k + 1, 2 + W) or (m, k + 1, 2)
+        In order, and a spare row last; without words where only numerators are asked for.
     n_found, work : (m,)
         How many were found, and evaluations.
     finished : bool (m,)
@@ -167,10 +167,10 @@ def write_key(value: Integer, total: Integer, words: Words, by_total: bool, row:
     """Write the key of a labelset into a row; without ``by_total`` its numerator counts alone.
 
     Reference : the tuples that labelset_reference.ranked sorts by
-    Requires : words (W,), keys (n, 2 + W)
+    Requires : words (W,), keys (n, 2 + W), or (n, 2) where nobody asks for labelsets
     Cost : O(W)
     """
-    n_words = words.shape[0]
+    n_words = keys.shape[1] - CODE
     keys[row, NUMERATOR] = -value
     keys[row, TOTAL] = total if by_total else 0
     for w in range(n_words):
@@ -252,7 +252,7 @@ def insert(n_found: Integer, keys: IntArray) -> Integer:
         column = CODE
         while column < n_columns and keys[row, column] == keys[n_best, column]:
             column += 1
-        if column == n_columns:
+        if column == n_columns > CODE:  # without words nobody knows
             return n_found
     place = min(n_found, n_best - 1)
     while place > 0 and precedes(np.int64(n_best), place - 1, keys, True):

@@ -64,7 +64,7 @@ class TogetherSearch:
         problems, (n, q) = pose_problems(self.arrays, objects), (len(objects), self.arrays.n_labels)
         budget = min(self.options.label_budget // (q + 1) + 1, self.options.ranked_call)
         everyone, nothing = np.arange(n), np.zeros(n, dtype=np.int64)
-        best, changed = (FoundBest.of(size, 1, problems.mode.shape[1]) for size in (n, n * q))
+        best, changed = FoundBest.of(n, 1, problems.mode.shape[1]), FoundBest.of(n * q, 1, 0)
         asked = Asked(everyone, nothing - 1, nothing, not self.arrays.has_link, False, self.allow_empty, budget)
         self._search(problems, objects, asked, best)
         on = np.take_along_axis(unpack(best.words[:, 0], q), problems.label, axis=1)
