@@ -7,8 +7,13 @@ export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba
 
 .PHONY: demo test lint types layers tests data-tests uncompiled path lowest coverage validity bench experiments docs wheel clean
 
-demo: .venv/ready  ## reproduce the paper's tables on yeast (needs only the package index)
+demo: .venv/ready  ## the paper's tables on yeast, then a report of a model (needs only the package index)
 	$(BIN)/labelsure reproduce yeast
+	mkdir -p build/demo
+	$(BIN)/labelsure datasets yeast --part train -o build/demo/train.csv
+	$(BIN)/labelsure datasets yeast --part test -o build/demo/test.csv
+	$(BIN)/labelsure fit build/demo/train.csv --labels "Class*" --learner logistic --folds 5 --model build/demo/yeast.labelsure
+	$(BIN)/labelsure report build/demo/yeast.labelsure build/demo/test.csv -o build/demo/report.html
 
 test: lint types layers tests data-tests uncompiled  ## everything CI checks
 
@@ -75,8 +80,8 @@ clean:
 # river only brings yeast's file, and wants newer versions of everything: without its dependencies.
 .venv-lowest/ready: pyproject.toml tools/lowest_versions.py
 	$(PYTHON) -m venv .venv-lowest
-	.venv-lowest/bin/python tools/lowest_versions.py pandas > .venv-lowest/constraints.txt
+	.venv-lowest/bin/python tools/lowest_versions.py models pandas plots polars tables > .venv-lowest/constraints.txt
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-lowest/constraints.txt \
-		-e ".[pandas]" "coverage[toml]" hypothesis pytest pytest-xdist
+		-e ".[models,pandas,plots,polars,tables]" "coverage[toml]" hypothesis pytest pytest-xdist
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --no-deps river
 	touch $@

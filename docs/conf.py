@@ -76,7 +76,6 @@ ROOMS = (
     *("conformal", "predictions", "measures", "estimators", "decisions", "metrics", "labelsets", "datasets"),
     *("models", "plots", "report"),
 )
-MAY_COME_LATER = ("command-line", "frames", "plots", "report", "model-files")
 SKLEARN_REQUEST = re.compile(r"set_\w+_request|get_metadata_routing")
 
 
@@ -99,15 +98,7 @@ def find_home(app, env, node, contents):  # type: ignore[no-untyped-def]
     return domain.resolve_xref(env, node["refdoc"], app.builder, node["reftype"], target, node, contents)
 
 
-def leave_out_missing_pages(app, docname, source):  # type: ignore[no-untyped-def]
-    """Drop pages from the guide's table of contents that are not written yet."""
-    if docname == "guide":
-        missing = [page for page in MAY_COME_LATER if page not in app.env.found_docs]
-        source[0] = "\n".join(line for line in source[0].split("\n") if line not in missing)
-
-
 def setup(app):  # type: ignore[no-untyped-def]
     """Connect the hooks."""
     app.connect("autodoc-skip-member", skip_member)
     app.connect("missing-reference", find_home)
-    app.connect("source-read", leave_out_missing_pages)
