@@ -82,6 +82,8 @@ def pose_problems(arrays: FoldArrays, objects: IntArray) -> Problems:
     bound_rest(least, rest, nearest)
     total, cheapest = cost.sum(axis=2), np.full((len(hard), hard.shape[1] + 1), FAR)
     np.minimum.accumulate(total[:, ::-1], axis=1, out=cheapest[:, -2::-1])
+    # pairs inside the mode are met from both ends; kernels are compiled anew for another layout
+    base = np.ascontiguousarray(constant.T + np.einsum("kij,ij->ik", unary + own, on.astype(np.int64)) // 2)
     diagonals, gains = np.empty((2, 1, n_folds, 0))
     if arrays.has_pairs and hard.any():
         diagonals, gains = arrays.pairs.relaxation(pairs, np.ascontiguousarray(added.transpose(1, 2, 0)))
@@ -89,8 +91,7 @@ def pose_problems(arrays: FoldArrays, objects: IntArray) -> Problems:
         label=label,
         n_hard=hard.sum(axis=1),
         sign=np.take_along_axis(sign, label, axis=1),
-        # pairs inside the mode are met from both ends
-        base=constant.T + np.einsum("kij,ij->ik", unary + own, on.astype(np.int64)) // 2,
+        base=base,
         cost=cost,
         least=least,
         rest=rest,
