@@ -163,7 +163,7 @@ def test_sparse_outputs_answer_the_same(again):
         {"random_state": np.random.RandomState(1)},
         {"calibration_size": 20, "n_jobs": 2},
     ],
-    ids=str,
+    ids=" ".join,
 )
 def test_options_answer_the_same(again, options):
     model = InductiveConformalClassifier(LEARNER, **{"random_state": 0, **options})
