@@ -166,6 +166,11 @@ def test_search_finds_names_and_labels(page, case):
     for state, members in expected.items():
         page.locator("#state").select_option(state)
         assert found.inner_text() == f"{members.sum()} of {N_OBJECTS} objects"
+    page.locator("#label").select_option(label="any label")
+    page.locator("#state").select_option("sure")
+    n_sure = region.inner.any(axis=1).sum()
+    assert 0 < n_sure < N_OBJECTS
+    assert found.inner_text() == f"{n_sure} of {N_OBJECTS} objects"
 
 
 def test_objects_can_be_chosen_and_put_in_order(page, case):
@@ -251,6 +256,14 @@ def test_figures_are_drawn_and_follow_the_level(page):
     page.wait_for_function("([d, old]) => d.getAttribute('transform') !== old", arg=[dot.element_handle(), before])
     page.locator("#grouping").select_option(label="label")
     page.wait_for_function("document.querySelectorAll('#figure-groups .mark-symbol path').length === 5")
+
+
+def test_axes_of_counts_have_whole_numbers(open_page, case, tmp_path):
+    predictions, labels = case
+    page = open_page(write_report(tmp_path / "r.html", predictions[:1], labels[:1]))
+    for name in ("sizes", "confidence"):
+        ticks = page.locator(f"#figure-{name} .role-axis-label text").all_text_contents()
+        assert ticks[-3:] == ["0", "", "1"]
 
 
 def test_figure_of_many_groups_shows_the_worst(open_page, case, tmp_path):

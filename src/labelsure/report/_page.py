@@ -13,7 +13,7 @@ from labelsure.report._payload import deflate, pack
 from labelsure.report._words import amount, percent
 
 SIZE_NOTES = {
-    "counted": "These are counts.",
+    "counted": "All sizes are counted.",
     "estimated": "Regions too large to be counted are estimated, within a factor of about two.",
     "bounded": "With so many labels and objects regions are not counted: sizes are upper bounds, two to the number of"
     " open labels.",
