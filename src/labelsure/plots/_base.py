@@ -88,12 +88,12 @@ def percent(significance: float) -> str:
 
 
 def write_name(name: Any, *, most: int = 40) -> str:
-    """Return what a label or an object is called for a picture: not too long, and dollars as they are, not formulas.
+    r"""Return what a label or an object is called for a picture: not too long, and dollars as they are, not formulas.
 
     Examples
     --------
     >>> write_name("under $5"), write_name("a long story", most=8)
-    ('under \\\\$5', 'a long …')
+    ('under \\$5', 'a long …')
     """
     text = str(name)
     return (text if len(text) <= most else text[: most - 1] + "…").replace("$", r"\$")
