@@ -375,6 +375,9 @@ def test_regions_made_anew_for_each_level_are_shown(open_page, tmp_path):
         missed = int((~region.contains(labels)).sum())
         assert page.locator("#found").inner_text() == f"{missed} of 20 objects"
         page.locator("#show").select_option("all")
+    words = page.locator("#words").inner_text()
+    assert "a rule made for each level" in words
+    assert "above 5 %" not in words
 
 
 def test_many_labels_are_shown(open_page, tmp_path, monkeypatch):
