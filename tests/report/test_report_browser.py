@@ -315,6 +315,9 @@ def test_report_prints(page):
     page.emulate_media(media="print")
     assert not page.locator("#controls").is_visible()
     assert page.locator("#figure-calibration svg").is_visible()
+    assert page.locator("#grouping").is_visible()  # or nobody knows what the groups are
+    assert page.locator("#page").is_visible()  # nor that there are more objects
+    assert not page.locator("#next").is_visible()
 
 
 def test_without_javascript_the_tables_are_there(open_page, file, case):
