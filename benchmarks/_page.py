@@ -15,8 +15,8 @@ How long do you wait for an answer? See [What people wait for](#what-people-wait
 first answer in a new environment, and [Growth](#growth) for more labels, folds and examples. How does it compare? See
 [Other packages](#other-packages). The other sections are for those who want to know where the time goes.
 
-Ratios (x) compare two things measured in the same run on the same machine. Absolute times give an idea; [the
-machine](#the-machine) is a small one.
+Ratios (x) compare two things measured in the same run on the same machine. Absolute times give an idea; what they
+were measured on is [at the end](#the-machine).
 """
 
 

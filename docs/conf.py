@@ -58,6 +58,7 @@ html_static_path = ["_static"]
 html_css_files = ["labelsure.css"]
 html_favicon = "_static/mark.svg"
 html_logo = "_static/mark.svg"
+html_context = {"default_mode": "auto"}  # light or dark as the system is
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {

@@ -2,8 +2,8 @@
 An alarm for a changed world
 ============================
 
-Every promise rests on new objects being like the old ones. A martingale bets against that. While nothing has changed it
-ever reaches 100 with probability at most 1 %; after a change it grows.
+Every promise rests on new objects being like the old ones. A martingale bets against that. While nothing has
+changed, the probability that it ever reaches 100 is at most 1 %; after a change it grows.
 """
 
 # %%

@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = {str(path.relative_to(ROOT)): path for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
 OTHER_PAGES = ["CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md"]
 FENCE = re.compile(
-    r"(?P<mark><!-- not run: (?P<reason>[^\n]*?) -->\n)?^```(?P<language>\w*)\n(?P<body>.*?)^```$\n?", re.M | re.S
+    r"(?P<mark><!-- not run: (?P<reason>[^\n]*?) -->\n)?^```(?P<language>[\w{}-]*)\n(?P<body>.*?)^```$\n?", re.M | re.S
 )
 OPTIONAL = {"catboost", "lightgbm", "mapie", "matplotlib", "pandas", "polars", "pyarrow", "river", "skops", "xgboost"}
 """What a page may import although not everybody has it; the page is skipped then, and says why."""

@@ -137,6 +137,19 @@ def test_labelset_display_draws_p_values_and_marks_region_and_truth(predictions)
     assert LabelsetDisplay.from_predictions(predictions, -1).summary.name == 49
 
 
+def test_names_with_dollars_are_no_formulas_and_long_ones_leave_room(recwarn):
+    names = ["costs $_$ a lot", "$1 to $2", *(f"{'long ' * 10}{j}" for j in range(4))]
+    outputs = RNG.random((60, 6))
+    some = calibrate_outputs(outputs[:40], (outputs[:40] > 0.4).astype(int), label_names=names)
+    display = LabelsetDisplay.from_predictions(some.predict_labelsets(np.full((1, 6), 0.9)))
+    others = [LabelDisplay.from_predictions(some.predict_labelsets(outputs[40:]), i) for i in (None, 0)]
+    for one in (display, *others):
+        one.figure_.canvas.draw()  # where formulas would be read, and axes without room given up
+    assert [str(warning.message) for warning in recwarn] == []
+    assert others[0].ax_.get_yticklabels()[0].get_text() == r"costs \$_\$ a lot"
+    assert max(len(tick.get_text()) for tick in display.ax_.get_yticklabels()) < 80
+
+
 def test_confidence_display_tells_right_from_wrong(predictions):
     display = ConfidenceDisplay.from_predictions(predictions, TRUTH)
     right = (predictions.labelsets == TRUTH).all(axis=1)

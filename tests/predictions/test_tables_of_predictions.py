@@ -126,6 +126,16 @@ def test_members_of_one_region_name_their_object(kind):
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_label_called_object_does_not_hide_the_index(library):
+    outputs, Y = examples()
+    names, new = ["object", "object_", "night"], pandas.DataFrame(outputs[40:], index=["x", "y", "z"])
+    predictor = calibrate_outputs(outputs[:40], Y[:40], label_names=names)
+    frame = predictor.predict_labelsets(new).to_frame(library=library)
+    assert list(frame["object"]) == predictor.predict_labelsets(outputs[40:]).labelsets[:, 0].tolist()
+    assert list(frame.index if library == "pandas" else frame["object__"]) == ["x", "y", "z"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_summaries_as_tables_say_what_they_say_in_words(library):
     summaries = predict("pandas").summary(0.3)
     frame = summaries.to_frame(library=library)

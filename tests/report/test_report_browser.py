@@ -166,6 +166,11 @@ def test_search_finds_names_and_labels(page, case):
     for state, members in expected.items():
         page.locator("#state").select_option(state)
         assert found.inner_text() == f"{members.sum()} of {N_OBJECTS} objects"
+    page.locator("#label").select_option(label="any label")
+    page.locator("#state").select_option("sure")
+    n_sure = region.inner.any(axis=1).sum()
+    assert 0 < n_sure < N_OBJECTS
+    assert found.inner_text() == f"{n_sure} of {N_OBJECTS} objects"
 
 
 def test_objects_can_be_chosen_and_put_in_order(page, case):
@@ -253,6 +258,14 @@ def test_figures_are_drawn_and_follow_the_level(page):
     page.wait_for_function("document.querySelectorAll('#figure-groups .mark-symbol path').length === 5")
 
 
+def test_axes_of_counts_have_whole_numbers(open_page, case, tmp_path):
+    predictions, labels = case
+    page = open_page(write_report(tmp_path / "r.html", predictions[:1], labels[:1]))
+    for name in ("sizes", "confidence"):
+        ticks = page.locator(f"#figure-{name} .role-axis-label text").all_text_contents()
+        assert ticks[-3:] == ["0", "", "1"]
+
+
 def test_figure_of_many_groups_shows_the_worst(open_page, case, tmp_path):
     predictions, labels = case
     order = np.argsort(~predictions.region(0.05).contains(labels), kind="stable")  # those that are missed come last
@@ -302,6 +315,9 @@ def test_report_prints(page):
     page.emulate_media(media="print")
     assert not page.locator("#controls").is_visible()
     assert page.locator("#figure-calibration svg").is_visible()
+    assert page.locator("#grouping").is_visible()  # or nobody knows what the groups are
+    assert page.locator("#page").is_visible()  # nor that there are more objects
+    assert not page.locator("#next").is_visible()
 
 
 def test_without_javascript_the_tables_are_there(open_page, file, case):
@@ -362,6 +378,9 @@ def test_regions_made_anew_for_each_level_are_shown(open_page, tmp_path):
         missed = int((~region.contains(labels)).sum())
         assert page.locator("#found").inner_text() == f"{missed} of 20 objects"
         page.locator("#show").select_option("all")
+    words = page.locator("#words").inner_text()
+    assert "a rule made for each level" in words
+    assert "above 5 %" not in words
 
 
 def test_many_labels_are_shown(open_page, tmp_path, monkeypatch):

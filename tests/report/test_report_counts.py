@@ -61,7 +61,7 @@ def test_codes_tell_what_is_in_each_region(counted, per_mille):
     predictions, labels, _, facts = counted
     place = facts.levels.per_mille.index(per_mille)
     region = predictions.region((1000 - per_mille) / 1000)
-    assert ((place >= facts.objects.labels) == region.possible).all()
+    assert ((place >= facts.objects.labels) == region.possible_values).all()
     assert ((place >= facts.objects.truth) == region.contains(labels)).all()
     for rank in range(3):
         own = region.contains(facts.objects.best.labelsets[:, rank])
@@ -118,7 +118,7 @@ def test_regions_of_every_guarantee_are_told_exactly(guarantee):
     assert facts.counts.size_kind == "counted"
     for per_mille in (500, 800, 950):
         place, region = facts.levels.per_mille.index(per_mille), predictions.region((1000 - per_mille) / 1000)
-        assert (members(facts.objects.labels, place, predictions.nested) == region.possible).all()
+        assert (members(facts.objects.labels, place, predictions.nested) == region.possible_values).all()
         assert (members(facts.objects.truth, place, predictions.nested) == region.contains(labels)).all()
         assert facts.objects.sizes[place].tolist() == region.sizes.tolist()
 

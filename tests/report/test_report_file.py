@@ -1,6 +1,8 @@
 """The file: whole, small, the same each time, safe whatever objects and labels are called, and refused at the door."""
 
+import io
 import re
+import sys
 from html import escape
 from importlib.resources import files
 
@@ -9,6 +11,7 @@ import pytest
 from report_cases import EVIL, LABELS, draw, names_of, some_predictions
 
 from labelsure import calibrate_outputs
+from labelsure._core import running
 from labelsure.report import write_report
 from labelsure.report._assets import read_asset
 
@@ -33,6 +36,17 @@ def test_report_of_5000_objects_and_14_labels_takes_less_than_2_megabytes(tmp_pa
     groups = {"site": np.arange(5000) % 12, "sex": np.arange(5000) % 2}
     path = write_report(tmp_path / "a.html", predictor.predict_labelsets(outputs), labels, objects=names, groups=groups)
     assert path.stat().st_size < 2_000_000
+
+
+def test_long_reports_show_how_far_they_are_on_a_terminal(case, tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "SECONDS_BEFORE_SHOWN", 0)
+    for is_terminal in (True, False):
+        watched = io.StringIO()
+        monkeypatch.setattr(watched, "isatty", lambda is_terminal=is_terminal: is_terminal, raising=False)
+        monkeypatch.setattr(sys, "stderr", watched)
+        write_report(tmp_path / "a.html", *case)
+        shown = [name for name in ("counting labelsets", "regions, levels") if name in watched.getvalue()]
+        assert len(shown) == (2 if is_terminal else 0)
 
 
 def test_report_needs_nothing_from_elsewhere(page):

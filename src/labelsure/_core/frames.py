@@ -104,10 +104,17 @@ def make_long_frame(
 
 
 def _columns_of_index(index: Any, taken: Mapping[str, Any], n: int = 0) -> dict[str, Any]:
-    """Return an index as columns, called as its levels are or, where they have no name of their own, "object"."""
+    """Return an index as columns, called as its levels are or, where they have no name of their own, "object".
+
+    Where a label is called so, it is "object_", so that neither column is lost.
+    """
+    unnamed = "object"
+    while unnamed in taken:
+        unnamed += "_"
     if not hasattr(index, "get_level_values"):
-        return {"object": np.arange(n) if index is None else index}
-    unnamed = "object" if index.nlevels == 1 else "object_{}"
+        return {unnamed: np.arange(n) if index is None else index}
+    if index.nlevels > 1:
+        unnamed = "object_{}"
     names = [unnamed.format(level) if name in (None, *taken) else str(name) for level, name in enumerate(index.names)]
     return {name: index.get_level_values(level) for level, name in enumerate(names)}
 

@@ -13,6 +13,9 @@ BLUE, ORANGE, VERMILLION, GREY = "#0072B2", "#E69F00", "#D55E00", "#BBBBBB"
 
 LINE_STYLES = ("-", "--", "-.", ":")
 
+NAMES_SHOWN, LETTERS_SHOWN = 4, 48
+"""Of a labelset beside an axis: with more there is no room for what is drawn."""
+
 
 class Display:
     """Base of the displays: where they are drawn."""
@@ -84,13 +87,29 @@ def percent(significance: float) -> str:
     return f"{float(100 * (1 - check_significance(significance))):g} %"
 
 
-def write_labelset(labels: Sequence[str], *, n_shown: int = 4) -> str:
-    """Return the labels of a labelset for an axis, of many only the first.
+def write_name(name: Any, *, most: int = 40) -> str:
+    r"""Return what a label or an object is called for a picture: not too long, and dollars as they are, not formulas.
 
     Examples
     --------
-    >>> write_labelset(["sea", "night"]), write_labelset([])
-    ('sea + night', 'no label')
+    >>> write_name("under $5"), write_name("a long story", most=8)
+    ('under \\$5', 'a long …')
     """
-    more = [f"{len(labels) - n_shown} more"] if len(labels) > n_shown + 1 else []
-    return " + ".join([*labels[: n_shown if more else None], *more]) or "no label"
+    text = str(name)
+    return (text if len(text) <= most else text[: most - 1] + "…").replace("$", r"\$")
+
+
+def write_labelset(labels: Sequence[str]) -> str:
+    """Return the labels of a labelset for an axis, of many or long ones only the first.
+
+    Examples
+    --------
+    >>> write_labelset(["sea", "night"]), write_labelset([]), write_labelset(list("abcdef"))
+    ('sea + night', 'no label', 'a + b + c + d + 2 more')
+    """
+    names = [write_name(label) for label in labels]
+    n_shown = len(names) if len(names) <= NAMES_SHOWN + 1 else NAMES_SHOWN
+    while n_shown > 1 and sum(map(len, names[:n_shown])) > LETTERS_SHOWN:
+        n_shown -= 1
+    more = [f"{len(names) - n_shown} more"] if n_shown < len(names) else []
+    return " + ".join([*names[:n_shown], *more]) or "no label"

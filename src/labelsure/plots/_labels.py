@@ -16,6 +16,7 @@ from labelsure.plots._base import (
     check_object,
     check_predictions,
     percent,
+    write_name,
 )
 from labelsure.predictions import LabelsetPredictions, LabelWisePredictions
 
@@ -115,7 +116,7 @@ class LabelDisplay(Display):
         """Draw it, on the axes given or in a new figure; further arguments are for the bars or points."""
         ax = self._open(ax, height=1.6 + 0.25 * len(self.label_names))
         rows = np.arange(len(self.label_names))
-        ax.set_yticks(rows, self.label_names)
+        ax.set_yticks(rows, [write_name(name) for name in self.label_names])
         ax.invert_yaxis()
         if self.p_values is None:
             self._draw_shares(ax, rows, kwargs)
@@ -142,4 +143,4 @@ class LabelDisplay(Display):
         self.on_ = ax.scatter(on, rows, color=BLUE, label="on", **style)
         style = {"color": VERMILLION, "linestyle": "--", "linewidth": 1}
         self.level_line_ = ax.axvline(self.significance, label=f"significance {self.significance:g}", **style)
-        ax.set(xlim=(-0.02, 1.02), xlabel=f"p-value of each label of object {self.name}")
+        ax.set(xlim=(-0.02, 1.02), xlabel=f"p-value of each label of object {write_name(self.name)}")

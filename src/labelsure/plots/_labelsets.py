@@ -15,6 +15,7 @@ from labelsure.plots._base import (
     check_truth,
     percent,
     write_labelset,
+    write_name,
 )
 from labelsure.predictions import LabelsetPredictions, ObjectSummary
 
@@ -107,5 +108,6 @@ class LabelsetDisplay(Display):
         confidence = percent(summary.significance)
         ax.set(xlim=(0, 1.2 * max([*(one.p_value for one in shown), summary.significance])), xlabel="p-value")
         left = "1 labelset" if summary.n_labelsets.at_most == 1 else f"{summary.n_labelsets} labelsets"
-        ax.set_title(f"Object {summary.name}\n{left} left at {confidence} confidence", loc="left", fontsize="medium")
+        title = f"Object {write_name(summary.name)}\n{left} left at {confidence} confidence"
+        ax.set_title(title, loc="left", fontsize="medium")
         return self

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from labelsure._core.running import progress_bar
 from labelsure._core.types import BoolArray, FloatArray, IntArray
 from labelsure.predictions import Guarantee, LabelsetPredictions, LabelsetRegion, NoGuarantee, RankedLabelsets
 from labelsure.report._subject import Subject
@@ -107,7 +108,7 @@ def take_snapshots(subject: Subject, levels: Levels, top: RankedLabelsets) -> It
     predictions, labels = subject.predictions, subject.labels
     truth = predictions.p_value(labels) if levels.nested and labels is not None else None
     sizes = count_labelsets(predictions, levels.significances) if levels.sizes == "table" else None
-    for place, significance in enumerate(levels.significances.tolist()):
+    for place, significance in enumerate(progress_bar(levels.significances.tolist(), description="regions, levels")):
         with warnings.catch_warnings():  # levels that cannot be reached are named in the page
             warnings.simplefilter("ignore", UserWarning)
             region = predictions.region(significance)
@@ -125,7 +126,7 @@ def count_labelsets(predictions: LabelsetPredictions, significances: FloatArray)
     n_levels, n_objects, ascending = len(significances), len(predictions), significances[::-1]
     sizes = np.empty((n_levels, n_objects), dtype=np.int64)
     at_once = max(CHUNK >> len(predictions.label_names), 1)
-    for first in range(0, n_objects, at_once):
+    for first in progress_bar(range(0, n_objects, at_once), description="counting labelsets"):
         p_values = predictions[first : first + at_once].p_values()
         below = np.searchsorted(ascending, p_values, side="left")  # so many levels does each p-value exceed
         below += np.arange(len(below))[:, None] * (n_levels + 1)

@@ -13,11 +13,20 @@ from labelsure.report._payload import deflate, pack
 from labelsure.report._words import amount, percent
 
 SIZE_NOTES = {
-    "counted": "These are counts.",
+    "counted": "All sizes are counted.",
     "estimated": "Regions too large to be counted are estimated, within a factor of about two.",
     "bounded": "With so many labels and objects regions are not counted: sizes are upper bounds, two to the number of"
     " open labels.",
 }
+RULES = {
+    True: (": at 95 % those with a p-value above 5 %.", ": the highest level at which no other labelset is left."),
+    False: (
+        ". With the guarantee used here it is not the p-value that decides but a rule made for each level, so now and"
+        " then a labelset with a higher p-value is ruled out and one with a lower is not.",
+        ". With the guarantee used here regions are decided by another rule, so it is a rough guide only.",
+    ),
+}
+"""What a region and a confidence are, where regions are nested and where they are not."""
 
 
 def make_page(facts: Facts) -> str:
@@ -56,6 +65,7 @@ def _chosen_parts(page: str, labelled: bool) -> str:
 
 def _sentences(facts: Facts) -> dict[str, str]:
     subject, levels = facts.subject, facts.levels
+    region_rule, confidence_rule = RULES[levels.nested]
     proven = any(point["proven"] is not None for point in facts.calibration)
     return {
         "title": subject.title,
@@ -69,6 +79,8 @@ def _sentences(facts: Facts) -> dict[str, str]:
         "size_note": SIZE_NOTES[facts.counts.size_kind],
         "proven_line": " The dotted line is what is proven." if proven else "",
         "browser_note": _browser_note(facts),
+        "region_rule": region_rule,
+        "confidence_rule": confidence_rule,
     }
 
 

@@ -53,7 +53,7 @@ def write_report(
     1 % to 99.9 %, and all sizes are counted. With more labels or more than 20 000 objects, and for guarantees whose
     regions are made anew for each level, there are nine levels; sizes that would take too long to count are estimated
     for few objects and bounded for many, and the page says so. All objects are counted; the page's browser lists up to
-    10 000 of them, fewer with many labels.
+    10 000 of them, fewer with many labels. What takes longer than two seconds shows a progress bar on a terminal.
 
     Examples
     --------

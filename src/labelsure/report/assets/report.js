@@ -268,10 +268,10 @@
   function labelTest() {
     const state = element("state").value;
     const label = Number(element("label").value);
-    if (state === "any" || label < 0) return () => true;
-    if (state === "true") return (i) => isTrue(i, label);
-    if (state === "predicted") return (i) => isPredicted(i, label);
-    return (i) => stateOf(i, label) === state;
+    if (state === "any") return () => true;
+    const tests = { true: isTrue, predicted: isPredicted };
+    const test = tests[state] ?? ((i, j) => stateOf(i, j) === state);
+    return label < 0 ? (i) => facts.labels.some((_, j) => test(i, j)) : (i) => test(i, label);
   }
 
   function find() {
