@@ -201,3 +201,27 @@ def test_the_schema_in_the_file_is_that_of_the_table(tickets):
 
     schema = TableSchema.from_json(open_model(tickets / "m.labelsure").table)
     assert schema == infer_schema(tickets / "train.csv", LABELS)
+
+
+def test_labels_are_separated_by_what_is_in_none_of_their_names(tmp_path, out):
+    train = make_tickets(60)
+    train["a;b"] = train.pop("bug")
+    write_csv(tmp_path / "test.csv", train)
+    words = ["fit", str(tmp_path / "test.csv"), "--labels", "a;b,billing,urgent", *FAST]
+    assert main([*words, "--model", str(tmp_path / "m.labelsure")]) == 0
+    found = {name for row in read_csv(predict(tmp_path, output=out)) for name in row["labels"].split("|")}
+    assert found - {""} == {"a;b", "billing", "urgent"}
+
+
+def test_numbers_too_large_for_a_learner_are_an_error_of_one_line(tmp_path, out, capsys):
+    train = make_tickets(60)
+    path = write_csv(tmp_path / "train.csv", train)
+    words = ["fit", str(path), "--labels", ",".join(LABELS), *FAST[2:], "--learner", "extra-trees"]
+    assert main([*words, "--model", str(tmp_path / "m.labelsure")]) == 0
+    write_csv(tmp_path / "test.csv", train | {"size": ["1e300", *train["size"][1:]]})
+    capsys.readouterr()
+    for command in (["predict", "-o", str(out)], ["evaluate"]):
+        assert main([command[0], str(tmp_path / "m.labelsure"), str(tmp_path / "test.csv"), *command[1:]]) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith("labelsure: error: the model cannot predict these rows: ")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.labelsure", "test.csv", "train.csv"]

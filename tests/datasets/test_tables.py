@@ -165,6 +165,18 @@ def test_other_delimiters_and_a_byte_order_mark_are_understood(tmp_path, delimit
     assert infer_schema(path, ["bug", "urgent"]) == infer_schema(write(tmp_path, TEXT, "b.csv"), ["bug", "urgent"])
 
 
+def test_delimiters_in_names_and_names_of_two_lines_are_understood(tmp_path):
+    path = write(tmp_path, 'size;"town, city, village";"plan\nof it";old, new;l\n1;Ulm;free;2,x;0\n2;Rom;team;3,y;1\n')
+    schema = infer_schema(path, ["l"])
+    assert [column.name for column in schema.columns] == ["size", "town, city, village", "plan\nof it", "old, new"]
+    assert read(path, schema).X.tolist() == [[1, 1, 0, 0], [2, 0, 1, 1]]
+
+
+def test_names_of_labels_may_be_digits_that_are_no_numbers(tmp_path):
+    path = write(tmp_path, "a,topics\n1,²;3\n2,10\n")
+    assert infer_schema(path, ["topics"], separator=";").label_names == ("10", "3", "²")
+
+
 def test_booleans_are_the_same_category_however_they_are_spelled(tmp_path):
     schema = infer_schema(write(tmp_path, "a,l\nTRUE,1\nFalse,0\n"), ["l"])
     parquet.write_table(pa.table({"a": [True, False]}), tmp_path / "b.parquet")
@@ -207,6 +219,7 @@ BAD = {
     "no such file": (None, {}, "does not exist"),
     "no such label": (TEXT, {"labels": ["bugs"]}, "has no column 'bugs', which labels names. Did you mean 'bug'?"),
     "empty": ("", {}, "is empty"),
+    "a blank line first": ("\na,l\n1,0\n", {}, "begins with a blank line"),
     "text among numbers": (
         "a,l\n1,0\n2,1\nthree,1\n", {"labels": ["l"]}, "row 3, column 'a': expected a number, got 'three'"
     ),

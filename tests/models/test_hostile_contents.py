@@ -10,7 +10,7 @@ import pytest
 from model_cases import TRAIN, X, Y, inductive
 from scipy import sparse
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
@@ -36,6 +36,7 @@ from labelsure import (
 from labelsure.labelsets import AtMost, Implies
 from labelsure.measures import LabelsetPrior, MahalanobisMeasure, PosteriorMeasure, PowerMeasure
 from labelsure.models import ModelFileError
+from labelsure.models import _learners as learners
 from labelsure.models._archive import read_archive, write_archive
 from labelsure.models._arrays import MOST_COPIES, ArrayReader, ArrayWriter
 from labelsure.models._booster_texts import check_lightgbm, check_xgboost, cut_lightgbm
@@ -227,6 +228,16 @@ def test_words_and_categories_outside_of_their_matrix_are_refused():
     encoder = OneHotEncoder(min_frequency=5).fit(X.astype(int))
     encoder._default_to_infrequent_mappings[0] = encoder._default_to_infrequent_mappings[0] + 10**6
     refused(encoder)
+    encoder = OneHotEncoder(handle_unknown="ignore").fit([[1.0], [2.0], [np.nan]])
+    check_content(encoder)
+    encoder.categories_ = [np.array([3.0, 1.0, 2.0])]  # 3 would be looked for behind the last place
+    refused(encoder)
+
+
+def test_vectorizers_that_read_files_are_refused():
+    check_content(HashingVectorizer())
+    for kind in (HashingVectorizer, CountVectorizer):
+        refused(kind(input="filename"))
 
 
 def test_caches_of_pickles_and_too_many_threads_are_refused():
@@ -329,6 +340,54 @@ def test_random_states_are_kept_and_checked():
         changed[place] = value
         with pytest.raises(ModelFileError, match="a random state is none"):
             read.value({"random_state": changed})
+
+
+def pairs_of_pairs(kind):
+    """Return entries, each of which names the one before it twice: the last one has 2**60 parts, if one counts."""
+    return [{"value": {kind: []}}, *({"value": {kind: [{"object": k}, {"object": k}]}} for k in range(60))]
+
+
+def test_parts_of_parts_do_not_keep_the_reader_busy():
+    for last in ({"set": [{"object": 60}]}, {"dict": [[{"tuple": [{"object": 60}]}, 1]]}, {"list": []}):
+        with pytest.raises(ModelFileError, match="an entry is none"):
+            Decoder({}, ArrayReader([], {}), lambda _: None).read([*pairs_of_pairs("tuple"), {"value": last}])
+        if "list" not in last:
+            with pytest.raises(ModelFileError, match="an object is looked up by its value"):
+                decoded(last)
+    assert decoded({"dict": [[{"tuple": [1, {"tuple": ["a"]}]}, 2]]}) == {(1, ("a",)): 2}
+
+
+def test_messages_do_not_spell_out_parts_of_parts():
+    nested = []
+    for _ in range(60):
+        nested = [nested, nested]
+    with pytest.raises(ModelFileError, match=r"must be a whole number from 0 to .*, got list$"):
+        whole()(nested, Sizes())
+
+
+def described(kind, *parts, number):
+    return {"__class__": kind, "__module__": "builtins", "__loader__": f"{kind.title()}Node", "content": [*parts],
+            "__id__": number}  # fmt: skip
+
+
+def test_shared_parts_of_learners_do_not_keep_skops_busy():
+    dump = pytest.importorskip("skops.io") and learners.dump
+    node = described("list", number=1)
+    for number in range(2, 60):
+        node = described("list", node, described("list", number=number - 1), number=number)
+    schema = {**node, "protocol": dump(None)[0]["protocol"]}
+    reader = learners.LearnerReader(None, {"learners/0.json": json.dumps(schema).encode()})
+    with pytest.raises(ModelFileError, match="a shared part of a learner is written in two ways"):
+        reader.read({"learner": "learners/0.json"})
+
+
+@pytest.mark.parametrize("name", ["predict_proba", "_validate_X_predict"])
+def test_attributes_do_not_take_the_place_of_methods(tmp_path, name):
+    pytest.importorskip("skops")
+    model = inductive(RandomForestClassifier(2, random_state=0)).fit(X[TRAIN], Y[TRAIN])
+    setattr(getattr(model.models_[0], "estimator", model.models_[0]), name, np.float32)
+    with pytest.raises(ModelFileError, match=f"has '{name}' for an attribute, which is a method"):
+        save_model(model, tmp_path / "model.labelsure")
 
 
 def test_arrays_that_are_too_large_for_their_bytes_are_refused():

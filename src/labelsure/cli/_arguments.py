@@ -130,7 +130,9 @@ def confidence_level(text: str) -> str:
     """
     level = _percent(text, "confidence")
     if level < 1:
-        raise ArgumentTypeError(f"expected a confidence in percent, got {text}: write {100 * level:f} for {text}")
+        raise ArgumentTypeError(
+            f"expected a confidence in percent, got {text}: write {(100 * level).normalize():f} for {text}"
+        )
     return f"{level.normalize():f}"
 
 

@@ -2,11 +2,12 @@
 
 import warnings
 from argparse import Namespace
+from pathlib import Path
 from typing import Any
 
 from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
-from labelsure.cli._models import add_label_options, asked_labels
+from labelsure.cli._models import add_label_options, asked_labels, refuse_to_overwrite
 from labelsure.cli._writing import write_whole
 from labelsure.measures import MEASURES
 
@@ -67,6 +68,8 @@ def run(options: Namespace) -> None:
     from labelsure.cli._compare_runs import Plan, measure_missing
     from labelsure.cli._compare_tables import comparison
 
+    for output in (options.json, options.markdown):
+        refuse_to_overwrite(output, *map(Path, options.datasets))
     plan = Plan(
         _load_all(options),
         **{name: list(dict.fromkeys(getattr(options, name))) for name in ("learners", "measures", "guarantees")},

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from labelsure.cli import _arguments as words
-from labelsure.cli._models import add_jobs, add_model_and_data, in_one_line, note_unseen, open_data, open_trained
+from labelsure.cli._models import (
+    add_jobs,
+    add_model_and_data,
+    in_one_line,
+    note_unseen,
+    open_data,
+    open_trained,
+    predict_rows,
+    refuse_to_overwrite,
+)
 from labelsure.cli._writing import versions, write_whole
 
 MOSTLY = 0.8
@@ -45,12 +54,13 @@ def add_parser(commands: Any) -> None:
 
 def run(options: Namespace) -> None:
     """Predict all rows, and print the figures."""
+    refuse_to_overwrite(options.json, options.model, options.data)
     trained = open_trained(options.model, jobs=options.jobs)
     with in_one_line():
         table = open_data(options.data, trained.schema, labels=True)
         batch = table.read()
     note_unseen(table)
-    predictions = trained.model.predict_labelsets(batch.X)
+    predictions = predict_rows(trained.model, batch.X)
     figures = judge(predictions, batch.Y, list(dict.fromkeys(options.confidence)))
     if options.json is not None:
         document = {"model": str(options.model), "data": str(options.data), **figures, "versions": versions()}

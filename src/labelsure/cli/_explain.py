@@ -8,7 +8,15 @@ from typing import Any
 from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
 from labelsure.cli._evaluate import aligned
-from labelsure.cli._models import add_jobs, add_model_and_data, in_one_line, note_unseen, open_data, open_trained
+from labelsure.cli._models import (
+    add_jobs,
+    add_model_and_data,
+    in_one_line,
+    note_unseen,
+    open_data,
+    open_trained,
+    predict_rows,
+)
 
 LOW = 0.05
 """A credibility of at most this wants an explanation."""
@@ -59,7 +67,7 @@ def _paragraphs(model: Any, x: Any, y: Any, options: Namespace) -> list[str]:
     import numpy as np
 
     significance = words.significance_of(options.confidence)
-    predictions = replace(model.predict_labelsets(x), index=np.array([options.row]))
+    predictions = replace(predict_rows(model, x), index=np.array([options.row]))
     summary = predictions.summary(significance, top=options.top)[0]
     said = [str(summary).replace("Object ", "Row ", 1)]
     said.append("\n".join(_label_lines(predictions, summary)))

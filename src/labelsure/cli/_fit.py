@@ -9,7 +9,7 @@ from typing import Any
 
 from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
-from labelsure.cli._models import add_jobs, add_label_options, asked_labels, few, in_one_line, note
+from labelsure.cli._models import add_jobs, add_label_options, asked_labels, counted, few, in_one_line, note
 from labelsure.cli._writing import readable_size
 
 SUFFIX = ".labelsure"
@@ -127,8 +127,8 @@ def _describe(options: Namespace, schema: Any, Y: Any) -> str:
 
     folds = "30 % of the rows calibrate" if options.guarantee == words.INDUCTIVE else f"{options.folds} folds"
     lines = [
-        f"{options.data}: {len(Y)} rows, {len(schema.columns)} columns to learn from, {len(schema.label_names)} labels,"
-        f" {Y.sum() / len(Y):.2f} per row.",
+        f"{options.data}: {len(Y)} rows, {counted(len(schema.columns), 'column')} to learn from,"
+        f" {counted(len(schema.label_names), 'label')}, {Y.sum() / len(Y):.2f} per row.",
         "Prepared anew in every fold:",
     ]
     for kind, what in describe_preparation(options.learner, schema).items():

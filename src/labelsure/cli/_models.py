@@ -91,11 +91,26 @@ def open_trained(path: Path, *, jobs: int) -> Trained:
         schema = TableSchema.from_json(opened.table)
     model = opened.model
     if not hasattr(model, "predict_labelsets") or not hasattr(model, "calibrator_"):
-        raise CommandError(f"{path} holds a {type(model).__name__}, which does not predict labelsets.")
-    if model.n_labels_ != len(schema.label_names):
-        raise CommandError(f"{path} is damaged: {model.n_labels_} labels, and names of {len(schema.label_names)}.")
+        raise CommandError(
+            f"{path} holds a {type(model).__name__}; the command line takes cross-conformal and inductive predictors."
+            " Use it in Python."
+        )
+    known = model.n_labels_, model.label_names_ or schema.label_names, getattr(model, "n_features_in_", None)
+    if known[:2] != (len(schema.label_names), schema.label_names) or known[2] not in (None, len(schema.columns)):
+        raise CommandError(
+            f"{path} was saved with the description of another table: its labels or columns are not those of the model."
+            " Save it again with the schema that it was fitted by."
+        )
     model.calibrator_.n_jobs = jobs
     return Trained(model, schema)
+
+
+def predict_rows(model: Any, X: Any) -> Any:
+    """Return what a model says of rows; numbers that its learner cannot take, say 1e300, are an error of one line."""
+    try:
+        return model.predict_labelsets(X)
+    except ValueError as error:
+        raise CommandError(f"the model cannot predict these rows: {' '.join(str(error).split())}") from error
 
 
 def open_data(path: Path, schema: Any, **options: Any) -> Any:
@@ -106,6 +121,12 @@ def open_data(path: Path, schema: Any, **options: Any) -> Any:
     if table.ignored:
         note(f"{path}: {few(table.ignored, 'column')} not used by the model, ignored.")
     return table
+
+
+def refuse_to_overwrite(output: Path | None, *read: Path) -> None:
+    """Raise CommandError where the output is a file that is read: a slip of the hand must not cost the data."""
+    if output is not None and output in {path.expanduser().resolve() for path in read}:
+        raise CommandError(f"{output} is what is read: name another file to write to.")
 
 
 def note_unseen(table: Any) -> None:
@@ -120,6 +141,17 @@ def note(text: str) -> None:
     print(f"labelsure: note: {text}", file=sys.stderr, flush=True)
 
 
+def counted(number: int, what: str) -> str:
+    """Return a number of things in words.
+
+    Examples
+    --------
+    >>> counted(1, "label"), counted(2, "label")
+    ('1 label', '2 labels')
+    """
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def few(names: Sequence[str], what: str) -> str:
     """Return how many names there are, and the first of them.
 
@@ -129,4 +161,4 @@ def few(names: Sequence[str], what: str) -> str:
     "2 columns ('id', 'date')"
     """
     more = ", ..." if len(names) > NAMES_SHOWN else ""
-    return f"{len(names)} {what}{'' if len(names) == 1 else 's'} ({', '.join(map(repr, names[:NAMES_SHOWN]))}{more})"
+    return f"{counted(len(names), what)} ({', '.join(map(repr, names[:NAMES_SHOWN]))}{more})"

@@ -18,11 +18,15 @@ from labelsure.cli._models import (
     note_unseen,
     open_data,
     open_trained,
+    predict_rows,
+    refuse_to_overwrite,
 )
 from labelsure.cli._parts import Parts, digest_of
 from labelsure.cli._writing import whole_file
 
 BATCH_ROWS = 10_000
+SEPARATORS = (";", "|", " & ", "\t")
+"""What stands between labels in a cell of CSV: the first that is in none of their names."""
 
 
 def add_parser(commands: Any) -> None:
@@ -61,8 +65,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: Namespace) -> None:
     """Predict batch by batch, and write the file when all are there."""
-    if options.output in (options.model.resolve(), options.data.resolve()):
-        raise CommandError(f"{options.output} is what is read: name another file to write the answers to.")
+    refuse_to_overwrite(options.output, options.model, options.data)
     trained = open_trained(options.model, jobs=options.jobs)
     with in_one_line():
         table = open_data(options.data, trained.schema, keep=options.keep, batch_size=options.batch)
@@ -79,7 +82,9 @@ def _answer_file(text: str) -> Path:
 
 
 def _columns(options: Namespace, schema: Any) -> Columns:
-    columns = Columns(tuple(options.keep), options.top, len(schema.label_names), schema.separator)
+    marks = (schema.separator, *SEPARATORS)
+    separator = next((mark for mark in marks if not any(mark in name for name in schema.label_names)), marks[0])
+    columns = Columns(tuple(options.keep), options.top, len(schema.label_names), separator)
     twice = [name for name in options.keep if columns.names.count(name) > 1]
     if twice:
         raise CommandError(f"the output has a column {twice[0]!r} of its own. Rename that of {options.data}.")
@@ -95,6 +100,8 @@ def _print(model: Any, table: Any, answers: AnswerFormat, options: Namespace) ->
 
 def _write(model: Any, table: Any, answers: AnswerFormat, options: Namespace) -> None:
     """Write one part per batch, then the file; parts stay if this is interrupted."""
+    from labelsure.datasets import DatasetError
+
     parts = Parts(options.output, _key(options))
     if parts.thrown_away:
         note(f"unfinished work on {options.output} was of another model, other data or options: begun anew.")
@@ -108,6 +115,9 @@ def _write(model: Any, table: Any, answers: AnswerFormat, options: Namespace) ->
             raise CommandError(f"{options.data} has no rows to predict.")
         with whole_file(options.output) as file:
             answers.join(map(parts.path, range(n_parts)), file)
+    except DatasetError:  # to be mended in the data, and parts of other data are of no use
+        parts.remove()
+        raise
     except KeyboardInterrupt:
         print(f"\nlabelsure: interrupted. {_how_to_go_on(parts, n_rows)}", file=sys.stderr)
         raise
@@ -148,5 +158,5 @@ def _watched(table: Any) -> Iterator[Any]:
 
 def _rows(model: Any, batch: Any, columns: Columns, options: Namespace) -> list[dict[str, Any]]:
     significance = words.significance_of(options.confidence)
-    summaries = model.predict_labelsets(batch.X).summary(significance, top=columns.n_top)
+    summaries = predict_rows(model, batch.X).summary(significance, top=columns.n_top)
     return columns.rows(summaries, batch.start, batch.kept)

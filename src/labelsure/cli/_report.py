@@ -14,6 +14,8 @@ from labelsure.cli._models import (
     note_unseen,
     open_data,
     open_trained,
+    predict_rows,
+    refuse_to_overwrite,
 )
 from labelsure.cli._writing import readable_size
 
@@ -42,6 +44,7 @@ def run(options: Namespace) -> None:
     """Predict all rows, and write the page."""
     from labelsure.report import write_report
 
+    refuse_to_overwrite(options.output, options.model, options.data)
     trained = open_trained(options.model, jobs=options.jobs)
     name = [options.name] if options.name is not None else []
     with in_one_line():
@@ -52,7 +55,7 @@ def run(options: Namespace) -> None:
     note_unseen(table)
     rows = batch.kept[options.name] if name else [str(row) for row in range(1, batch.n_rows + 1)]
     groups = {column: [cell or "(none)" for cell in batch.kept[column]] for column in options.group}
-    predictions = trained.model.predict_labelsets(batch.X)
+    predictions = predict_rows(trained.model, batch.X)
     try:
         with in_one_line():
             write_report(

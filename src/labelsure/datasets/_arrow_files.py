@@ -1,6 +1,8 @@
 """CSV and Parquet, read by pyarrow in record batches: memory does not grow with the file."""
 
 import csv
+import re
+from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,12 +38,15 @@ class CsvFile(TableFile):
                 first = file.readline()
                 delimiter = "\t" if path.suffix.lower() == ".tsv" else _delimiter_of(first)
                 file.seek(0)
-                self.names = tuple(next(csv.reader(file, delimiter=delimiter), ()))
+                reader = csv.reader(file, delimiter=delimiter)
+                self.names = tuple(next(reader, ()))
             except UnicodeDecodeError:
                 raise DatasetError(f"{path} {NOT_UTF8}") from None
-        self._delimiter = delimiter
+        self._delimiter, self._header_lines = delimiter, reader.line_num  # names may have line breaks in them
         if not first.strip():
-            raise DatasetError(f"{path} is empty. Its first line must name the columns.")
+            raise DatasetError(
+                f"{path} {'begins with a blank line' if first else 'is empty'}: expected names of columns."
+            )
         check_names(path, self.names)
 
     def batches(self, names: Collection[str], size: int) -> Iterator[ArrowBatch]:
@@ -50,7 +55,9 @@ class CsvFile(TableFile):
         with self._parsing():
             reader = options.open_csv(
                 str(self.path.expanduser()),
-                read_options=options.ReadOptions(block_size=BLOCK_BYTES, column_names=list(self.names), skip_rows=1),
+                read_options=options.ReadOptions(
+                    block_size=BLOCK_BYTES, column_names=list(self.names), skip_rows=self._header_lines
+                ),
                 parse_options=options.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
                 convert_options=options.ConvertOptions(
                     column_types=dict.fromkeys(self.names, pa.string()),
@@ -123,10 +130,11 @@ NOT_UTF8 = "is not in UTF-8. Save it in that encoding, for example with: iconv -
 
 def check_names(path: Path, names: tuple[str, ...]) -> None:
     """Raise DatasetError where columns have no name, or share one."""
+    counts = Counter(names)
     for number, name in enumerate(names, start=1):
         if not name.strip():
             raise DatasetError(f"{path}, column {number}: the column has no name. Name every column.")
-        if names.count(name) > 1:
+        if counts[name] > 1:
             raise DatasetError(f"{path}: two columns are called {shown(name)}. Rename one of them.")
 
 
@@ -148,8 +156,14 @@ def cut_batches(pa: Any, batches: Any, size: int) -> Iterator[ArrowBatch]:
 
 
 def _delimiter_of(line: str) -> str:
-    """Return what separates the names in the first line: the first of the usual delimiters that is in there."""
-    return next((delimiter for delimiter in DELIMITERS if delimiter in line), ",")
+    """Return what separates the names in the first line: the usual delimiter that is there most often, outside quotes.
+
+    Examples
+    --------
+    >>> _delimiter_of('"a, b, c";place, town;size')
+    ';'
+    """
+    return max(DELIMITERS, key=re.sub('"[^"]*"', "", line).count)
 
 
 def _kind_of(types: Any, kind: Any) -> str:

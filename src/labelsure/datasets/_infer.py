@@ -140,6 +140,10 @@ def _find_labels(
 ) -> tuple[list[str], str | None, str]:
     """Return the columns of labels, that of names where there is one, and what stands between these."""
     if isinstance(file, LibsvmFile):
+        if labels is not None or separator is not None:
+            raise DatasetError(
+                f"{file.path}: its labels are the numbers before the features. Name none for libsvm files."
+            )
         return [LABELS], LABELS, ","
     if labels is None and isinstance(file, ArffFile):
         stem = file.path.stem.removesuffix("-train").removesuffix("-test")
@@ -165,7 +169,7 @@ def _names_found(file: TableFile, column: str, separator: str) -> list[str]:
     taken = found.intersection(file.names) - {column}
     if taken:
         raise DatasetError(f"{file.path}: {shown(min(taken))} is both a label and a column. Rename the column.")
-    whole = all(name.isdigit() for name in found)
+    whole = all(name.isdecimal() for name in found)
     return sorted(found, key=int) if whole else sorted(found)
 
 

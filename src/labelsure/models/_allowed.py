@@ -66,7 +66,7 @@ CLASSES = {
     "sklearn.preprocessing._discretization": ("KBinsDiscretizer",),
     "sklearn.preprocessing._encoders": ("OneHotEncoder", "OrdinalEncoder"),
     "sklearn.preprocessing._function_transformer": ("FunctionTransformer",),
-    "sklearn.preprocessing._label": ("LabelBinarizer", "LabelEncoder", "MultiLabelBinarizer"),
+    "sklearn.preprocessing._label": ("LabelBinarizer", "LabelEncoder"),
     "sklearn.preprocessing._target_encoder": ("TargetEncoder",),
     "sklearn.random_projection": ("GaussianRandomProjection",),
     "sklearn.svm._classes": ("LinearSVC", "NuSVC", "SVC"),

@@ -139,6 +139,8 @@ def _check_members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
             raise ModelFileError(f"{info.filename} is packed in a way that model files are not")
         if info.file_size > MOST_RATIO * max(info.compress_size, 1):
             raise ModelFileError(f"{info.filename} grows to more than {MOST_RATIO} times its size when unpacked")
+    if sum(info.compress_size for info in infos) > archive.start_dir:
+        raise ModelFileError("its members overlap")
     if len(infos) > MOST_MEMBERS or sum(info.file_size for info in infos) > MOST_BYTES:
         raise ModelFileError(f"it has more than {MOST_MEMBERS} members or {MOST_BYTES} bytes")
     if infos[0].file_size > MOST_MANIFEST_BYTES:

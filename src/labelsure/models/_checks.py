@@ -35,7 +35,9 @@ def anything(_value: Any, _sizes: Sizes) -> None:
 
 def _expect(fine: bool, what: str, value: Any) -> None:
     if not fine:
-        raise ModelFileError(f"must be {what}, got {type(value).__name__} {str(value)[:40]!r}")
+        # of other things not even a text is made: parts within parts, each there twice, would take for ever
+        said = f" {str(value)[:40]!r}" if type(value) in (bool, int, float, str) else ""
+        raise ModelFileError(f"must be {what}, got {type(value).__name__}{said}")
 
 
 def flag(value: Any, _sizes: Sizes) -> None:

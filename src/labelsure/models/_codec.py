@@ -218,7 +218,10 @@ class Decoder:
             adopt(made)
             return made
         if set(entry) == {"value"}:
-            return self.value(entry["value"])
+            made = self.value(entry["value"])
+            if not is_apart(made):
+                raise ModelFileError("an entry is none")
+            return made
         return self._foreign.read(entry)
 
     def value(self, data: Json) -> Any:
@@ -259,13 +262,20 @@ class Decoder:
         return tuple(self._read_list(data))
 
     def _read_set(self, data: Json) -> set[Any]:
-        return set(self._read_list(data))
+        return {self._key(part) for part in data}
 
     def _read_frozenset(self, data: Json) -> frozenset[Any]:
-        return frozenset(self._read_list(data))
+        return frozenset(self._key(part) for part in data)
 
     def _read_dict(self, data: Json) -> dict[Any, Any]:
-        return {self.value(key): self.value(part) for key, part in data}
+        return {self._key(key): self.value(part) for key, part in data}
+
+    def _key(self, data: Json) -> Any:
+        """Return what is looked up by its value; no objects, for pairs of pairs of ... would be looked at for ever."""
+        parts = data.get("tuple", []) if isinstance(data, dict) else []
+        if isinstance(data, dict) and "object" in data:
+            raise ModelFileError("an object is looked up by its value")
+        return tuple(map(self._key, parts)) if parts else self.value(data)
 
     def _objects(self, data: Json) -> Any:
         parts = self._read_list(data["objects"])

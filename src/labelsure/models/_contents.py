@@ -163,12 +163,27 @@ def _check_encoder(model: Any) -> bool:
         model.categories_, mappings, groups, dropped, model._n_features_outs, strict=True
     ):
         n_values = len(known)
+        if not _are_in_order(known):
+            return False
         if own is not None or rare is not None:
             n_values = int(own.max()) + 1
             if own.dtype.kind != "i" or own.shape != (len(known),) or own.min() < 0 or not len(rare):
                 return False
         if n_columns != n_values - (drop is not None) or (drop is not None and not 0 <= int(drop) < n_values):
             return False
+    return True
+
+
+def _are_in_order(categories: Any) -> bool:
+    """Tell whether numbers ascend: places of others would be looked for by halves, and found outside."""
+    if categories.dtype.kind in "OUS":
+        return True  # looked up one by one
+    return bool((np.diff(categories[~np.isnan(categories)].astype(np.float64)) > 0).all())
+
+
+def _check_vectorizer(model: Any) -> bool:
+    if model.input != "content":
+        raise ValueError("its texts are names of files, and models read no files")
     return True
 
 
@@ -192,6 +207,7 @@ CHECKS: dict[str, Callable[[Any], bool]] = {
     BOOSTING: _check_boosting,
     "sklearn.neighbors._base.NeighborsBase": _check_neighbours,
     "sklearn.svm._base.BaseLibSVM": _check_kernel_machine,
+    "sklearn.feature_extraction.text._VectorizerMixin": _check_vectorizer,
     "sklearn.feature_extraction.text.CountVectorizer": _check_vocabulary,
     "sklearn.preprocessing._encoders.OneHotEncoder": _check_encoder,
     "sklearn.pipeline.Pipeline": _check_cache,

@@ -11,6 +11,7 @@ import zipfile
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
+from inspect import getattr_static
 from io import BytesIO
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -111,6 +112,7 @@ class LearnerReader:
         schema = parse_json(self._members[entry["learner"]])
         types, refused = audit(schema, self._trusted)
         refuse(refused)
+        _check_shared(schema)
         return _Attacher(self._decoder).attach(self._build(schema, types))
 
     def _build(self, schema: Json, types: set[str]) -> Any:
@@ -239,10 +241,19 @@ class _Attacher:
                 thing[place] = self.attach(thing[place])
         elif not isinstance(thing, NO_PARTS):
             if hasattr(thing, "__dict__"):
+                _check_attributes(thing)
                 vars(thing).update({name: self.attach(value) for name, value in vars(thing).items()})
                 adopt(thing)
             check_content(thing)
         return thing
+
+
+def _check_attributes(thing: Any) -> None:
+    """Raise ModelFileError where an attribute stands before a method, such as one that checks what is predicted."""
+    for name in vars(thing):
+        own = getattr_static(type(thing), name, None)
+        if hasattr(own, "__get__") and not hasattr(own, "__set__"):
+            raise ModelFileError(f"a {type(thing).__name__} has {str(name)[:40]!r} for an attribute, which is a method")
 
 
 def _skops() -> Any:
@@ -303,6 +314,17 @@ def _files_of(schema: Json) -> Counter[str]:
         ("shared", node["__id__"]) if "__id__" in node else ("own", i): node["file"] for i, node in enumerate(nodes)
     }
     return Counter(read.values())
+
+
+def _check_shared(schema: Json) -> None:
+    """Raise ModelFileError where a shared part is not written out wherever it is named, as skops does.
+
+    skops looks at a part as often as it is named: with shorter mentions a small file could keep it looking for ever.
+    """
+    first: dict[Any, Json] = {}
+    for node in _nodes_of(schema):
+        if "__id__" in node and first.setdefault(node["__id__"], node) != node:
+            raise ModelFileError("a shared part of a learner is written in two ways")
 
 
 def _tidy(schema: Json, rename: Callable[[str], str]) -> None:
