@@ -131,6 +131,7 @@ BAD = {
         change(TEST, age=cell(33, "x")), [*PREDICT, "--batch", "10"], 1, "row 33, column 'age'"
     ),
     "predict: no rows": (text(TEST, "age,plan,size\n"), PREDICT, 1, "test.csv has no rows to predict"),
+    "predict: no rows to print": (text(TEST, "age,plan,size\n"), PREDICT[:3], 1, "test.csv has no rows to predict"),
     "predict: an empty file": (text(TEST, ""), PREDICT, 1, "test.csv is empty"),
     "predict: a broken Parquet file": (
         text("t.parquet", "PAR1"), ["predict", MODEL, "t.parquet", "-o", OUT], 1, "not a whole Parquet file"

@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _as_note(message: Warning | str, *_where: Any) -> str:
+def _as_note(message: Warning | str, *_where: Any, **_line: Any) -> str:
     """Return a warning, of a learner say, as one line without the place in the code that it comes from."""
     return f"labelsure: note: {' '.join(str(message).split())}\n"
 

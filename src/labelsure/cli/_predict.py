@@ -25,6 +25,7 @@ from labelsure.cli._parts import Parts, digest_of
 from labelsure.cli._writing import whole_file
 
 BATCH_ROWS = 10_000
+NO_ROWS = "{} has no rows to predict."
 SEPARATORS = (";", "|", " & ", "\t")
 """What stands between labels in a cell of CSV: the first that is in none of their names."""
 
@@ -84,18 +85,22 @@ def _answer_file(text: str) -> Path:
 def _columns(options: Namespace, schema: Any) -> Columns:
     marks = (schema.separator, *SEPARATORS)
     separator = next((mark for mark in marks if not any(mark in name for name in schema.label_names)), marks[0])
-    columns = Columns(tuple(options.keep), options.top, len(schema.label_names), separator)
-    twice = [name for name in options.keep if columns.names.count(name) > 1]
+    kept = tuple(dict.fromkeys(options.keep))
+    columns = Columns(kept, options.top, len(schema.label_names), separator)
+    twice = [name for name in kept if columns.names.count(name) > 1]
     if twice:
         raise CommandError(f"the output has a column {twice[0]!r} of its own. Rename that of {options.data}.")
     return columns
 
 
 def _print(model: Any, table: Any, answers: AnswerFormat, options: Namespace) -> None:
-    sys.stdout.write(answers.head().decode())
+    before = answers.head().decode()
     for batch in _watched(table):
-        sys.stdout.write(answers.part(_rows(model, batch, answers.columns, options)).decode())
+        sys.stdout.write(before + answers.part(_rows(model, batch, answers.columns, options)).decode())
         sys.stdout.flush()
+        before = ""
+    if before:
+        raise CommandError(NO_ROWS.format(options.data))
 
 
 def _write(model: Any, table: Any, answers: AnswerFormat, options: Namespace) -> None:
@@ -112,7 +117,7 @@ def _write(model: Any, table: Any, answers: AnswerFormat, options: Namespace) ->
                 parts.write(n_parts, answers.part(_rows(model, batch, answers.columns, options)))
             n_parts, n_rows = n_parts + 1, n_rows + batch.n_rows
         if not n_rows:
-            raise CommandError(f"{options.data} has no rows to predict.")
+            raise CommandError(NO_ROWS.format(options.data))
         with whole_file(options.output) as file:
             answers.join(map(parts.path, range(n_parts)), file)
     except DatasetError:  # to be mended in the data, and parts of other data are of no use
