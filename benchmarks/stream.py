@@ -76,6 +76,7 @@ def _fit(folder: Path) -> None:
     from labelsure.cli import main
 
     words = ["fit", str(folder / "train.parquet"), "--labels", "y*", "--learner", LEARNER]
+    words += ["--jobs", "1"]  # the process would wait at its end for workers of its own, which leave after five minutes
     if main([*words, "--model", str(folder / "model.labelsure")]):
         raise RuntimeError("labelsure fit failed")
 
