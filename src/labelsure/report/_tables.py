@@ -136,11 +136,11 @@ def hardest_tables(facts: Facts) -> str:
         parts.append(_hard(facts, rows, shown, "surprising", "The truth surprises most"))
     rows = _lowest(first, second)
     parts.append(
-        _hard(facts, rows, {**told, "credibility": first}, "strange", "No labelset fits well (low credibility)")
+        _hard(facts, rows, {**told, "credibility": first}, "strange", "Lowest credibility: near 0, no labelset fits")
     )
     runner_up = {**told, "next best": _named(facts, best.labelsets[:, 1]), "confidence": 1 - second}
     rows = _lowest(-second, -first)
-    parts.append(_hard(facts, rows, runner_up, "unsure", "Several labelsets fit as well (low confidence)"))
+    parts.append(_hard(facts, rows, runner_up, "unsure", "Lowest confidence: another labelset fits nearly as well"))
     return "".join(parts)
 
 
