@@ -5,7 +5,7 @@ SHARED_DATA := ../shared/datasets
 export LABELSURE_DATA ?= $(if $(wildcard $(SHARED_DATA)),$(abspath $(SHARED_DATA)),)
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba
 
-.PHONY: demo test lint types layers tests data-tests uncompiled path lowest coverage validity bench experiments docs wheel clean
+.PHONY: demo test lint types layers tests data-tests uncompiled path lowest newest python coverage validity bench experiments docs wheel clean
 
 demo: .venv/ready  ## the paper's tables on yeast, then a report of a model (needs only the package index)
 	$(BIN)/labelsure reproduce yeast
@@ -46,9 +46,18 @@ uncompiled: .venv/ready  ## kernels as plain Python, and how much of them the te
 path: .venv/ready  ## the files and functions that a reader meets from fit to the sizes of regions
 	$(BIN)/python tools/count_path.py
 
+# Other versions than those of .venv, each in an environment of its own; docs/versions.md gets a row about what was run.
+PROCESSES ?= auto
+TRY = $(HIDDEN) NUMBA_CACHE_DIR=$(CURDIR)/$(<D)/numba $(<D)/bin/python tools/try_versions.py
+
 lowest: .venv-lowest/ready  ## the tests with the lowest versions that pyproject.toml declares
-	$(HIDDEN) NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba \
-		.venv-lowest/bin/pytest -n auto -m "not validity"
+	$(TRY) lowest -n $(PROCESSES)
+
+newest: .venv-newest/ready  ## the tests with the newest versions that have wheels, pre-releases too
+	$(TRY) newest -n $(PROCESSES)
+
+python: .venv-$(notdir $(PYTHON))/ready  ## the tests with another Python: make python PYTHON=python3.13
+	$(TRY) $(notdir $(PYTHON)) -n $(PROCESSES)
 
 coverage: .venv/ready  ## the same tests, with the lines and branches that they miss
 	$(BIN)/pytest -n auto -m "not validity" --cov --cov-report=term-missing:skip-covered
@@ -70,11 +79,21 @@ wheel: .venv/ready  ## wheel and sdist in dist/, the wheel tried as installed
 	$(BIN)/python tools/try_wheel.py
 
 clean:
-	rm -rf .venv .venv-lowest build dist docs/generated .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-lowest .venv-newest .venv-python3* build dist docs/generated .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	touch $@
+
+.venv-newest/ready: pyproject.toml
+	$(PYTHON) -m venv .venv-newest
+	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --pre --only-binary :all: -e ".[dev]"
+	touch $@
+
+.venv-python3%/ready: pyproject.toml
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $@
 
 # river only brings yeast's file, and wants newer versions of everything: without its dependencies.

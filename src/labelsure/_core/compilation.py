@@ -1,29 +1,28 @@
-"""How kernels are compiled: numba, without the interpreter lock, cached on disk where that is safe."""
+"""How kernels are compiled: numba, without the interpreter lock, kept on disk where that is safe."""
 
+import contextlib
 import gc
 import hashlib
+import os
 import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from labelsure._core.kept_code import KeptCode, Numba
+
 KERNELS: set[Callable[..., Any]] = set()
 """The functions that are kernels, before they are compiled."""
-
-FOLDERS: set[str] = set()
-"""Where their machine code is kept, as far as it is."""
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` with numba at its first call; it runs without the interpreter lock.
 
-    The machine code is kept beside the module or, where that folder is read-only, in the user's cache; numba writes
-    it by renaming a finished file, so processes may share it. Where neither place can be written nothing is kept.
-
-    Machine code contains that of the kernels it calls, and where the fields of their named tuples lie, but numba only
-    notices changes in the kernel's own file. So what is kept is marked with all kernels and named tuples of the
-    package: if one of them changes, all are compiled again.
+    The machine code is kept in the folder that ``NUMBA_CACHE_DIR`` names, beside the module or in the user's cache,
+    see :class:`KeptCode`. It contains that of the kernels it calls, and where the fields of their named tuples lie. So
+    what is kept is marked with all kernels and named tuples of the package: if one of them changes, all are compiled
+    again.
     """
     return _compile(function, inline="never")
 
@@ -50,28 +49,38 @@ def _compile(
     import numba
 
     put_off_garbage_collection()
+    hold_back_forks()
     KERNELS.add(function)
     # nobody calls kernels from C
     options: dict[str, Any] = {"nogil": True, "inline": inline, "no_cfunc_wrapper": True}
     if not counted:
         options["_nrt"] = False
-    try:
-        compiled: Any = numba.njit(**options, cache=True)(function)
-        _mark(compiled._cache._cache_file, _mark_of(function.__module__.partition(".")[0]))
-        FOLDERS.add(compiled._cache.cache_path)
-    # "cannot cache function: no locator available"; or another numba, whose cache cannot be marked: nothing is kept
-    # rather than something stale; or none, where NUMBA_DISABLE_JIT is set
-    except (RuntimeError, AttributeError):
-        compiled = numba.njit(**options)(function)
+    compiled: Any = numba.njit(**options)(function)
+    if compiled is not function and function.__closure__ is None:  # the same: NUMBA_DISABLE_JIT is set
+        # no source file, or another numba, whose code we cannot keep: nothing is kept rather than something stale
+        with contextlib.suppress(OSError, AttributeError):
+            compiled._cache = KeptCode(function, _mark_of(function.__module__.partition(".")[0]), _numba())
     return cast(Callable[..., Any], compiled)
 
 
-def _mark(index: Any, mark: str) -> None:
-    """Have machine code kept under names of its own: an index with types that are gone could not even be read."""
-    base = index._index_name.removesuffix(".nbi")
-    index._data_name_pattern = f"{base}.{mark}.{{number:d}}.nbc"
-    index._index_name = f"{base}.{mark}.nbi"
-    index._index_path = str(Path(index._cache_path) / index._index_name)
+@cache
+def _numba() -> Numba:
+    import numba
+    from numba.core.compiler import CompileResult
+    from numba.core.serialize import dumps
+
+    return Numba(
+        numba.__version__, cast(Any, numba.config).CACHE_DIR, dumps, CompileResult._reduce, CompileResult._rebuild
+    )
+
+
+@cache
+def hold_back_forks() -> None:
+    """Have forks wait until no thread compiles: the child would wait for that thread, which it does not have."""
+    from numba.core.compiler_lock import global_compiler_lock as lock
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
 
 @cache
@@ -107,8 +116,10 @@ def put_off_garbage_collection() -> None:
 @cache
 def _mark_of(package: str) -> str:
     """Return a digest of all files of a package that have kernels or named tuples, which kernels may take."""
-    folder = Path(cast(str, sys.modules[package].__file__)).parent
     digest = hashlib.sha256()
+    if not hasattr(sys.modules[package], "__path__"):  # a single file, which is looked at anyway
+        return digest.hexdigest()[:16]
+    folder = Path(cast(str, sys.modules[package].__file__)).parent
     for path in sorted(folder.rglob("*.py")):
         content = path.read_bytes()
         if path.name.endswith("kernels.py") or b"(NamedTuple)" in content:

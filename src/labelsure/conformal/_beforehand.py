@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.compilation import FOLDERS
+from labelsure._core.kept_code import FOLDERS
 from labelsure.conformal._outputs import calibrate_outputs
 from labelsure.labelsets import Implies
 from labelsure.measures import PowerMeasure

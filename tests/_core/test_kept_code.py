@@ -1,0 +1,249 @@
+"""Machine code on disk: whatever is wrong with it, answers are right, and it is compiled again where needed."""
+
+import hashlib
+import importlib.util
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from labelsure._core import kept_code
+from labelsure._core.kept_code import DIGEST_BYTES, KeptCode, Numba
+
+numba = pytest.importorskip("numba")
+compiler = pytest.importorskip("numba.core.compiler")
+serialize = pytest.importorskip("numba.core.serialize")
+
+pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+
+SOURCE = "def twice(number):\n    return number + number\n"
+NUMBA = Numba(numba.__version__, "", serialize.dumps, compiler.CompileResult._reduce, compiler.CompileResult._rebuild)
+
+
+class Place:
+    """A module with one kernel, and the folder that the user names for its machine code."""
+
+    def __init__(self, folder):
+        self.source, self.named = folder / "toy.py", folder / "named"
+        self.beside = folder / "__pycache__"
+        self.source.write_text(SOURCE)
+
+    def kernel(self, mark="mark", version=numba.__version__):
+        """Return the kernel as a new process would have it: not compiled yet."""
+        spec = importlib.util.spec_from_file_location("toy", self.source)
+        module = importlib.util.module_from_spec(spec)
+        sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
+        try:
+            spec.loader.exec_module(module)
+        finally:
+            sys.dont_write_bytecode = before
+        compiled = numba.njit(module.twice)
+        compiled._cache = KeptCode(module.twice, mark, NUMBA._replace(version=version, named_folder=str(self.named)))
+        return compiled
+
+    @property
+    def file(self):
+        (file,) = self.named.rglob("*.nbc")
+        return file
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.setattr(kept_code, "user_cache_path", lambda _: tmp_path / "users")
+    return Place(tmp_path)
+
+
+def is_found(kernel):
+    assert kernel(21) == 42
+    return bool(kernel.stats.cache_hits)
+
+
+def test_what_one_process_compiles_the_next_one_finds(place):
+    assert not is_found(place.kernel())
+    assert is_found(place.kernel())
+    assert str(place.file.parent) in kept_code.FOLDERS
+
+
+def test_each_signature_has_a_file_of_its_own(place):
+    kernel = place.kernel()
+    assert (kernel(21), kernel(1.5), kernel(1j)) == (42, 3.0, 2j)
+    later = place.kernel()
+    assert (later(1j), later(21), later(1.5)) == (2j, 42, 3.0)
+    assert sum(later.stats.cache_hits.values()) == 3
+
+
+def with_digest(content):
+    return hashlib.sha256(content).digest() + content
+
+
+def flip_a_bit(content):
+    """Somewhere in the machine code: pickle would not notice."""
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+DAMAGE = {
+    "empty": lambda _: b"",
+    "digest only": lambda content: content[:DIGEST_BYTES],
+    "half": lambda content: content[: len(content) // 2],
+    "last byte missing": lambda content: content[:-1],
+    "one bit": flip_a_bit,
+    "zeros": lambda content: bytes(len(content)),
+    "longer": lambda content: content + b"\0",
+    "class that is gone": lambda _: with_digest(b"cno_such_module\nNothing\n."),
+    "something else": lambda _: with_digest(serialize.dumps("something else")),
+    "for something else": lambda _: with_digest(serialize.dumps((("numba", "other"), None))),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_damaged_code_is_compiled_again_and_replaced(place, damage):
+    is_found(place.kernel())
+    place.file.write_bytes(damage(place.file.read_bytes()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not is_found(place.kernel())
+        assert is_found(place.kernel())
+
+
+def test_code_for_another_signature_under_this_name_is_not_run(place):
+    """Two processes that share numba's own cache can leave it so."""
+    is_found(place.kernel())
+    integers = place.file
+    content = integers.read_bytes()
+    place.kernel()(1.5)
+    (floats,) = set(place.named.rglob("*.nbc")) - {integers}
+    floats.write_bytes(content)
+    assert place.kernel()(1.5) == 3.0
+
+
+def test_code_of_another_version_is_not_run(place):
+    is_found(place.kernel())
+    assert not is_found(place.kernel(mark="another labelsure"))
+    assert not is_found(place.kernel(version="another numba"))
+    place.source.write_text(SOURCE.replace("number + number", "2 * number"))
+    kept_code._digest_of.cache_clear()  # a process reads its sources once
+    assert not is_found(place.kernel())
+    assert is_found(place.kernel())
+
+
+def test_code_for_another_processor_is_not_run(place, monkeypatch):
+    is_found(place.kernel())
+    codegen = type(place.kernel().targetctx.codegen())
+    monkeypatch.setattr(codegen, "magic_tuple", lambda _: ("x86_64", "another", "+avx9"))
+    assert not is_found(place.kernel())
+    assert is_found(place.kernel())
+
+
+def test_code_that_somebody_else_wrote_is_not_run(place):
+    is_found(place.kernel())
+    kernel = place.kernel()
+    kernel._cache._trusted = {place.file.stat().st_uid + 1}
+    assert not is_found(kernel)
+
+
+@pytest.mark.parametrize("obstacle", ["a file instead of the folder", "a folder instead of the file"])
+def test_the_next_folder_is_taken_where_the_named_one_cannot_be(place, obstacle):
+    if obstacle == "a file instead of the folder":
+        place.named.touch()
+    else:
+        is_found(place.kernel())
+        file = place.file
+        file.unlink()
+        (file / "inside").mkdir(parents=True)
+    assert not is_found(place.kernel())
+    assert is_found(place.kernel())
+    assert len(list(place.beside.iterdir())) == 1  # and nothing unfinished
+
+
+def test_a_user_without_a_home_gets_no_folder_called_tilde(place, monkeypatch):
+    monkeypatch.setattr(kept_code, "user_cache_path", lambda _: Path("~/.cache/labelsure"))
+    assert [folder.is_absolute() for folder in place.kernel()._cache._folders] == [True, True]
+
+
+CHILD = """
+import os, resource, sys, warnings
+from pathlib import Path
+import numba
+from labelsure._core import kept_code
+from labelsure._core.compilation import kernel
+import toy
+
+numba.njit(toy.once)(1)  # whatever compiling imports is imported now
+kept_code.user_cache_path = lambda _: Path(sys.argv[1])
+compiled = [kernel(toy.twice), kernel(toy.thrice)]
+if sys.argv[2] == "full":
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+elif sys.argv[2] == "unprivileged" and os.getuid() == 0:  # root may write everything
+    os.setgid(65534)
+    os.setuid(65534)
+with warnings.catch_warnings(record=True) as given:
+    warnings.simplefilter("always")
+    print(compiled[0](21), compiled[1](14), *(sum(one.stats.cache_hits.values()) for one in compiled))
+print(*(str(one.message) for one in given), sep="\\n")
+"""
+
+
+@pytest.fixture
+def folder():
+    """A folder into which every user may look, which pytest's own are not."""
+    with TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+@pytest.fixture
+def child(folder):
+    """Return a function that starts a process with a toy module, all of whose folders are in ``folder``."""
+    three = SOURCE + "def thrice(number):\n    return 3 * number\n" + "def once(number):\n    return number\n"
+    (folder / "toy.py").write_text(three)
+    places = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"PYTHONPATH": places, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["NUMBA_CACHE_DIR"] = str(folder / "named")
+
+    def start(what):
+        command = [sys.executable, "-c", CHILD, str(folder / "users"), what]
+        return subprocess.Popen(command, env=environment, cwd=folder, stdout=subprocess.PIPE, text=True)
+
+    return start
+
+
+def said(process):
+    """Return the numbers that a child printed, and the warnings it gave."""
+    numbers, *warned = process.communicate(timeout=300)[0].splitlines()
+    assert process.returncode == 0
+    return [int(number) for number in numbers.split()], [line for line in warned if line]
+
+
+needs_posix = pytest.mark.skipif(os.name != "posix", reason="permission bits and limits of POSIX")
+
+
+@needs_posix
+def test_a_full_disk_costs_one_warning_and_no_answer(child, folder):
+    numbers, (warning,) = said(child("full"))
+    assert numbers == [42, 42, 0, 0]
+    assert "File too large" in warning
+    assert "Set the environment variable NUMBA_CACHE_DIR" in warning
+    assert [file for file in folder.rglob("*") if ".nbc" in file.name] == []
+
+
+@needs_posix
+def test_read_only_folders_cost_one_warning_and_what_they_hold_is_found(child, folder):
+    folders = [folder / "__pycache__", folder / "users", folder / "named"]
+    for one in folders:
+        one.mkdir(mode=0o555)
+    numbers, (warning,) = said(child("unprivileged"))
+    assert numbers == [42, 42, 0, 0]
+    assert "Permission denied" in warning
+    folders[-1].chmod(0o755)
+    for process in [child("as I am"), child("as I am")]:  # both compile and write at once
+        numbers, warned = said(process)
+        assert numbers[:2] == [42, 42]
+        assert not warned
+    folders[-1].chmod(0o555)
+    assert said(child("unprivileged")) == ([42, 42, 1, 1], [])
+    assert not any(".tmp" in file.name for file in folder.rglob("*"))
