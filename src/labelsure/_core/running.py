@@ -18,6 +18,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
 
+from labelsure._core.limits import limit_to_one_thread
+
 _libraries: dict[int, ThreadpoolController] = {}
 """What was found last, by the number of modules there were."""
 
@@ -25,7 +27,7 @@ SECONDS_BEFORE_SHOWN = 2.0
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Return a context in which BLAS and OpenMP use one thread.
+    """Return a context in which BLAS and OpenMP use one thread; several threads may enter it at once.
 
     Examples
     --------
@@ -38,8 +40,7 @@ def one_thread() -> AbstractContextManager[object]:
     if libraries is None:
         _libraries.clear()
         libraries = _libraries[n_modules] = ThreadpoolController()
-    limit: AbstractContextManager[object] = libraries.limit(limits=1)
-    return limit
+    return limit_to_one_thread(libraries)
 
 
 def progress_bar(iterable: Iterable[Any] | None = None, *, description: str, total: int | None = None) -> Any:
