@@ -119,8 +119,22 @@ def test_a_reader_that_has_seen_enough_ends_it_quietly(offline):
     assert (result.returncode, result.stderr) == (1, "")
 
 
-@pytest.mark.parametrize(("error", "code"), [(CommandError("no such thing"), 1), (KeyboardInterrupt(), 130)])
-def test_what_goes_wrong_becomes_an_exit_code(monkeypatch, capsys, error, code):
+MEMORY = (
+    "this takes more memory than there is (Unable to allocate 4 TiB)."
+    " Try a smaller --batch, fewer --jobs or fewer rows."
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (CommandError("no such thing"), 1, "labelsure: error: no such thing\n"),
+        (MemoryError("Unable to\nallocate 4 TiB"), 1, f"labelsure: error: {MEMORY}\n"),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+    ids=["an error", "no memory", "an interrupt"],
+)
+def test_what_goes_wrong_becomes_an_exit_code(monkeypatch, capsys, error, code, message):
     def fail(options):
         raise error
 
@@ -128,7 +142,7 @@ def test_what_goes_wrong_becomes_an_exit_code(monkeypatch, capsys, error, code):
     assert main(["reproduce"]) == code
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert printed.err == ("labelsure: error: no such thing\n" if code == 1 else "")
+    assert printed.err == message
 
 
 def test_a_bug_keeps_its_traceback(monkeypatch):

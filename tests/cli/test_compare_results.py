@@ -126,7 +126,21 @@ def test_results_with_other_terms_are_refused_and_left_alone(results, place, val
     assert results.path.read_bytes() == before
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"layout": 1, "cells": [{}]}', '{"layout": 1}', "\xff"])
+OTHER = {
+    "empty": "",
+    "cut off": "{",
+    "a list": "[]",
+    "null": "null",
+    "nothing in it": "{}",
+    "no cells": '{"layout": 1}',
+    "an empty cell": '{"layout": 1, "cells": [{}]}',
+    "no text": "\xff",
+    "too deep": "[" * 100_000,
+    "too long a number": '{"layout": ' + "1" * 10_000 + "}",
+}
+
+
+@pytest.mark.parametrize("text", OTHER.values(), ids=OTHER)
 def test_other_files_are_refused_and_left_alone(tmp_path, text):
     path = tmp_path / "other.json"
     path.write_bytes(text.encode("latin-1"))

@@ -226,6 +226,10 @@ BAD = {
     "decimal commas": ("a;l\n1,5;0\n2,5;1\n", {"labels": ["l"]}, "expected a number, got '1,5'"),
     "dates": ("a,l\n2024-02-01,0\n2024-03-01,1\n", {"labels": ["l"]}, "column 'a': dates such as '2024-02-01'"),
     "too many cells": ("a,l\n1,0\n1,2,3\n", {"labels": ["l"]}, "row 2 (line 3): expected 2 cells"),
+    "a quote in the names that never ends": ('"a' + 200_000 * "x", {}, "line 1: names of columns cannot be read"),
+    "a quote in a cell that never ends": (
+        'a,l\n1,0\n"' + 200_000 * "x", {"labels": ["l"]}, "cannot be read as CSV: CSV parse error"
+    ),
     "two columns of a name": ("a,a\n1,2\n", {}, "two columns are called 'a'"),
     "a column without a name": ("a,\n1,2\n", {}, "column 2: the column has no name"),
     "all columns are labels": ("a,b\n1,0\n", {"labels": ["*"]}, "no features are left"),

@@ -117,7 +117,7 @@ def read_results(path: Path) -> Results:
             row = Row(*(cell.pop(name) for name in Row._fields))
             cells[row, cell.pop("resplit")] = cell
         terms = {name: document[name] for name in ("settings", "datasets", "learners", "measures", "guarantees")}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise CommandError(
             f"{path} is no results file of labelsure compare ({type(error).__name__}: {error})."
             " Name another file; this one is left as it is."

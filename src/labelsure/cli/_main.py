@@ -63,6 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
+    except MemoryError as error:
+        print(f"labelsure: error: {_no_memory(error)}", file=sys.stderr)
+        return FAILED
     except BrokenPipeError:  # the reader, say `head`, has seen enough
         _give_up_stdout()
         return FAILED
@@ -80,6 +83,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _as_note(message: Warning | str, *_where: Any, **_line: Any) -> str:
     """Return a warning, of a learner say, as one line without the place in the code that it comes from."""
     return f"labelsure: note: {' '.join(str(message).split())}\n"
+
+
+def _no_memory(error: MemoryError) -> str:
+    reason = f" ({' '.join(str(error).split())})" if str(error) else ""
+    return f"this takes more memory than there is{reason}. Try a smaller --batch, fewer --jobs or fewer rows."
 
 
 def _give_up_stdout() -> None:

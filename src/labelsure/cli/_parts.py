@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import os
 import shutil
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from labelsure.cli._errors import CommandError
 from labelsure.cli._writing import write_whole
 
 KEY = "key.json"
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Parts:
@@ -35,13 +38,15 @@ class Parts:
             if self.thrown_away:
                 shutil.rmtree(self.folder)
             if not self.resumed:
-                self.folder.mkdir()
+                self.folder.mkdir(mode=0o700)
                 write_whole(self.folder / KEY, written)
         except OSError as error:
             raise CommandError(f"{self.folder} could not be written: {error.strerror or error}.") from error
 
     def _read_key(self) -> str | None:
         try:
+            if not _is_ours(self.folder.lstat()):  # others could have put answers there
+                return None
             return (self.folder / KEY).read_text(encoding="utf-8")
         except (OSError, ValueError):
             return None
@@ -57,6 +62,13 @@ class Parts:
     def remove(self) -> None:
         """Remove all parts: the output is whole, or nothing was kept."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _is_ours(about: os.stat_result) -> bool:
+    """Whether a folder, and no link, is this user's, and nobody else can write to it; Windows does not say."""
+    if not hasattr(os, "geteuid"):
+        return True
+    return about.st_uid == os.geteuid() and stat.S_ISDIR(about.st_mode) and not about.st_mode & OTHERS_WRITE
 
 
 def digest_of(path: Path) -> str:

@@ -4,7 +4,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,8 @@ class CsvFile(TableFile):
                 self.names = tuple(next(reader, ()))
             except UnicodeDecodeError:
                 raise DatasetError(f"{path} {NOT_UTF8}") from None
+            except csv.Error as error:
+                raise DatasetError(f"{path}, line 1: names of columns cannot be read ({error}). {QUOTES}") from None
         self._delimiter, self._header_lines = delimiter, reader.line_num  # names may have line breaks in them
         if not first.strip():
             raise DatasetError(
@@ -86,7 +88,7 @@ class CsvFile(TableFile):
 
     def _what_is_wrong(self, said: str) -> str:
         """Find the row that has too many cells or too few, which pyarrow does not tell."""
-        with self.path.expanduser().open(encoding="utf-8-sig", newline="") as file:
+        with suppress(csv.Error), self.path.expanduser().open(encoding="utf-8-sig", newline="") as file:
             rows = csv.reader(file, delimiter=self._delimiter)
             for number, row in enumerate(rows):
                 if row and len(row) != len(self.names):
@@ -94,7 +96,7 @@ class CsvFile(TableFile):
                         f"{self.path}, row {number} (line {rows.line_num}): expected {len(self.names)} cells, one per"
                         f" column, got {len(row)}. Quote cells that hold the delimiter {self._delimiter!r}."
                     )
-        return f"{self.path} cannot be read as CSV: {said}. Check its quotes and delimiters."
+        return f"{self.path} cannot be read as CSV: {said[:MOST_SAID]}. {QUOTES}"
 
 
 class ParquetFile(TableFile):
@@ -125,6 +127,8 @@ class ParquetFile(TableFile):
             yield from cut_batches(pa, self._file.iter_batches(batch_size=size, columns=columns), size)
 
 
+MOST_SAID = 200
+QUOTES = "Check its quotes and delimiters."
 NOT_UTF8 = "is not in UTF-8. Save it in that encoding, for example with: iconv -f latin1 -t utf-8"
 
 
