@@ -203,6 +203,15 @@ def test_cache_that_cannot_be_written_is_a_dataset_error(cache, tiny_scene, serv
         load_dataset("scene")
 
 
+def test_a_user_without_a_home_gets_no_folder_called_tilde(monkeypatch, tmp_path):
+    monkeypatch.setattr(_load, "cache_folder", lambda: Path("~/.cache/labelsure"))
+    monkeypatch.delenv("LABELSURE_DATA", raising=False)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DatasetError, match="no home folder to keep a download in"):
+        load_dataset("scene")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_download_shows_no_bar_outside_a_terminal(cache, tiny_scene, serve, capfd):
     serve(tiny_scene.parent)
     load_dataset("scene")

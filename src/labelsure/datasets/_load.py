@@ -161,6 +161,12 @@ def _download_files(name: str) -> list[Path]:
     import pooch
 
     paths = [cache_folder() / file for file in files_of(name)]
+    if not cache_folder().is_absolute():  # "~" stayed as it was
+        raise DatasetError(
+            "there is no home folder to keep a download in. Set HOME or XDG_CACHE_HOME, or put"
+            f" {', '.join(files_of(name))} into a folder that data_home= or the environment variable LABELSURE_DATA"
+            " names."
+        )
     for path in paths:
         file, url = path.name, url_of(path.name, mirror=os.environ.get("LABELSURE_MIRROR", ""))
         by_hand = (
