@@ -96,11 +96,12 @@ clean:
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $@
 
+LOWEST := models,pandas,plots,polars,tables
 # river only brings yeast's file, and wants newer versions of everything: without its dependencies.
 .venv-lowest/ready: pyproject.toml tools/lowest_versions.py
 	$(PYTHON) -m venv .venv-lowest
-	.venv-lowest/bin/python tools/lowest_versions.py models pandas plots polars tables > .venv-lowest/constraints.txt
+	.venv-lowest/bin/python tools/lowest_versions.py $(LOWEST) > .venv-lowest/constraints.txt
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-lowest/constraints.txt \
-		-e ".[models,pandas,plots,polars,tables]" "coverage[toml]" hypothesis pytest pytest-xdist
+		-e ".[$(LOWEST)]" "coverage[toml]" hypothesis pytest pytest-xdist
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --no-deps river
 	touch $@

@@ -1,4 +1,4 @@
-"""Print pip constraints that pin what pyproject.toml declares as lowest: ``python tools/lowest_versions.py``.
+"""Print pip constraints that pin what pyproject.toml declares as lowest: ``python tools/lowest_versions.py models``.
 
 Read by `make lowest`. Run-time dependencies and the extras named on the command line are pinned; tools of development
 are not, because no user needs them.
@@ -28,4 +28,4 @@ def _pin(version: str) -> str:
 
 
 if __name__ == "__main__":
-    print("\n".join(lowest_versions(*sys.argv[1:])))
+    print("\n".join(lowest_versions(*sys.argv[1].split(","))))
