@@ -1,12 +1,15 @@
 """One thread for numerical libraries, wanted by several threads at once."""
 
+import ctypes
 import os
+import signal
 import threading
 
 import numpy as np  # noqa: F401 - brings a BLAS
 import pytest
 from threadpoolctl import ThreadpoolController
 
+from labelsure._core import limits
 from labelsure._core.running import one_thread
 
 PATIENCE = 60
@@ -93,11 +96,29 @@ def test_openmp_of_every_thread_is_limited():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_lock_held_in_another_thread_does_not_stop_a_forked_child():
-    from labelsure._core import limits
-
     with limits._shared.lock:  # as another thread may hold it at any moment
         child = os.fork()
         if child == 0:
             with one_thread():
                 os._exit(7)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no signal that one can send to oneself")
+def test_an_interrupt_while_libraries_are_looked_for_is_not_lost(monkeypatch):
+    """In a function that C calls it would be printed, and the program go on."""
+    looked_further = []
+
+    def interrupted():
+        signal.raise_signal(signal.SIGINT)
+        looked_further.append(True)
+
+    monkeypatch.setattr(limits, "ThreadpoolController", ctypes.CFUNCTYPE(None)(interrupted))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            limits.find_libraries()
+        assert looked_further == [True]
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,6 +1,7 @@
 """One thread for numerical libraries, whoever else in this process wants it too."""
 
 import os
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +9,30 @@ from typing import Any
 
 import threadpoolctl
 from threadpoolctl import ThreadpoolController
+
+
+def find_libraries() -> ThreadpoolController:
+    """Return what controls the numerical libraries that are loaded.
+
+    threadpoolctl is called back from C while it looks for them. An interrupt in there would be printed and forgotten,
+    and the user's Ctrl-C be lost; so it waits until they are found.
+
+    Examples
+    --------
+    >>> isinstance(find_libraries(), ThreadpoolController)
+    True
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        return ThreadpoolController()  # other threads are not interrupted
+    interrupts: list[Any] = []
+    signal.signal(signal.SIGINT, lambda *interrupt: interrupts.append(interrupt))
+    try:
+        return ThreadpoolController()
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if interrupts:
+            signal.raise_signal(signal.SIGINT)
 
 
 class _Shared:

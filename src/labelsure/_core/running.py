@@ -18,7 +18,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
 
-from labelsure._core.limits import limit_to_one_thread
+from labelsure._core.limits import find_libraries, limit_to_one_thread
 
 _libraries: dict[int, ThreadpoolController] = {}
 """What was found last, by the number of modules there were."""
@@ -39,7 +39,7 @@ def one_thread() -> AbstractContextManager[object]:
     n_modules, libraries = len(sys.modules), _libraries.get(len(sys.modules))
     if libraries is None:
         _libraries.clear()
-        libraries = _libraries[n_modules] = ThreadpoolController()
+        libraries = _libraries[n_modules] = find_libraries()
     return limit_to_one_thread(libraries)
 
 
