@@ -96,7 +96,7 @@ class Decided(NamedTuple):
     ranks: np.ndarray
 
 
-def decide(rule, folds, draws, shown, level, *, within=False):
+def decide(rule, folds, draws, shown, level):
     """Return the members of regions at a level: where p > eps, or where e-values stay below their threshold."""
     if rule not in ("exact", "exact-deterministic", "exact-prefix", "twice-mean", "e-mod"):
         smallest = np.array([level.numerator * int(one) // level.denominator + 1 for one in shown.denominators])

@@ -253,7 +253,8 @@ class StrangestEmpty(LabelsetEngine):
         places = (best.numerators[:, :n_others] >= lowest[:, None]).sum(axis=1)
         for row in np.flatnonzero(places < n_best):
             place = int(places[row])
-            for rows, own in ((best.labelsets, 0), (best.numerators, lowest[row]), (best.upper, lowest[row])):
+            upper = max(lowest[row], best.upper[row, place])  # a search that was stopped may have missed a better one
+            for rows, own in ((best.labelsets, 0), (best.numerators, lowest[row]), (best.upper, upper)):
                 rows[row, place + 1 :] = rows[row, place:-1].copy()
                 rows[row, place] = own
         return best
