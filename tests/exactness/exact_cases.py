@@ -17,9 +17,9 @@ GIVEN = {"prior_exponent": 0.5, "marginals_share": 0.75, "temperature": 2.0, "in
 
 
 class Kind(NamedTuple):
-    """A measure, and what it takes: nothing, the labels of training, outputs for them, or the objects too."""
+    """Measures to choose from, and what they take of training: nothing, labels, outputs too, or objects too."""
 
-    make: Any
+    choices: list
     takes: int = 0
     sparse: bool = False
     root: bool = False
@@ -29,36 +29,34 @@ class Kind(NamedTuple):
 NOTHING, LABELS, OUTPUTS, OBJECTS = range(4)
 
 KINDS = {
-    "power": Kind(lambda rng: m.PowerMeasure(float(rng.choice([1, 2, 4]))), sparse=True),
-    "pairs": Kind(lambda rng: m.PowerMeasure(2, pair_penalty=float(rng.choice([0.5, 1, 3]))), LABELS, True),
-    "log-loss": Kind(lambda rng: m.LogLossMeasure(floor=float(rng.choice([0.01, 1e-6]))), sparse=True),
-    "two powers": Kind(lambda rng: m.PowerMeasure(1) + m.PowerMeasure(4), sparse=True),
-    "max-norm": Kind(lambda rng: m.MaxNormMeasure()),
-    "function": Kind(lambda rng: m.FunctionMeasure(worst_and_sum)),
-    "own": Kind(lambda rng: Lopsided()),
-    "mahalanobis": Kind(lambda rng: m.MahalanobisMeasure("absolute", shrinkage=0.25), OUTPUTS, root=True),
-    "signed": Kind(lambda rng: m.MahalanobisMeasure(), OUTPUTS, root=True),
-    "label-wise": Kind(lambda rng: m.LabelWiseCombination(), OUTPUTS),
-    "frequency": Kind(lambda rng: m.LabelsetPrior(base=str(rng.choice(["marginals", "uniform"]))), LABELS),
-    "posterior": Kind(lambda rng: m.PosteriorMeasure(**GIVEN), LABELS, True, grows=False),
-    "learned posterior": Kind(lambda rng: m.PosteriorMeasure(), OUTPUTS, True, grows=False),
-    "forest": Kind(lambda rng: m.ForestMeasure(m.LogLossMeasure(floor=0.01), n_estimators=2, min_samples_leaf=2), OBJECTS),
-    "posterior-forest": Kind(
-        lambda rng: m.ForestMeasure(m.PosteriorMeasure(**GIVEN), n_estimators=1, mix=0.5), OBJECTS, grows=False
-    ),
+    "power": Kind([m.PowerMeasure(d) for d in (1, 2, 4)], sparse=True),
+    "pairs": Kind([m.PowerMeasure(2, pair_penalty=weight) for weight in (0.5, 1.0, 3.0)], LABELS, True),
+    "log-loss": Kind([m.LogLossMeasure(), m.LogLossMeasure(floor=0.01)], sparse=True),
+    "two powers": Kind([m.PowerMeasure(1) + m.PowerMeasure(4)], sparse=True),
+    "max-norm": Kind([m.MaxNormMeasure()]),
+    "function": Kind([m.FunctionMeasure(worst_and_sum)]),
+    "own": Kind([Lopsided()]),
+    "mahalanobis": Kind([m.MahalanobisMeasure("absolute", shrinkage=0.25)], OUTPUTS, root=True),
+    "signed": Kind([m.MahalanobisMeasure()], OUTPUTS, root=True),
+    "label-wise": Kind([m.LabelWiseCombination()], OUTPUTS),
+    "frequency": Kind([m.LabelsetPrior(), m.LabelsetPrior(base="uniform")], LABELS),
+    "posterior": Kind([m.PosteriorMeasure(**GIVEN)], LABELS, True, grows=False),
+    "learned posterior": Kind([m.PosteriorMeasure()], OUTPUTS, True, grows=False),
+    "forest": Kind([m.ForestMeasure(m.LogLossMeasure(floor=0.01), n_estimators=2, min_samples_leaf=2)], OBJECTS),
+    "posterior-forest": Kind([m.ForestMeasure(m.PosteriorMeasure(**GIVEN), n_estimators=1, mix=0.5)], OBJECTS),
     "auto": Kind(
-        lambda rng: m.AutoMeasure([m.LogLossMeasure(floor=0.01), m.PowerMeasure(2) + m.UnseenPenalty(1.0)], n_folds=2),
+        [m.AutoMeasure([m.LogLossMeasure(floor=0.01), m.PowerMeasure(2) + m.UnseenPenalty(1.0)], n_folds=2)],
         OUTPUTS,
         grows=False,
     ),
 }
 
 PENALTIES = {
-    "hp": lambda rng, q: m.HammingPenalty(float(rng.choice([q / 4, 2.0]))),
-    "cp": lambda rng, q: m.CardinalityPenalty(float(rng.choice([0.5, 1.0]))),
-    "unseen": lambda rng, q: m.UnseenPenalty(float(rng.choice([0.0, 0.5, 3.0]))),
-    "uniform-prior": lambda rng, q: m.LabelsetPrior(0.5, base="uniform"),
-    "prior": lambda rng, q: m.LabelsetPrior(0.5),
+    "hp": [m.HammingPenalty(), m.HammingPenalty(0.75)],
+    "cp": [m.CardinalityPenalty(), m.CardinalityPenalty(0.5)],
+    "unseen": [m.UnseenPenalty(weight) for weight in (0.0, 0.5, 3.0)],
+    "uniform-prior": [m.LabelsetPrior(0.5, base="uniform")],
+    "prior": [m.LabelsetPrior(0.5)],
 }
 
 ONE_FOLD = ("inductive", "smoothed inductive", "weighted")
@@ -70,7 +68,7 @@ CONSTRAINTS = ("none", "implies", "exclude", "hierarchy", "allowed", "exactly", 
 ENGINES = ("table", "search", "pinched")
 
 
-def possible(measure, rule, taxonomy, constraint):
+def possible(measure, rule, taxonomy):
     """Tell whether the package has such a thing."""
     kind = KINDS[measure]
     if rule in FULL and (taxonomy != "none" or measure in ("learned posterior", "auto")):
@@ -80,17 +78,26 @@ def possible(measure, rule, taxonomy, constraint):
     return not (taxonomy == "label" and kind.root)
 
 
+def may_be_sparse(measure, rule, taxonomy, constraint):
+    """Tell whether outputs may be sparse."""
+    return KINDS[measure].sparse and taxonomy == constraint == "none" and rule not in ("weighted", *FULL)
+
+
 @cache
 def cells():
-    """All (measure, rule, taxonomy, constraint) that there are, in an order that any thousand of them is a sample of."""
-    found = [cell for cell in product(KINDS, RULES, TAXONOMIES, CONSTRAINTS) if possible(*cell)]
+    """All (measure, rule, taxonomy, constraint) that there are, in an order of which any thousand is a sample.
+
+    Where outputs may be sparse, which goes with neither taxonomies nor constraints, they are there ten times more.
+    """
+    found = [cell for cell in product(KINDS, RULES, TAXONOMIES, CONSTRAINTS) if possible(*cell[:3])]
+    found += [cell for cell in found if may_be_sparse(*cell)] * 10
     return [found[i] for i in np.random.default_rng(14).permutation(len(found))]
 
 
 class ByFirst(Taxonomy):
     """A taxonomy of a user's own: words, by the object's first feature."""
 
-    def of_examples(self, X, Y):
+    def of_examples(self, X, Y):  # noqa: ARG002
         return np.array(["low", "middle", "high"])[np.digitize(np.asarray(X)[:, 0], [0.3, 0.6])]
 
 
@@ -149,16 +156,19 @@ def draw_case(number):
     if KINDS[measure_name].takes == OBJECTS and round_number % 4:  # trees take as long as four others
         measure_name = str(rng.choice(["power", "pairs", "log-loss", "own", "posterior"]))
     kind = KINDS[measure_name]
-    way = _draw_way(rng, kind, rule, taxonomy, constraint)
+    way = _draw_way(rng, measure_name, rule, taxonomy, constraint)
     few = 2 + (kind.takes < OBJECTS) if way == "full" else 6
     least = 1 if constraint in ("none", "allowed", "exactly", "at least", "at most") else 2
     q = int(rng.integers(least, few, endpoint=True))
-    measure, penalties = _draw_measure(rng, kind, q, way, rule)
+    many = way != "full" and rng.random() < 0.025
+    if many:  # more than tables are made for by default
+        q = int(rng.integers(7, 10, endpoint=True))
+    measure, penalties = _draw_measure(rng, kind, way)
     constraints = draw_constraints(rng, constraint, q)
     fold_of = _draw_folds(rng, rule, way, 2 if kind.takes == OBJECTS else 5)
     n, n_folds = len(fold_of), int(fold_of.max()) + 1
     values, dyadic = _draw_values(rng)
-    n_new = 1 + (way != "full") * int(rng.integers(2))
+    n_new = 1 if way == "full" or many else int(rng.integers(1, 3))
     X, X_new = rng.choice(values, size=(n, q)), rng.choice(values, size=(n_new, q))
     empty = str(rng.choice(["auto", "allow", "exclude"]))
     if rule == "weighted" and (way == "classifier" or not weights_of(X[fold_of == 0]).any()):
@@ -185,14 +195,14 @@ def draw_case(number):
     )  # fmt: skip
 
 
-def _draw_way(rng, kind, rule, taxonomy, constraint):
+def _draw_way(rng, measure_name, rule, taxonomy, constraint):
     """Return how the package is called."""
+    kind = KINDS[measure_name]
     if rule in FULL:
         return "full"
     if kind.takes == OBJECTS:
         return "classifier"
-    plain = taxonomy == constraint == "none" and rule != "weighted"
-    if plain and kind.sparse and rng.random() < 0.5:
+    if may_be_sparse(measure_name, rule, taxonomy, constraint) and rng.random() < 0.7:
         return "sparse"
     return "classifier" if kind.takes < OUTPUTS and rng.random() < 0.25 else "outputs"
 
@@ -206,14 +216,18 @@ def _draw_engines(rng, measure_name, constraint, way):
     return ("search", "pinched") if pinched else ("table", "search")
 
 
-def _draw_measure(rng, kind, q, way, rule):
+def pick(rng, choices):
+    return choices[int(rng.integers(len(choices)))]
+
+
+def _draw_measure(rng, kind, way):
     """Return the measure with up to two penalties."""
-    measure, names = kind.make(rng), []
+    measure, names = pick(rng, kind.choices), []
     if kind.grows and way != "sparse" and rng.random() < 0.4:
         usable = [name for name in PENALTIES if not (kind.root and name == "prior")]
         names = rng.choice(usable, size=int(rng.integers(1, 3)), replace=False).tolist()
     for name in names:
-        measure = measure + PENALTIES[name](rng, q)
+        measure = measure + pick(rng, PENALTIES[name])
     return measure, tuple(names)
 
 
@@ -286,7 +300,9 @@ def _draw_constraint(rng, kind, q):
         case "exclude":
             return Exclude(labels[: int(rng.integers(2, q + 1))])
         case "hierarchy":
-            return Hierarchy({labels[j]: labels[int(rng.integers(j))] for j in range(1, q) if j == 1 or rng.integers(2)})
+            return Hierarchy(
+                {labels[j]: labels[int(rng.integers(j))] for j in range(1, q) if j == 1 or rng.integers(2)}
+            )
         case "allowed":
             codes = rng.choice(2**q, size=int(rng.integers(1, 2**q + 1)), replace=False)
             return Allowed(all_labelsets(q)[codes])

@@ -43,15 +43,17 @@ class Lopsided(Measure):
     an output above one half, and the full one, have the scores -1/2 and o_0.
     """
 
-    def _learn(self, labels, outputs, X):
+    def _learn(self, labels, outputs, X):  # noqa: ARG002
         return 4.0 + self.n_labels_**2
 
-    def _costs(self, outputs, X):
-        n, q = outputs.shape
+    def _costs(self, outputs, X):  # noqa: ARG002
+        q = outputs.shape[1]
         signs = (-1.0) ** np.add.outer(np.arange(q), np.arange(q)) / 4
         likely = (outputs > 0.5).astype(np.int8)
         full = likely.all(axis=1)
-        listed = np.concatenate([[row, np.ones(q, dtype=np.int8)][: 2 - same] for row, same in zip(likely, full, strict=True)])
+        listed = np.concatenate(
+            [[row, np.ones(q, dtype=np.int8)][: 2 - same] for row, same in zip(likely, full, strict=True)]
+        )
         scores = np.concatenate([[-0.5, row[0]][: 2 - same] for row, same in zip(outputs, full, strict=True)])
         return Costs(
             off=outputs**2,
