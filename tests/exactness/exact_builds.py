@@ -10,7 +10,7 @@ from scipy import sparse
 from score_formulas import Asked, Training, all_labelsets, check_scores, whole_scores
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from constraint_cases import allowed_codes
+from brute_force import allowed_codes
 from labelsure import CrossConformalClassifier, FullConformalClassifier, InductiveConformalClassifier, calibrate_outputs
 from labelsure._core.randomness import MERGING, SMOOTHING, draw_order, draw_uniforms, join_keys, object_keys
 from labelsure.conformal import ByCardinality

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from score_formulas import Lopsided, all_labelsets, worst_and_sum
 
-from constraint_cases import allowed_codes
+from brute_force import allowed_codes
 from labelsure import measures as m
 from labelsure.conformal import Taxonomy
 from labelsure.labelsets import Allowed, AtLeast, AtMost, Exactly, Exclude, Hierarchy, Implies

@@ -165,7 +165,7 @@ def check_members(case, region, i, members, truth, same):
     limit = [None, 3][case.number // 2 % 2]
     listed = region[i].members(limit=limit)
     codes = codes_of(listed.labelsets)
-    assert len(codes) == min(int(members.sum()), limit or 2**9)
+    assert len(codes) == min(int(members.sum()), limit or 2**10)
     assert len(set(codes.tolist())) == len(codes)
     assert members[codes].all()
     same(listed.p_values, truth.table[i, codes])
