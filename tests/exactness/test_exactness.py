@@ -31,7 +31,7 @@ from labelsure.conformal import GUARANTEES
 from labelsure.measures import MEASURES
 
 N_CHUNKS, CHUNK, LEAST = 50, 1040, 2000
-N_QUICK, N_GROUPS = 480, 8
+N_QUICK, N_GROUPS = 320, 8
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*cannot be reached")
 
