@@ -41,7 +41,8 @@ KERNEL_TESTS = $(shell find tests -name "test_*kernels.py") tests/labelsets/sear
 
 uncompiled: .venv/ready  ## kernels as plain Python, and how much of them the tests reach; hundreds of labels take too long
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -k "not 1000 and not most_labels_tie" $(KERNEL_TESTS) \
-		--cov=labelsure --cov-config=tools/uncompiled.coveragerc --cov-report=term
+		--cov=labelsure --cov-config=tools/uncompiled.coveragerc --cov-report=term --cov-report=json:.venv/uncompiled.json
+	$(BIN)/python tools/branch_coverage.py .venv/uncompiled.json 95
 
 path: .venv/ready  ## the files and functions that a reader meets from fit to the sizes of regions
 	$(BIN)/python tools/count_path.py

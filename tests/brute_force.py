@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure.labelsets import DRAW_UNIT
+from labelsure.labelsets import DRAW_UNIT, Allowed, AtLeast, AtMost, Exactly, Exclude, Hierarchy, Implies
 
 
 class Ranked(NamedTuple):
@@ -108,3 +108,30 @@ def highest_by_label(ranked, n_labels):
     return [
         [int(ranked.numerators[labelsets[:, j] == value].max(initial=0)) for value in (0, 1)] for j in range(n_labels)
     ]
+
+
+def obeys(constraint, labelset):  # noqa: PLR0911
+    """Tell what a constraint on labels by number means for one labelset, zeros and ones."""
+    on = {j for j, value in enumerate(labelset) if value}
+    match constraint:
+        case Implies(label, then):
+            return label not in on or set(then) <= on
+        case Exclude(labels):
+            return len(on & set(labels)) <= 1
+        case Hierarchy(parents):
+            return all(parent in on for child, parent in parents.items() if child in on)
+        case Allowed(labelsets):
+            return any(list(labelset) == list(row) for row in labelsets)
+        case Exactly(k, labels):
+            return len(on & set(labels)) == k
+        case AtLeast(k, labels):
+            return len(on & set(labels)) >= k
+        case AtMost(k, labels):
+            return len(on & set(labels)) <= k
+    raise AssertionError(constraint)
+
+
+def allowed_codes(constraints, n_labels):
+    """Return the codes of all labelsets that obey all constraints, one by one."""
+    labelsets = labelsets_of(np.arange(2**n_labels), n_labels).tolist()
+    return [code for code, row in enumerate(labelsets) if all(obeys(one, row) for one in constraints)]

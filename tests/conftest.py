@@ -10,10 +10,12 @@ from hypothesis import HealthCheck, settings
 
 from labelsure.datasets import load_dataset
 
-# No deadline: the first call of a kernel compiles it. In CI the examples are always the same.
-settings.register_profile(
-    "labelsure", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
-)
+# No deadline: the first call of a kernel compiles it. In CI the examples are always the same. `make validity` tries
+# more of them; uncompiled kernels are to be reached in every branch.
+COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+QUICK = 100 if os.environ.get("NUMBA_DISABLE_JIT") else 50
+settings.register_profile("labelsure", max_examples=QUICK, derandomize="CI" in os.environ, **COMMON)
+settings.register_profile("validity", max_examples=300, **COMMON)
 settings.load_profile("labelsure")
 
 # Searching every module for doctests would import all files called conftest under one name.
@@ -26,11 +28,24 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 DATA_FIXTURES = {"mulan_folder", "load_mulan"}
 
 
-def pytest_collection_modifyitems(items):
-    """Mark what looks at Mulan's files: `make test` runs everything without them, and these once more with them."""
+def pytest_configure(config):
+    """Try more examples where slow checks are asked for."""
+    if config.option.markexpr == "validity":
+        settings.load_profile("validity")
+
+
+@pytest.hookimpl(tryfirst=True)  # before marks are looked at
+def pytest_collection_modifyitems(config, items):
+    """Mark what looks at Mulan's files: `make test` runs everything without them, and these once more with them.
+
+    Where slow checks are asked for, what Hypothesis finds examples for is one of them: it has more to try.
+    """
     for item in items:
         if DATA_FIXTURES & {*getattr(item, "fixturenames", ())}:
             item.add_marker("data")
+        found = getattr(getattr(item, "function", None), "is_hypothesis_test", False)
+        if found and config.option.markexpr == "validity":
+            item.add_marker("validity")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from brute_force import Ranked, labelsets_of
+from brute_force import Ranked, allowed_codes, labelsets_of
 from labelsure.labelsets import (
     Allowed,
     AtLeast,
@@ -43,33 +43,6 @@ def random_constraint(rng, n_labels):
     group = labels[: rng.integers(1, n_labels + 1)]
     counted = [AtMost, AtLeast, Exactly][rng.integers(3)]
     return counted(int(rng.integers(len(group) + 1)), group)
-
-
-def obeys(constraint, labelset):  # noqa: PLR0911
-    """Tell what a constraint on labels by number means for one labelset, zeros and ones."""
-    on = {j for j, value in enumerate(labelset) if value}
-    match constraint:
-        case Implies(label, then):
-            return label not in on or set(then) <= on
-        case Exclude(labels):
-            return len(on & set(labels)) <= 1
-        case Hierarchy(parents):
-            return all(parent in on for child, parent in parents.items() if child in on)
-        case Allowed(labelsets):
-            return any(list(labelset) == list(row) for row in labelsets)
-        case Exactly(k, labels):
-            return len(on & set(labels)) == k
-        case AtLeast(k, labels):
-            return len(on & set(labels)) >= k
-        case AtMost(k, labels):
-            return len(on & set(labels)) <= k
-    raise AssertionError(constraint)
-
-
-def allowed_codes(constraints, n_labels):
-    """Return the codes of all labelsets that obey all constraints, one by one."""
-    labelsets = labelsets_of(np.arange(2**n_labels), n_labels).tolist()
-    return [code for code, row in enumerate(labelsets) if all(obeys(one, row) for one in constraints)]
 
 
 @dataclass

@@ -16,6 +16,8 @@ from labelsure.conformal import GUARANTEES, make_splits
 from labelsure.conformal._guarantees import Merging
 from labelsure.conformal._rules import E_VALUE_SCALE, complements, linear_e_values, steep_e_values
 from labelsure.estimators import outputs_of
+from labelsure.labelsets import Allowed
+from labelsure.measures import PowerMeasure
 
 SIZES = st.lists(st.integers(1, 12), min_size=2, max_size=6)
 LEVELS = st.fractions(Fraction(1, 50), Fraction(9, 10), max_denominator=60)
@@ -276,3 +278,32 @@ def test_prefix_guarantees_of_a_classifier_use_equal_folds(data, guarantee):
     model = CrossConformalClassifier(DecisionTreeClassifier(), cv=5, guarantee=guarantee, random_state=0).fit(X, Y)
     assert model.calibrator_.sizes == (16,) * 5
     assert all(len(rows) == 16 for rows in model.fold_indices_)
+
+
+@pytest.mark.parametrize("guarantee", GUARANTEES)
+def test_bounds_of_estimated_sizes_do_not_contradict_each_other(guarantee):
+    """Thirty labels, ten folds: with "eu-mod" a certified lower bound once was sixty times the upper one."""
+    rng = np.random.default_rng(0)
+    n, n_labels, n_folds = 200, 30, 10
+    outputs = rng.beta(0.4, 0.8, size=(n, n_labels))
+    Y = (rng.random(outputs.shape) < outputs).astype(int)
+    new = np.clip(rng.beta(0.4, 0.8, size=(2, n_labels)) + 0.05 * rng.normal(size=(n_folds, 2, n_labels)), 0, 1)
+    folds = np.arange(n) % n_folds
+    predictor = calibrate_outputs(outputs, Y, folds=folds, measure=PowerMeasure(), guarantee=guarantee, random_state=0)
+    for significance in (0.05, 0.2):
+        for size in predictor.predict_labelsets(new).region(significance).size_estimates:
+            assert size.at_least <= size.low <= size.value <= size.high <= size.at_most
+
+
+@pytest.mark.parametrize("constraints", [None, Allowed([[1, 0], [0, 1], [1, 1]])], ids=["all", "listed"])
+def test_masses_of_labels_count_no_p_value_beyond_one(constraints):
+    """Twice a mean of p-values may be 2: it is a p-value of 1, and counted as such."""
+    outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8], [0.2, 0.9]], [[1, 0], [1, 0], [0, 1], [0, 1]]
+    predictor = calibrate_outputs(
+        outputs, Y, folds=[0, 1, 0, 1], measure=PowerMeasure(), guarantee="twice-mean", constraints=constraints
+    )
+    pred = predictor.predict_labelsets([[[0.99, 0.01]]] * 2)  # of both folds, the first labelset has p_k = 1
+    p_values = pred.p_values()
+    assert 0 < p_values.min() < p_values.max() == 1
+    shares = p_values @ pred.candidates() / p_values.sum(axis=1, keepdims=True)
+    assert pred.rank_labels(method="mass") == pytest.approx(shares, rel=1e-12)

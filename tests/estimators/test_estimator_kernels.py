@@ -3,7 +3,7 @@
 import estimator_reference as reference
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
@@ -47,7 +47,6 @@ def as_csr(X):
     return rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
 
 
-@settings(max_examples=200, deadline=None)
 @given(trainings())
 def test_train_epoch_equals_reference(training):
     X, Y, order, network, rate, decay = training
@@ -58,7 +57,6 @@ def test_train_epoch_equals_reference(training):
         np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-11)
 
 
-@settings(max_examples=100, deadline=None)
 @given(trainings())
 def test_network_outputs_equal_reference(training):
     X, _, _, network, _, _ = training
@@ -66,7 +64,6 @@ def test_network_outputs_equal_reference(training):
     np.testing.assert_allclose(outputs, reference.network_outputs(X, *network), rtol=1e-12, atol=1e-13)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_ranking_errors_equal_reference(data):
     q = data.draw(st.integers(2, 8))
@@ -77,7 +74,6 @@ def test_ranking_errors_equal_reference(data):
     np.testing.assert_allclose(errors, reference.ranking_errors(outputs, labels), rtol=1e-12, atol=1e-14)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_best_cuts_equal_reference(data):
     n, q = data.draw(st.integers(0, 4)), data.draw(st.integers(1, 7))
@@ -86,7 +82,6 @@ def test_best_cuts_equal_reference(data):
     assert np.array_equal(_kernels.best_cuts(outputs, Y, 0.1), reference.best_cuts(outputs, Y, 0.1))
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_population_losses_equal_reference(data):
     n, k, q = (data.draw(st.integers(1, limit)) for limit in (5, 4, 6))

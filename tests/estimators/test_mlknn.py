@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
@@ -37,7 +37,6 @@ def transcribe_mlknn(X, Y, X_new, k, s):
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
 def test_mlknn_equals_its_definition(data):
     n, q, k = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 3)), data.draw(st.integers(1, 5))
     s = data.draw(st.sampled_from([0.5, 1.0, 2.0]))
@@ -145,7 +144,6 @@ exact_values = st.sampled_from([0.0, -0.0, 0.25, 0.5, 1.0, -1.0, 3.0, 2.0**-10, 
 
 
 @given(data=st.data(), as_sparse=st.booleans(), exclude_self=st.booleans())
-@settings(max_examples=150, deadline=None)
 def test_find_neighbours_equals_full_sort_with_ties(data, as_sparse, exclude_self):
     n, n_references, d = data.draw(st.integers(1, 8)), data.draw(st.integers(2, 9)), data.draw(st.integers(1, 4))
     values = exact_values if as_sparse else any_values

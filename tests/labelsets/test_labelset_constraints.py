@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from brute_force import labelsets_of
-from constraint_cases import allowed_codes, random_constraints
+from brute_force import allowed_codes, labelsets_of
+from constraint_cases import random_constraints
 from labelsure._core.labelset_bits import encode
 from labelsure.labelsets import (
     Allowed,

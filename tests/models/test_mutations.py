@@ -36,9 +36,9 @@ def outcomes_of(folder, out, first, last):
 
 
 def test_some_changed_files_do_no_harm(folder, tmp_path):
-    outcomes = outcomes_of(folder, tmp_path, 0, 300)
-    assert outcomes["refused"] > 200
-    assert outcomes["answered"] > 5  # not everything is refused at the door
+    outcomes = outcomes_of(folder, tmp_path, 0, 120)
+    assert outcomes["refused"] > 80
+    assert outcomes["answered"] > 2  # not everything is refused at the door
 
 
 @pytest.mark.validity

@@ -83,7 +83,10 @@ class LabelsetEngine(ABC):
 
     @abstractmethod
     def label_masses(self, *, empty: IntArray | None = None) -> FloatArray:
-        """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
+        """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q).
+
+        0 where all p-values are 0, as those of an object without weight may be.
+        """
 
     @abstractmethod
     def top(self, n_best: int, objects: IntArray | None = None) -> BestLabelsets:
@@ -253,7 +256,8 @@ class StrangestEmpty(LabelsetEngine):
         places = (best.numerators[:, :n_others] >= lowest[:, None]).sum(axis=1)
         for row in np.flatnonzero(places < n_best):
             place = int(places[row])
-            for rows, own in ((best.labelsets, 0), (best.numerators, lowest[row]), (best.upper, lowest[row])):
+            upper = max(lowest[row], best.upper[row, place])  # a search that was stopped may have missed a better one
+            for rows, own in ((best.labelsets, 0), (best.numerators, lowest[row]), (best.upper, upper)):
                 rows[row, place + 1 :] = rows[row, place:-1].copy()
                 rows[row, place] = own
         return best

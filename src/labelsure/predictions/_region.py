@@ -282,6 +282,9 @@ class ObjectRegion:
     def members(self, *, limit: int | None = None) -> RankedLabelsets:
         """Return the members with their p-values, the most plausible first (by p-value, then by lowest total score).
 
+        Where a rule decides anew at each level, as with ``guarantee="exact"``, the first are those that it is farthest
+        from ruling out at this one; the p-values beside them need not fall.
+
         Parameters
         ----------
         limit : int or None

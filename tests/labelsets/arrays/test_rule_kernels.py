@@ -1,7 +1,7 @@
 """Compiled inequalities equal looking at every labelset."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labelsure._core.labelset_bits import decode, pack, unpack
@@ -10,7 +10,6 @@ from labelsure.labelsets.arrays._rules import Rules
 from rule_strategies import problems, solutions
 
 
-@settings(max_examples=200)
 @given(problems())
 def test_codes_are_marked_that_obey_all_inequalities(problem):
     n_labels, given_ones = problem
@@ -19,7 +18,6 @@ def test_codes_are_marked_that_obey_all_inequalities(problem):
     assert decode(np.flatnonzero(allowed), n_labels).tolist() == solutions(n_labels, given_ones)
 
 
-@settings(max_examples=300)
 @given(problems(), st.data())
 def test_settling_a_label_keeps_all_that_obeys_the_rules(problem, data):
     """Whatever is forced is common to all labelsets that obey the rules, and where nothing is left there are none."""

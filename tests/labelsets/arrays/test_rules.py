@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from labelsure._core.labelset_bits import decode
 from labelsure.labelsets.arrays import _counting
@@ -11,7 +11,6 @@ from labelsure.labelsets.arrays._rules import LabelsetRules
 from rule_strategies import problems, solutions
 
 
-@settings(max_examples=300)
 @given(problems())
 def test_rules_allow_what_obeys_all_inequalities(problem):
     n_labels, given_ones = problem

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -80,7 +80,6 @@ def assert_below_everything(flips, *, charged):
     return bound, int(added.min())
 
 
-@settings(max_examples=300)
 @given(lists(), st.booleans())
 def test_bounds_are_below_every_set_of_flips(flips, charged):
     assert_below_everything(flips, charged=charged)

@@ -23,7 +23,7 @@ from labelsure.labelsets.table import RowTable
 from max_cases import max_energy, noisy_folds, random_max_case
 from search_cases import BY_SEARCH, Case, assert_answers_equal_brute_force, values_of
 
-N_CASES = 240
+N_CASES = 120
 
 
 def assert_max_answers_equal_brute_force(case, seed, **options):

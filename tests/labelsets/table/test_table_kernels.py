@@ -82,7 +82,6 @@ def test_penalty_rows_equal_reference(folds):
         assert row == [0 if penalty is None else labelset_reference.penalty_cost(penalty, one) for one in labelsets]
 
 
-@settings(max_examples=100)
 @given(fold_lists() | fold_lists(kind=full_energies), st.booleans())
 def test_count_rows_equal_reference(folds, strict):
     rows = count_rows(folds, strict=strict)

@@ -118,14 +118,15 @@ class TableBackend(ABC):
         halves = (by_code.reshape(-1, 2, 2**j, len(objects)) for j in range(self.n_labels))
         return np.stack([half.max(axis=(0, 2)).T for half in halves], axis=1).astype(np.int64)
 
-    def label_masses(self, objects: IntArray, empty: IntArray | None) -> FloatArray:
-        """Return the share of all numerators on codes with each label, (n, q); the empty code's may be replaced."""
+    def label_masses(self, objects: IntArray, denominators: IntArray, empty: IntArray | None) -> FloatArray:
+        """Return the share of all p-values on codes with each label, (n, q); the empty code's may be replaced."""
         rows = self.numerators(objects)
         if empty is not None:
             rows[:, 0] = empty[objects]
+        rows = np.minimum(rows, denominators[objects][:, None])  # some rules count beyond 1
         masses = np.empty((len(objects), self.n_labels))
         for own, row in zip(masses, rows, strict=True):
-            total = row.sum(dtype=np.float64)  # 2^24 smoothed numerators of 2^42 are beyond int64
+            total = row.sum(dtype=np.float64) or 1.0  # 2^24 smoothed numerators of 2^42 are beyond int64
             for j in range(self.n_labels):
                 own[j] = row.reshape(-1, 2, 2**j)[:, 1].sum(dtype=np.float64) / total
         return masses
@@ -304,11 +305,14 @@ class TableAnswers(Answers):
         self.map_blocks(fill, "p-values")
         return table
 
-    def label_masses(self, empty: IntArray | None = None) -> FloatArray:
+    def label_masses(self, denominators: IntArray, empty: IntArray | None = None) -> FloatArray:
         """Return the share of the sum of all p-values that falls on labelsets with each label, (n, q)."""
         check_listable(self.n_labels, self.options)
-        blocks = self.map_blocks(lambda objects: self.backend.label_masses(objects, empty), "masses of labels")
-        return np.concatenate([np.empty((0, self.n_labels)), *blocks])
+
+        def answer(objects: IntArray) -> FloatArray:
+            return self.backend.label_masses(objects, denominators, empty)
+
+        return np.concatenate([np.empty((0, self.n_labels)), *self.map_blocks(answer, "masses of labels")])
 
     def label_maxima(self, objects: IntArray) -> IntArray:
         """Return the highest numerators of each object with each label off and on, (n, q, 2)."""
