@@ -71,7 +71,15 @@ Warned: TypeAlias = Counter[tuple[type[Warning], str]]
 OURS = (str(Path(__file__).parents[1]) + os.sep, contextlib.__file__)
 
 
-def run_jobs(jobs: Any, *, n_jobs: int | None, description: str, total: int, require: str | None = None) -> list[Any]:
+def run_jobs(
+    jobs: Any,
+    *,
+    n_jobs: int | None,
+    description: str,
+    total: int,
+    require: str | None = None,
+    taken: Callable[[int, Any], None] | None = None,
+) -> list[Any]:
     """Return what delayed calls return, in their order, in processes as joblib is told, with a progress bar.
 
     Warnings that they give, in whatever process, are given once for each category, with how many there were.
@@ -88,6 +96,8 @@ def run_jobs(jobs: Any, *, n_jobs: int | None, description: str, total: int, req
         The number of jobs.
     require : "sharedmem" or None
         "sharedmem": they run in threads.
+    taken : callable or None
+        Called in this process with the number of a job and what it returned, as soon as it is finished.
 
     Examples
     --------
@@ -95,21 +105,28 @@ def run_jobs(jobs: Any, *, n_jobs: int | None, description: str, total: int, req
     [1, 2]
     """
     with one_thread(), collect_warnings(description) as warned:
-        watched = (delayed(_watch)(os.getpid(), job.__wrapped__, *rest) for job, *rest in jobs)
-        results = Parallel(n_jobs=n_jobs if total > 1 else 1, return_as="generator", require=require)(watched)
-        answers = []
-        for answer, elsewhere in progress_bar(results, description=description, total=total):
-            answers.append(answer)
-            warned.update(elsewhere)
-        return answers
+        watched = (delayed(_watch)(os.getpid(), i, job.__wrapped__, *rest) for i, (job, *rest) in enumerate(jobs))
+        # as they come, so that what is finished can be kept at once
+        results = Parallel(n_jobs=n_jobs if total > 1 else 1, return_as="generator_unordered", require=require)(watched)
+        answers: dict[int, Any] = {}
+        given: dict[int, Warned] = {}
+        try:
+            for i, answer, elsewhere in progress_bar(results, description=description, total=total):
+                answers[i], given[i] = answer, elsewhere
+                if taken is not None:
+                    taken(i, answer)
+        finally:
+            for i in sorted(given):
+                warned.update(given[i])
+        return [answers[i] for i in sorted(answers)]
 
 
-def _watch(parent: int, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, Warned]:
-    """Return what a call returns, and the warnings that it gave if this is another process than the parent's."""
+def _watch(parent: int, i: int, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[int, Any, Warned]:
+    """Return its number, what a call returns, and the warnings it gave if this is another process than the parent's."""
     if os.getpid() == parent:
-        return function(*args, **kwargs), Counter()
+        return i, function(*args, **kwargs), Counter()
     with warnings.catch_warnings(record=True) as caught:
-        return function(*args, **kwargs), _count(caught)
+        return i, function(*args, **kwargs), _count(caught)
 
 
 @contextlib.contextmanager

@@ -25,7 +25,7 @@ class Parts:
     """
 
     def __init__(self, output: Path, key: Mapping[str, Any]) -> None:
-        self.output, self.folder = output, output.with_name(f".{output.name}.parts")
+        self.output, self.folder = output, folder_of_parts(output)
         written = json.dumps(dict(key), indent=1, sort_keys=True)
         self.resumed = self.thrown_away = False
         try:
@@ -35,7 +35,7 @@ class Parts:
             if self.thrown_away:
                 shutil.rmtree(self.folder)
             if not self.resumed:
-                self.folder.mkdir()
+                self.folder.mkdir(mode=0o700)
                 write_whole(self.folder / KEY, written)
         except OSError as error:
             raise CommandError(f"{self.folder} could not be written: {error.strerror or error}.") from error
@@ -57,6 +57,11 @@ class Parts:
     def remove(self) -> None:
         """Remove all parts: the output is whole, or nothing was kept."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def folder_of_parts(output: Path) -> Path:
+    """Return the folder that is beside an output until it is whole."""
+    return output.with_name(f".{output.name}.parts")
 
 
 def digest_of(path: Path) -> str:

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import delayed
 
+from labelsure._core.keeping import check_memory, run_kept
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.running import one_thread, progress_bar, run_jobs
 from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
@@ -24,6 +25,8 @@ EXPECTED = (
     "estimator must be a classifier for several labels with predict_proba or decision_function,"
     " such as RandomForestClassifier() or OneVsRestClassifier(LogisticRegression())"
 )
+
+FITTING = "fitting folds"
 
 INNER_FOLDS = 5
 """Models that give a training part its out-of-fold outputs."""
@@ -99,6 +102,7 @@ def fit_models(
     fitted: Sequence[Any] | None = None,
     metadata: Metadata = NO_METADATA,
     share: bool = True,
+    memory: Any = None,
 ) -> list[FoldModel]:
     """Fit a copy of the classifier on each training part and ask it for outputs, with a progress bar.
 
@@ -124,7 +128,10 @@ def fit_models(
     share : bool
         Whether folds may share the models that out-of-fold outputs come from. Then a fold's model does not treat all
         examples outside of it alike, which some proofs need.
+    memory : str, path, joblib.Memory or None
+        A folder that keeps what is finished, for a later call with the same arguments.
     """
+    kept = check_memory(memory)
     metadata.check_training_parts(splits)
     honest = any(Need.OUT_OF_FOLD_OUTPUTS in need for need in needs)
     pooled = isinstance(estimator, LogitPool) and estimator.learns_from_folds
@@ -143,7 +150,10 @@ def fit_models(
     parts = {} if shared is None else shared.splits
     for seed, split in zip(shared_seeds[: len(parts)], parts.values(), strict=True):
         jobs.append(delayed(_fit_and_ask)(estimator, X, Y, split, seed=seed, metadata=metadata))
-    done = run_jobs(jobs, n_jobs=n_jobs, description="fitting folds", total=len(jobs), require=require)
+    if kept is None or fitted is not None:
+        done = run_jobs(jobs, n_jobs=n_jobs, description=FITTING, total=len(jobs), require=require)
+    else:
+        done = run_kept(jobs, kept, n_jobs=n_jobs, description=FITTING)
     folds = done[: len(splits)]
     if shared is None:
         return folds
