@@ -106,18 +106,21 @@ def check_memory(memory: Any) -> KeptAnswers | None:
     return KeptAnswers(Path(os.fsdecode(memory)).expanduser())
 
 
-def run_kept(jobs: Sequence[Any], kept: KeptAnswers, *, n_jobs: int | None, description: str) -> list[Any]:
+def run_kept(jobs: Sequence[Any], memory: Any, *, n_jobs: int | None, description: str) -> list[Any]:
     """Return what :func:`run_jobs` would, asking only for answers that are not kept, and keeping them.
 
     Parameters
     ----------
     jobs : sequence
         Calls made by ``sklearn.utils.parallel.delayed``.
-    kept : KeptAnswers
+    memory : str, path, joblib.Memory, KeptAnswers or None
         Where answers are kept.
     n_jobs, description
         As in :func:`run_jobs`.
     """
+    kept = check_memory(memory)
+    if kept is None:
+        return run_jobs(jobs, n_jobs=n_jobs, description=description, total=len(jobs))
     kept.make()
     keys = keys_of(jobs)
     answers = {number: answer for number, key in enumerate(keys) for answer in kept.read(key) or ()}

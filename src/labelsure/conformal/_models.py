@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import delayed
 
-from labelsure._core.keeping import check_memory, run_kept
+from labelsure._core.keeping import run_kept
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.running import one_thread, progress_bar, run_jobs
 from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
@@ -131,7 +131,6 @@ def fit_models(
     memory : str, path, joblib.Memory or None
         A folder that keeps what is finished, for a later call with the same arguments.
     """
-    kept = check_memory(memory)
     metadata.check_training_parts(splits)
     honest = any(Need.OUT_OF_FOLD_OUTPUTS in need for need in needs)
     pooled = isinstance(estimator, LogitPool) and estimator.learns_from_folds
@@ -150,10 +149,10 @@ def fit_models(
     parts = {} if shared is None else shared.splits
     for seed, split in zip(shared_seeds[: len(parts)], parts.values(), strict=True):
         jobs.append(delayed(_fit_and_ask)(estimator, X, Y, split, seed=seed, metadata=metadata))
-    if kept is None or fitted is not None:
+    if memory is None or fitted is not None:
         done = run_jobs(jobs, n_jobs=n_jobs, description=FITTING, total=len(jobs), require=require)
     else:
-        done = run_kept(jobs, kept, n_jobs=n_jobs, description=FITTING)
+        done = run_kept(jobs, memory, n_jobs=n_jobs, description=FITTING)
     folds = done[: len(splits)]
     if shared is None:
         return folds
