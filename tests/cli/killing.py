@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 
 CONTEXT = multiprocessing.get_context("forkserver")
 # a server that has imported everything forks a process for each command: imports take longer than the commands do
@@ -34,6 +35,24 @@ def run_killed_when(words, folder, reached):
         time.sleep(0.001)
     process.kill()
     return _end(process)
+
+
+def run_with_a_worker_killed(words, folder, reached):
+    """Run a command and kill one of its workers as soon as ``reached()``; return the command's code."""
+    process, _ = _start(words, folder, 0)
+    start = time.monotonic()
+    while process.is_alive() and not reached() and time.monotonic() - start < LIMIT:
+        time.sleep(0.001)
+    os.kill(_workers_of(process.pid)[0], signal.SIGKILL)
+    return _end(process)
+
+
+def _workers_of(number):
+    """The processes that loky started for a process."""
+    children = [
+        int(child) for task in Path(f"/proc/{number}/task").glob("*/children") for child in task.read_text().split()
+    ]
+    return [child for child in children if b"LokyProcess" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
 def run_counted(words, folder):

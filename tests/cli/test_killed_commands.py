@@ -3,9 +3,10 @@
 import json
 import random
 import sys
+from pathlib import Path
 
 import pytest
-from killing import run_counted, run_killed_at, run_killed_when
+from killing import run_counted, run_killed_at, run_killed_when, run_with_a_worker_killed
 from made_up_tables import LABELS, make_tickets, write_csv
 
 from labelsure._core.keeping import KeptAnswers
@@ -127,3 +128,26 @@ def test_killed_from_outside_in_the_middle_it_goes_on(here, undisturbed, name, c
     assert progress(here, name) >= n_finished
     check_disk(here, name, whole)
     check_going_on(here, name, whole, capsys)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="a process's workers are found in /proc")
+def test_a_killed_worker_is_an_error_of_one_line_and_finished_fits_are_kept(here, capsys):
+    words = ["fit", "train.csv", "--labels", ",".join(LABELS), "--learner", "random-forest", "--measure", "log-loss",
+             "--folds", "12", "--model", "out.labelsure", "--jobs"]  # fmt: skip
+    code = run_with_a_worker_killed([*words, "2"], here, lambda: progress(here, "fit") >= 2)
+    said, n_finished = (here / "said.txt").read_text().splitlines(), progress(here, "fit")
+    assert code == 1
+    assert [line for line in said if "error" in line] == [
+        "labelsure: error: a process that fitted models was killed, by somebody or because memory ran out; --jobs 1"
+        f" takes the least. {n_finished} finished fits are kept in {here}/.out.labelsure.parts: give the same command"
+        " again to go on."
+    ]
+    assert not any("Traceback" in line for line in said)
+    assert 2 <= n_finished < 12
+    check_disk(here, "fit", b"")
+    assert main([*words, "1"]) == 0
+    assert f"{n_finished} of 12 fits were finished already" in capsys.readouterr().err
+    resumed = (here / "out.labelsure").read_bytes()
+    assert main([*words, "1"]) == 0
+    assert (here / "out.labelsure").read_bytes() == resumed
+    assert not list(here.glob(".*"))
