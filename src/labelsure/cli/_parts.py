@@ -27,18 +27,20 @@ class Parts:
     def __init__(self, output: Path, key: Mapping[str, Any]) -> None:
         self.output, self.folder = output, folder_of_parts(output)
         written = json.dumps(dict(key), indent=1, sort_keys=True)
-        self.resumed = self.thrown_away = False
+        found = self._read_key()
+        self.resumed = found == written
+        self.thrown_away = found is not None and not self.resumed
         try:
-            if self.folder.exists():
-                self.resumed = self._read_key() == written
-                self.thrown_away = not self.resumed
-            if self.thrown_away:
-                shutil.rmtree(self.folder)
             if not self.resumed:
+                if self.folder.exists():  # of other work, or killed before it began
+                    shutil.rmtree(self.folder)
                 self.folder.mkdir(mode=0o700)
                 write_whole(self.folder / KEY, written)
         except OSError as error:
             raise CommandError(f"{self.folder} could not be written: {error.strerror or error}.") from error
+        except CommandError:
+            self.remove()
+            raise
 
     def _read_key(self) -> str | None:
         try:
