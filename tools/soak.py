@@ -328,8 +328,17 @@ def cluster(asked: bool) -> Iterator[Any]:
     if not asked or find_spec("distributed") is None:
         yield None
         return
+    import dask
     from distributed import Client, LocalCluster
 
+    # the scheduler is in this process, and what it remembers of old tasks is no leak of ours
+    dask.config.set(
+        {
+            "distributed.admin.low-level-log-length": 10,
+            "distributed.diagnostics.computations.max-history": 1,
+            "distributed.worker.profile.enabled": False,
+        }
+    )
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local,
         Client(local) as client,

@@ -55,16 +55,19 @@ def _workers_of(number):
     return [child for child in children if b"LokyProcess" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
-def run_counted(words, folder):
-    """Run a command to its end and return its code and how many operations on files of the folder there were."""
-    process, reader = _start(words, folder, 0)
+def run_counted(words, folder, *, most_bytes=None):
+    """Run a command to its end and return its code and how many operations on files of the folder there were.
+
+    With ``most_bytes`` no file may grow beyond that, as on a full disk; what it says is in said.txt.
+    """
+    process, reader = _start(words, folder, 0, most_bytes)
     counted = reader.recv()
     return _end(process), counted
 
 
-def _start(words, folder, number):
+def _start(words, folder, number, most_bytes=None):
     reader, writer = CONTEXT.Pipe(duplex=False)
-    process = CONTEXT.Process(target=_run, args=(words, str(folder), number, writer))
+    process = CONTEXT.Process(target=_run, args=(words, str(folder), number, most_bytes, writer))
     process.start()
     writer.close()
     return process, reader
@@ -76,7 +79,7 @@ def _end(process):
     return process.exitcode
 
 
-def _run(words, folder, number, writer):
+def _run(words, folder, number, most_bytes, writer):
     from labelsure.cli import main
 
     os.chdir(folder)
@@ -93,6 +96,10 @@ def _run(words, folder, number, writer):
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(watch)
+    if most_bytes is not None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, resource.RLIM_INFINITY))  # Python ignores SIGXFSZ
     code = main(words)
     writer.send(done)
     sys.stdout.flush()

@@ -8,6 +8,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from killing import run_counted
 from made_up_tables import LABELS, make_tickets, read_csv, write_csv
 
 from labelsure.cli import main
@@ -224,26 +225,15 @@ def test_an_output_that_may_not_be_written_is_refused_before_the_work(here, word
     assert output.read_text() == OLD
 
 
-LIMITED = """
-import resource, signal, sys
-from labelsure.cli import main
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
-sys.exit(main(sys.argv[2:]))
-"""
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no limits there")
 @pytest.mark.parametrize(("limit", "words"), [(4000, FIT), (2000, PREDICT)])
-def test_a_full_disk_leaves_the_old_file(here, offline, limit, words):
-    """Files may not grow beyond a limit: writing fails as it does on a full disk."""
-    environment = offline | {"NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR", "")}
-    program = [sys.executable, "-c", LIMITED, str(limit), *words]
-    result = subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
-    assert result.returncode == 1, result.stderr
-    line = result.stderr.splitlines()[-1]
-    assert line.startswith("labelsure: error: ")
-    assert "could not be written" in line or "was not written" in line
+def test_a_full_disk_leaves_the_old_file(here, limit, words):
+    """Files may not grow beyond a limit: writing fails as it does on a full disk, see test_full_disk."""
+    code, _ = run_counted(words, here, most_bytes=limit)
+    said = (here / "said.txt").read_text().splitlines()
+    assert code == 1, said
+    assert said[-1].startswith("labelsure: error: ")
+    assert "could not be written" in said[-1] or "was not written" in said[-1]
     assert [(here / name).read_text() for name in (OUT, "new.labelsure")] == [OLD, OLD]
 
 
