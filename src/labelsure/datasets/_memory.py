@@ -58,7 +58,9 @@ def as_arrow(table: Any, names: Sequence[str]) -> Any:
         return pa.Table.from_pandas(columns, preserve_index=False)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         said = " ".join(map(str, error.args))
-        raise DatasetError(f"{HERE} has a column whose cells are of several types ({said}). Make them of one.") from None
+        raise DatasetError(
+            f"{HERE} has a column whose cells are of several types ({said}). Make them of one."
+        ) from None
 
 
 class MemoryTable(TableFile):
