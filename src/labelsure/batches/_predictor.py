@@ -213,7 +213,8 @@ def _types_of(keep: Keep) -> dict[str, Any]:
 
 def _rows_of(table: Any) -> str:
     """Say which rows a table has, so that they can be found again."""
-    number, index = n_rows(table), getattr(table, "index", None)
-    if index is None or table_library(table) != "pandas" or not number:
+    number = n_rows(table)
+    if not number or table_library(table) != "pandas":
         return f"a table of {number} rows"
-    return f"row {index[0]!r}" if number == 1 else f"the {number} rows from {index[0]!r} to {index[-1]!r}"
+    first, last = table.index[0], table.index[-1]
+    return f"row {first!r}" if number == 1 else f"the {number} rows from {first!r} to {last!r}"

@@ -90,7 +90,7 @@ def make_table(like: Any, columns: Mapping[str, Any], kinds: Mapping[str, Any]) 
     """Return columns as a table of the kind of another, with its index; of pandas, for arrays."""
     library = table_library(like)
     if library in (None, "pandas"):
-        return pandas_table(columns, kinds, getattr(like, "index", None))
+        return pandas_table(columns, kinds, None if library is None else like.index)
     table = arrow_table(columns, kinds)
     if library == "polars":
         return import_optional("polars", extra="polars", purpose="A table of polars").from_arrow(table)
