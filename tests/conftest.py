@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from dask_clusters import local_cluster
 from labelsure.datasets import load_dataset
 
 # No deadline: the first call of a kernel compiles it. In CI the examples are always the same.
@@ -67,3 +68,11 @@ def load_mulan(request):
         return load_dataset(name, download=False)
 
     return load
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """A Dask cluster of two worker processes, for tests that leave it as it is."""
+    pytest.importorskip("distributed", reason="the extra dask is not installed")
+    with local_cluster(2) as cluster:
+        yield cluster
