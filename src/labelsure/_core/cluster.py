@@ -4,12 +4,14 @@ joblib's own way to Dask sends what it shares to one worker, whose death then lo
 learners use joblib too, and cannot say which job failed. So jobs are handed to its client here.
 """
 
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, TypeAlias
 from uuid import uuid4
 
+from joblib import parallel_config
 from joblib.parallel import get_active_backend
 
 from labelsure._core.optional import import_optional
@@ -21,6 +23,8 @@ ROUNDS_PER_CORE = 16
 
 MOST_IN_A_TASK = 100_000
 """Bytes that travel through the scheduler as a part of the task; more is sent to a worker first."""
+
+_this_thread = threading.local()
 
 PLAIN = (type(None), bool, int, float, str)
 
@@ -37,8 +41,32 @@ def active_cluster() -> Any:
     >>> active_cluster() is None
     True
     """
-    backend, _ = get_active_backend()
+    backend = getattr(_this_thread, "cluster", None) or get_active_backend()[0]
     return backend if type(backend).__name__ == "DaskDistributedBackend" else None
+
+
+@contextmanager
+def cluster_for_us_alone(cluster: Any) -> Iterator[None]:
+    """Hide the cluster from learners, who would have tasks of their own, so that only :func:`active_cluster` finds it.
+
+    Parameters
+    ----------
+    cluster : joblib's DaskDistributedBackend or None
+        None: we do not find one either.
+
+    Examples
+    --------
+    >>> with cluster_for_us_alone(None):
+    ...     get_active_backend()[0].effective_n_jobs(8)
+    1
+    """
+    before = getattr(_this_thread, "cluster", None)
+    _this_thread.cluster = cluster
+    try:
+        with parallel_config(backend="sequential"):
+            yield
+    finally:
+        _this_thread.cluster = before
 
 
 def run_on_cluster(backend: Any, work: Callable[..., Any], calls: Sequence[Call], *, doing: str) -> Iterator[Any]:
@@ -87,10 +115,12 @@ class Common:
         self.objects = objects
 
     def __sizeof__(self) -> int:
-        """Return the bytes that Dask counts."""
-        from dask.sizeof import sizeof
+        """Return the bytes that Dask counts, which travel; it does not know sparse arrays by itself."""
+        import cloudpickle
 
-        return sum(sizeof(value) for value in self.objects)
+        buffers: list[Any] = []  # what pickling would copy is only looked at
+        rest = cloudpickle.dumps(self.objects, protocol=5, buffer_callback=buffers.append)
+        return len(rest) + sum(int(buffer.raw().nbytes) for buffer in buffers)
 
 
 class Place(NamedTuple):
@@ -134,21 +164,16 @@ def _run_once(
     backend: Any, work: Any, common: Common, missing: dict[int, Any], *, doing: str, n_calls: int
 ) -> Iterator[tuple[int, list[Any]]]:
     """Have all tasks done, and yield places and answers; those that are lost with a worker are left out."""
-    distributed, client, futures = _distributed(), backend.client, {}
+    distributed, client = _distributed(), backend.client
+    sent: list[Any] = []
     try:
-        workers = backend.submit_kwargs.get("workers")
-        n_copies = min(len(missing), len(client.ncores(workers)))
-        sent = client.scatter([common], broadcast=max(n_copies, 1), hash=False, workers=workers)
-        payloads = _send(client, list(missing.values()), workers)
-        for place, payload in zip(missing, payloads, strict=True):
-            key = f"{doing.replace(' ', '_')}-{uuid4().hex}"
-            future = client.submit(_do, work, sent[0], payload, key=key, pure=False, **backend.submit_kwargs)
-            futures[future] = place
+        futures = _submit(backend, work, common, missing, name=doing.replace(" ", "_"), sent=sent)
         for future, answer in distributed.as_completed(
             list(futures), loop=client.loop, with_results=True, raise_errors=False
         ):
-            place = futures.pop(future)
+            place = futures[future]
             if future.status == "finished":
+                future.release()
                 yield place, answer
             elif future.status == "error":
                 _, error, trace = answer
@@ -162,26 +187,35 @@ def _run_once(
                     " its workers, make a new Client, and repeat this."
                 )
     finally:
-        if futures and client.status == "running":  # an error, or an interrupt: nobody waits for the others
+        if client.status == "running":  # data need not stay; after an error, or an interrupt, nobody waits for the rest
             with suppress(Exception):
-                client.cancel(list(futures))
+                client.cancel(sent)
 
 
-def _send(client: Any, private: Sequence[Any], workers: Any) -> list[Any]:
-    """Return what tasks get, pickled: small things as they are, large ones as futures of what is on a worker already.
+def _submit(
+    backend: Any, work: Any, common: Common, missing: dict[int, Any], *, name: str, sent: list[Any]
+) -> dict[Any, int]:
+    """Send data and tasks to the cluster, and return the futures with their places; all that is sent is put on a list.
 
-    Pickled, so that every task has objects of its own, which it may change.
+    What a task alone needs is pickled here, so that the task has objects of its own, which it may change.
     """
     import cloudpickle
 
-    pickled = [cloudpickle.dumps(numbered) for numbered in private]
-    large = [place for place, content in enumerate(pickled) if len(content) > MOST_IN_A_TASK]
-    payloads: list[Any] = list(pickled)
+    client, workers = backend.client, backend.submit_kwargs.get("workers")
+    n_copies = min(len(missing), len(client.ncores(workers)))
+    sent += client.scatter([common], broadcast=max(n_copies, 1), hash=False, workers=workers)
+    payloads = {place: cloudpickle.dumps(numbered) for place, numbered in missing.items()}
+    large = [place for place, pickled in payloads.items() if len(pickled) > MOST_IN_A_TASK]
     if large:
-        sent = client.scatter([pickled[place] for place in large], hash=False, workers=workers)
-        for place, future in zip(large, sent, strict=True):
-            payloads[place] = future
-    return payloads
+        sent += client.scatter([payloads[place] for place in large], hash=False, workers=workers)
+        payloads |= dict(zip(large, sent[1:], strict=True))
+    futures = {}
+    for place, payload in payloads.items():
+        key = f"{name}-{uuid4().hex}"
+        future = client.submit(_do, work, sent[0], payload, key=key, pure=False, **backend.submit_kwargs)
+        futures[future] = place
+        sent.append(future)
+    return futures
 
 
 def _do(work: Any, common: Common, payload: bytes) -> list[Any]:

@@ -18,10 +18,10 @@ from uuid import uuid4
 from joblib import cpu_count, effective_n_jobs, parallel_config
 from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import ThreadpoolController, threadpool_info
 from tqdm import tqdm
 
-from labelsure._core.cluster import active_cluster, run_on_cluster
+from labelsure._core.cluster import active_cluster, cluster_for_us_alone, run_on_cluster
 from labelsure._core.warnings_elsewhere import recorded_warnings
 
 _libraries: dict[int, ThreadpoolController] = {}
@@ -136,10 +136,12 @@ def _start(jobs: Any, n_jobs: int | None, description: str, total: int, require:
     if cluster is not None and require is None and n_jobs != 1 and total > 1:
         work = partial(_watch_in_worker, home, get_config(), list(warnings.filters))
         return run_on_cluster(cluster, work, [(job.__wrapped__, *rest) for job, *rest in jobs], doing=description)
-    here = {"n_jobs": n_jobs if total > 1 else 1, "require": require}
+    here: dict[str, Any] = {"n_jobs": n_jobs if total > 1 else 1, "require": require}
+    watch: Callable[..., Any] = _watch
     if cluster is not None:
         here = {"n_jobs": count_threads(n_jobs) if total > 1 else 1, "backend": "threading"}
-    watched = (delayed(_watch)(home, i, job.__wrapped__, *rest) for i, (job, *rest) in enumerate(jobs))
+        watch = partial(_watch_beside_cluster, cluster if total == 1 and n_jobs != 1 else None)
+    watched = (delayed(watch)(home, i, job.__wrapped__, *rest) for i, (job, *rest) in enumerate(jobs))
     results: Iterator[Any] = Parallel(return_as="generator_unordered", **here)(watched)
     return results
 
@@ -158,19 +160,38 @@ def _watch(
         return i, function(*args, **kwargs), _count(caught)
 
 
+def _watch_beside_cluster(cluster: Any, *call: Any) -> tuple[int, Any, Warned]:
+    """Do the same here while joblib is told to use a cluster: only jobs of ours inside may use it."""
+    with cluster_for_us_alone(cluster):
+        return _watch(*call)
+
+
 def _watch_in_worker(
     home: tuple[str, int], config: dict[str, Any], filters: Any, i: int, function: Any, args: Any, kwargs: Any
 ) -> tuple[int, Any, Warned]:
     """Do the same in a worker of a cluster, where several threads may do so, and learners have one core each."""
     _this_thread.in_worker = True
     try:
-        with one_thread(), parallel_config(backend="sequential"), config_context(**config):
+        with one_thread(), cluster_for_us_alone(None), config_context(**config):
             if home == (_HERE, os.getpid()):
                 return i, function(*args, **kwargs), Counter()
             with recorded_warnings(filters) as caught:
+                _warn_of_threads()
                 return i, function(*args, **kwargs), _count(caught)
     finally:
         _this_thread.in_worker = False
+
+
+def _warn_of_threads() -> None:
+    """Warn where BLAS has several threads all the same: OpenBLAS listens to the main thread only, and this is none."""
+    several = [library for library in threadpool_info() if library["user_api"] == "blas" and library["num_threads"] > 1]
+    if several:
+        warnings.warn(
+            f"this worker's BLAS has {several[0]['num_threads']} threads, by which results may differ in the last bit,"
+            " and workers get into each other's way. Start workers with OMP_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1"
+            " in their environment; a worker with a nanny has that by itself.",
+            stacklevel=2,
+        )
 
 
 @contextlib.contextmanager
