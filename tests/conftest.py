@@ -72,7 +72,16 @@ def load_mulan(request):
 
 @pytest.fixture(scope="session")
 def cluster():
-    """A Dask cluster of two worker processes, for tests that leave it as it is."""
+    """A Dask cluster of three worker processes, for tests that leave it as it is."""
     pytest.importorskip("distributed", reason="the extra dask is not installed")
-    with local_cluster(2) as cluster:
+    with local_cluster(3) as cluster:
         yield cluster
+
+
+@pytest.fixture(scope="session")
+def client(cluster):
+    """A client of that cluster, which joblib finds by itself."""
+    from distributed import Client
+
+    with Client(cluster) as client:
+        yield client

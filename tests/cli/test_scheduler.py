@@ -81,7 +81,7 @@ def _other_versions():
 def test_workers_without_labelsure_are_named(cluster, monkeypatch):
     monkeypatch.setattr(_scheduler, "versions", _missing)
     with (
-        pytest.raises(CommandError, match=r"2 workers of .* cannot import labelsure, .* Install labelsure 0"),
+        pytest.raises(CommandError, match=r"3 workers of .* cannot import labelsure, .* Install labelsure 0"),
         connected(cluster.scheduler_address),
     ):
         pass
@@ -97,7 +97,7 @@ def test_connected_yields_a_client_and_leaves_the_cluster_alone(cluster):
     with connected(cluster.scheduler_address) as client:
         assert client.submit(sum, [1, 2]).result() == 3
     assert client.status == "closed"
-    assert len(cluster.scheduler_info["workers"]) == 2
+    assert len(cluster.scheduler_info["workers"]) == 3
 
 
 def test_errors_inside_stay_what_they_are_while_the_scheduler_lives(cluster):

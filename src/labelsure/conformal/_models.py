@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import delayed
 
 from labelsure._core.keeping import run_kept
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
-from labelsure._core.running import one_thread, progress_bar, run_jobs
+from labelsure._core.running import count_threads, one_thread, progress_bar, run_jobs
 from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
 from labelsure._core.unknown import split_unknown
 from labelsure.conformal._metadata import NO_METADATA, Metadata
@@ -327,7 +326,7 @@ def fit_model(
 def outputs_of_models(models: Sequence[Any], X: MatrixLike, n_labels: int, *, n_jobs: int | None) -> list[FloatArray]:
     """Return each model's outputs for the same objects, asked for in threads."""
     asked = "outputs of the folds' models"
-    if effective_n_jobs(n_jobs) == 1:  # joblib takes longer than many a model does for one object
+    if count_threads(n_jobs) == 1:  # joblib takes longer than many a model does for one object
         with one_thread():
             return [outputs_of(model, X, n_labels) for model in progress_bar(models, description=asked)]
     jobs = (delayed(outputs_of)(model, X, n_labels) for model in models)
