@@ -226,6 +226,15 @@ def on_a_cluster(material: Material) -> Any:
         return answers(material.make(n_jobs=2), material.new)
 
 
+def batches_of_tables(material: Material) -> Any:
+    """Answer one table after the other, on the cluster where there is one."""
+    from labelsure.batches import predict_batches
+
+    tables = (material.new[start : start + 30] for start in range(0, len(material.new), 30))
+    found = predict_batches(material.model, tables, significance=0.2, client=material.client)
+    return [table.to_csv().encode() for table in found]
+
+
 TASKS: tuple[Callable[[Material], Any], ...] = (
     fit_here,
     fit_in_workers,
@@ -240,6 +249,7 @@ TASKS: tuple[Callable[[Material], Any], ...] = (
     command_line,
     bad_input,
     on_a_cluster,
+    batches_of_tables,
 )
 
 

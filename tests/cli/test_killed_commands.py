@@ -9,6 +9,7 @@ import pytest
 from killing import run_counted, run_killed_at, run_killed_when, run_with_a_worker_killed
 from made_up_tables import LABELS, make_tickets, write_csv
 
+from labelsure import CrossConformalClassifier
 from labelsure._core.keeping import KeptAnswers
 from labelsure.cli import main
 from labelsure.cli._compare_results import read_results
@@ -148,3 +149,21 @@ def test_a_killed_worker_is_an_error_of_one_line_and_finished_fits_are_kept(here
     assert main([*words, "1"]) == 0
     assert f"{n_finished} of 8 fits were finished already" in capsys.readouterr().err
     assert not list(here.glob(".*"))
+
+
+def test_a_batch_that_cannot_be_predicted_is_named_and_rows_before_it_are_kept(here, capsys, monkeypatch, undisturbed):
+    predict, calls = CrossConformalClassifier.predict_labelsets, iter(range(100))
+
+    def fail_at_seventh(model, X):
+        if next(calls) == 6:
+            raise MemoryError("no room for 5 rows")
+        return predict(model, X)
+
+    monkeypatch.setattr(CrossConformalClassifier, "predict_labelsets", fail_at_seventh)
+    assert main(COMMANDS["predict"][0]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("labelsure: error: rows 31 to 35 cannot be predicted: MemoryError: no room for 5 rows")
+    assert line.endswith(f" 30 finished rows are kept in {here}/.out.csv.parts: give the same command again to go on.")
+    assert progress(here, "predict") == 6
+    assert (here / "out.csv").read_text() == OLD
+    check_going_on(here, "predict", undisturbed["predict"][0], capsys)
