@@ -147,6 +147,12 @@ def test_code_that_cannot_be_told_apart_is_refused(monkeypatch):
         keys_of([delayed(times_two)(Own())])
 
 
+def test_answers_that_cannot_be_pickled_are_refused_in_plain_words(tmp_path):
+    with pytest.raises(ValueError, match=r"keeps what is fitted, and that cannot be pickled here .* at None"):
+        KeptAnswers(tmp_path).write(KEY, lambda: None)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_memory_is_a_folder_in_any_form(tmp_path):
     assert check_memory(None) is None
     assert check_memory(joblib.Memory(None)) is None

@@ -167,3 +167,16 @@ def test_a_batch_that_cannot_be_predicted_is_named_and_rows_before_it_are_kept(h
     assert progress(here, "predict") == 6
     assert (here / "out.csv").read_text() == OLD
     check_going_on(here, "predict", undisturbed["predict"][0], capsys)
+
+
+def test_fits_that_others_could_have_put_there_are_not_read(here, capsys):
+    parts = here / ".out.labelsure.parts"
+    parts.mkdir()
+    parts.chmod(0o777)
+    (parts / ("0" * 64)).write_text("of somebody else")
+    assert main(COMMANDS["fit"][0]) == 1
+    assert capsys.readouterr().err == (
+        f"labelsure: error: {parts} is not yours alone: others may have put there what would be read. Delete it, or"
+        " name another model.\n"
+    )
+    assert (parts / ("0" * 64)).read_text() == "of somebody else"

@@ -58,8 +58,14 @@ class KeptAnswers:
             return None
 
     def write(self, key: str, answer: Any) -> None:
-        """Keep an answer, or raise OSError with the folder's name."""
-        pickled = pickle.dumps(answer, protocol=pickle.HIGHEST_PROTOCOL)
+        """Keep an answer, or raise OSError with the folder's name, or ValueError where it cannot be pickled."""
+        try:
+            pickled = pickle.dumps(answer, protocol=pickle.HIGHEST_PROTOCOL)
+        except Exception as error:  # pickling may raise anything
+            raise ValueError(
+                "memory=... keeps what is fitted, and that cannot be pickled here"
+                f" ({type(error).__name__}: {error}). Leave memory at None."
+            ) from error
         try:
             with whole_file(self.folder / key) as file:
                 if hasattr(os, "fchmod"):

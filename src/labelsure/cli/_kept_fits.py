@@ -26,6 +26,15 @@ def keep_fits(output: Path, learner: str) -> Iterator[KeptAnswers]:
     """
     kept = KeptAnswers(folder_of_parts(output), tell=_tell)
     try:
+        kept.make()
+    except ValueError as error:
+        raise CommandError(
+            f"{kept.folder} is not yours alone: others may have put there what would be read. Delete it, or name another"
+            " model."
+        ) from error
+    except OSError as error:
+        raise CommandError(f"{kept.folder} could not be written: {error.strerror or error}.") from error
+    try:
         yield kept
     except ValueError as error:  # it would come again; our own errors say what to do, a learner's what is wrong
         shutil.rmtree(kept.folder, ignore_errors=True)
