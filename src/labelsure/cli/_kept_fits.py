@@ -29,8 +29,8 @@ def keep_fits(output: Path, learner: str) -> Iterator[KeptAnswers]:
         kept.make()
     except ValueError as error:
         raise CommandError(
-            f"{kept.folder} is not yours alone: others may have put there what would be read. Delete it, or name another"
-            " model."
+            f"{kept.folder} is not yours alone: others may have put there what would be read. Delete it, or name"
+            " another model."
         ) from error
     except OSError as error:
         raise CommandError(f"{kept.folder} could not be written: {error.strerror or error}.") from error
