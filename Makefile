@@ -5,7 +5,7 @@ SHARED_DATA := ../shared/datasets
 export LABELSURE_DATA ?= $(if $(wildcard $(SHARED_DATA)),$(abspath $(SHARED_DATA)),)
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba
 
-.PHONY: demo test lint types layers tests data-tests uncompiled path lowest newest python coverage validity bench experiments docs wheel clean
+.PHONY: demo test lint types layers tests data-tests uncompiled path lowest newest python coverage validity bench soak experiments docs wheel clean
 
 demo: .venv/ready  ## the paper's tables on yeast, then a report of a model (needs only the package index)
 	$(BIN)/labelsure reproduce yeast
@@ -68,6 +68,11 @@ validity: .venv/ready  ## slow statistical checks
 
 bench: .venv/ready  ## speed and memory, as ratios against named baselines
 	$(BIN)/python -m benchmarks
+
+MINUTES ?= 60
+
+soak: .venv/ready  ## an hour of mixed load, or MINUTES=...: the same answers, and memory that does not grow
+	$(BIN)/python tools/soak.py --minutes $(MINUTES)
 
 experiments: .venv/ready  ## measures, learners and guarantees on seven data sets: hours, goes on where it was stopped
 	$(BIN)/python -m experiments

@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks import (
     auto,
+    batches,
     bibtex,
     choice,
     compilation,
@@ -53,6 +54,7 @@ QUESTIONS = {
     "reproduce": reproduce,
     "imports": imports,
     "stream": stream,
+    "batches": batches,
 }
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"

@@ -39,10 +39,10 @@ def measure(n_rows: int = N_ROWS) -> list[Figure | Table]:
         write_rows(folder / "train.parquet", N_TRAINED_ON, seed=1, labels=True)
         write_rows(folder / "few.parquet", 100, seed=2)
         write_rows(folder / "rows.parquet", n_rows, seed=3)
-        in_new_process(_fit, folder)
-        in_new_process(_predict, folder, "few.parquet")  # compiles
-        few = in_new_process(_predict, folder, "few.parquet")
-        many = in_new_process(_predict, folder, "rows.parquet")
+        in_new_process(fit, folder, LEARNER)
+        in_new_process(predict, folder, "few.parquet")  # compiles
+        few = in_new_process(predict, folder, "few.parquet")
+        many = in_new_process(predict, folder, "rows.parquet")
     total = many["seconds"]["all"]
     rows = [[what, seconds, 100 * seconds / total] for what, seconds in many["seconds"].items()]
     return [
@@ -72,30 +72,32 @@ def write_rows(path: Path, n_rows: int, *, seed: int, labels: bool = False) -> N
         writer.close()
 
 
-def _fit(folder: Path) -> None:
+def fit(folder: Path, learner: str) -> None:
+    """Fit a model on train.parquet of a folder, and save it there."""
     from labelsure.cli import main
 
-    words = ["fit", str(folder / "train.parquet"), "--labels", "y*", "--learner", LEARNER]
+    words = ["fit", str(folder / "train.parquet"), "--labels", "y*", "--learner", learner]
     words += ["--jobs", "1"]  # the process would wait at its end for workers of its own, which leave after five minutes
     if main([*words, "--model", str(folder / "model.labelsure")]):
         raise RuntimeError("labelsure fit failed")
 
 
-def _predict(folder: Path, data: str) -> dict[str, Any]:
+def predict(folder: Path, data: str) -> dict[str, Any]:
     """Return the peak memory of this process and the seconds of its parts after predicting."""
-    from labelsure.cli import _answers, _predict, main
+    from labelsure.cli import _answers, _predict_parts, main
     from labelsure.conformal import _base
 
-    seconds: dict[str, float] = dict.fromkeys(("all", "learner", "answers", "reading"), 0.0)
+    seconds: dict[str, float] = dict.fromkeys(("all", "learner", "answers", "reading", "writing"), 0.0)
+    made = _predict_parts.PartMaker.__call__
     words = ["predict", str(folder / "model.labelsure"), str(folder / data), "-o", str(folder / "out.parquet")]
     with (
         patch.object(_base, "outputs_of_models", _clocked(seconds, "learner", _base.outputs_of_models)),
-        patch.object(_predict, "_rows", _clocked(seconds, "answers", _predict._rows)),
+        patch.object(_predict_parts.PartMaker, "__call__", _clocked(seconds, "answers", made)),
         patch.object(_answers.ParquetAnswers, "part", _clocked(seconds, "writing", _answers.ParquetAnswers.part)),
     ):
         if _clocked(seconds, "all", main)([*words, "--jobs", "1"]):
             raise RuntimeError("labelsure predict failed")
-    seconds["answers"] -= seconds["learner"]
+    seconds["answers"] -= seconds["learner"] + seconds["writing"]
     seconds["reading"] = seconds["all"] - seconds["learner"] - seconds["answers"] - seconds["writing"]
     unit = 1e6 if sys.platform == "darwin" else 1e3
     return {"megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, "seconds": seconds}

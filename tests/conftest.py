@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from dask_clusters import local_cluster
 from labelsure.datasets import load_dataset
 
 # No deadline: the first call of a kernel compiles it. In CI the examples are always the same. `make validity` tries
@@ -82,3 +83,20 @@ def load_mulan(request):
         return load_dataset(name, download=False)
 
     return load
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """A Dask cluster of three worker processes, for tests that leave it as it is."""
+    pytest.importorskip("distributed", reason="the extra dask is not installed")
+    with local_cluster(3) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def client(cluster):
+    """A client of that cluster, which joblib finds by itself."""
+    from distributed import Client
+
+    with Client(cluster) as client:
+        yield client

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from labelsure._version import __version__
 
 if TYPE_CHECKING:
+    from labelsure.batches import TablePredictor as TablePredictor
+    from labelsure.batches import predict_batches as predict_batches
     from labelsure.conformal import ByCardinality as ByCardinality
     from labelsure.conformal import ByLabel as ByLabel
     from labelsure.conformal import ByObject as ByObject
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from labelsure.predictions import LabelWiseRegion as LabelWiseRegion
 
 _HOME: dict[str, tuple[str, ...]] = {
+    "batches": ("TablePredictor", "predict_batches"),
     "conformal": (
         "ByCardinality",
         "ByLabel",

@@ -8,6 +8,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from killing import run_counted
 from made_up_tables import LABELS, make_tickets, read_csv, write_csv
 
 from labelsure.cli import main
@@ -224,38 +225,28 @@ def test_an_output_that_may_not_be_written_is_refused_before_the_work(here, word
     assert output.read_text() == OLD
 
 
-LIMITED = """
-import resource, signal, sys
-from labelsure.cli import main
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
-sys.exit(main(sys.argv[2:]))
-"""
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no limits there")
 @pytest.mark.parametrize(("limit", "words"), [(4000, FIT), (2000, PREDICT)])
-def test_a_full_disk_leaves_the_old_file(here, offline, limit, words):
-    """Files may not grow beyond a limit: writing fails as it does on a full disk."""
-    environment = offline | {"NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR", "")}
-    program = [sys.executable, "-c", LIMITED, str(limit), *words]
-    result = subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
-    assert result.returncode == 1, result.stderr
-    line = result.stderr.splitlines()[-1]
-    assert line.startswith("labelsure: error: ")
-    assert "could not be written" in line or "was not written" in line
+def test_a_full_disk_leaves_the_old_file(here, limit, words):
+    """Files may not grow beyond a limit: writing fails as it does on a full disk, see test_full_disk."""
+    code, _ = run_counted(words, here, most_bytes=limit)
+    said = (here / "said.txt").read_text().splitlines()
+    assert code == 1, said
+    assert said[-1].startswith("labelsure: error: ")
+    assert "could not be written" in said[-1] or "was not written" in said[-1]
     assert [(here / name).read_text() for name in (OUT, "new.labelsure")] == [OLD, OLD]
 
 
 STOPPED = """
 import os, signal, sys
-from labelsure.cli import _predict, main
-made = _predict._rows
-def stop_at_third(model, batch, columns, options):
-    if batch.start == 20:
+from labelsure.cli import main
+from labelsure.cli._predict_parts import PartMaker
+made = PartMaker.__call__
+def stop_at_third(maker, numbered):
+    if numbered.batch.start == 20:
         os.kill(os.getpid(), getattr(signal, sys.argv[1]))
-    return made(model, batch, columns, options)
-_predict._rows = stop_at_third
+    return made(maker, numbered)
+PartMaker.__call__ = stop_at_third
 sys.exit(main(sys.argv[2:]))
 """
 
@@ -263,7 +254,7 @@ sys.exit(main(sys.argv[2:]))
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent otherwise on Windows")
 @pytest.mark.parametrize(("name", "code", "ending"), [("SIGINT", 130, "csv"), ("SIGKILL", -9, "parquet")])
 def test_an_interrupted_run_goes_on_where_it_stopped(here, offline, name, code, ending, monkeypatch, capsys):
-    from labelsure.cli import _predict
+    from labelsure.cli._predict_parts import PartMaker
 
     out, whole = here / f"o.{ending}", here / f"whole.{ending}"
     words = ["predict", MODEL, TEST, "--batch", "10", "--jobs", "1", "-o"]
@@ -282,13 +273,13 @@ def test_an_interrupted_run_goes_on_where_it_stopped(here, offline, name, code, 
         assert "20 finished rows are kept" in stopped.stderr
         assert "give the same command again" in stopped.stderr
     assert out.read_text() == OLD
-    rows, asked = _predict._rows, []
+    made, asked = PartMaker.__call__, []
 
-    def count(model, batch, *rest):
-        asked.append(batch.start)
-        return rows(model, batch, *rest)
+    def count(maker, numbered):
+        asked.append(numbered.batch.start)
+        return made(maker, numbered)
 
-    monkeypatch.setattr(_predict, "_rows", count)
+    monkeypatch.setattr(PartMaker, "__call__", count)
     assert main([*words, str(out)]) == 0
     assert asked == [20, 30, 40]
     assert out.read_bytes() == whole.read_bytes()
@@ -297,19 +288,19 @@ def test_an_interrupted_run_goes_on_where_it_stopped(here, offline, name, code, 
 
 
 def test_parts_of_other_data_or_options_are_not_used(here, monkeypatch, capsys):
-    from labelsure.cli import _predict
+    from labelsure.cli._predict_parts import PartMaker
 
-    made = _predict._rows
+    made = PartMaker.__call__
 
-    def stop(model, batch, *rest):
-        if batch.start == 20:
+    def stop(maker, numbered):
+        if numbered.batch.start == 20:
             raise KeyboardInterrupt
-        return made(model, batch, *rest)
+        return made(maker, numbered)
 
     words = ["predict", MODEL, TEST, "--batch", "10", "-o", OUT]
-    monkeypatch.setattr(_predict, "_rows", stop)
+    monkeypatch.setattr(PartMaker, "__call__", stop)
     assert main(words) == 130
-    monkeypatch.setattr(_predict, "_rows", made)
+    monkeypatch.setattr(PartMaker, "__call__", made)
     capsys.readouterr()
     assert main([*words, "--confidence", "80"]) == 0
     assert "begun anew" in capsys.readouterr().err

@@ -9,21 +9,28 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from functools import partial
 from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
+from uuid import uuid4
 
-from joblib import effective_n_jobs
+from joblib import cpu_count, effective_n_jobs, parallel_config
+from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import ThreadpoolController, threadpool_info
 from tqdm import tqdm
 
+from labelsure._core.cluster import active_cluster, cluster_for_us_alone, run_on_cluster
 from labelsure._core.limits import find_libraries, limit_to_one_thread
+from labelsure._core.warnings_elsewhere import recorded_warnings
 
 _libraries: dict[int, ThreadpoolController] = {}
 """What was found last, by the number of modules there were."""
 
 SECONDS_BEFORE_SHOWN = 2.0
+
+_this_thread = threading.local()
 
 
 def one_thread() -> AbstractContextManager[object]:
@@ -61,7 +68,8 @@ def progress_bar(iterable: Iterable[Any] | None = None, *, description: str, tot
     [0, 1, 2]
     """
     # worker processes and programs without a console have nobody watching
-    watched = parent_process() is None and sys.stderr is not None and sys.stderr.isatty()
+    in_worker = parent_process() is not None or getattr(_this_thread, "in_worker", False)
+    watched = not in_worker and sys.stderr is not None and sys.stderr.isatty()
     style = {"delay": SECONDS_BEFORE_SHOWN, "leave": False, "dynamic_ncols": True, "disable": not watched}
     return tqdm(iterable, desc=description, total=total, **style)
 
@@ -72,10 +80,19 @@ Warned: TypeAlias = Counter[tuple[type[Warning], str]]
 OURS = (str(Path(__file__).parents[1]) + os.sep, contextlib.__file__)
 
 
-def run_jobs(jobs: Any, *, n_jobs: int | None, description: str, total: int, require: str | None = None) -> list[Any]:
+def run_jobs(
+    jobs: Any,
+    *,
+    n_jobs: int | None,
+    description: str,
+    total: int,
+    require: str | None = None,
+    taken: Callable[[int, Any], None] | None = None,
+) -> list[Any]:
     """Return what delayed calls return, in their order, in processes as joblib is told, with a progress bar.
 
-    Warnings that they give, in whatever process, are given once for each category, with how many there were.
+    Under ``joblib.parallel_config("dask")`` they run on the cluster, unless there is only one, or n_jobs is 1. Warnings
+    that they give, in whatever process, are given once for each category, with how many there were.
 
     Parameters
     ----------
@@ -89,6 +106,8 @@ def run_jobs(jobs: Any, *, n_jobs: int | None, description: str, total: int, req
         The number of jobs.
     require : "sharedmem" or None
         "sharedmem": they run in threads.
+    taken : callable or None
+        Called in this process with the number of a job and what it returned, as soon as it is finished.
 
     Examples
     --------
@@ -96,21 +115,83 @@ def run_jobs(jobs: Any, *, n_jobs: int | None, description: str, total: int, req
     [1, 2]
     """
     with one_thread(), collect_warnings(description) as warned:
-        watched = (delayed(_watch)(os.getpid(), job.__wrapped__, *rest) for job, *rest in jobs)
-        results = Parallel(n_jobs=n_jobs if total > 1 else 1, return_as="generator", require=require)(watched)
-        answers = []
-        for answer, elsewhere in progress_bar(results, description=description, total=total):
-            answers.append(answer)
-            warned.update(elsewhere)
-        return answers
+        # as they come, so that what is finished can be kept at once
+        results = _start(jobs, n_jobs, description, total, require)
+        answers: dict[int, Any] = {}
+        given: dict[int, Warned] = {}
+        try:
+            for i, answer, elsewhere in progress_bar(results, description=description, total=total):
+                answers[i], given[i] = answer, elsewhere
+                if taken is not None:
+                    taken(i, answer)
+        finally:
+            for i in sorted(given):
+                warned.update(given[i])
+        return [answers[i] for i in sorted(answers)]
 
 
-def _watch(parent: int, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, Warned]:
-    """Return what a call returns, and the warnings that it gave if this is another process than the parent's."""
-    if os.getpid() == parent:
-        return function(*args, **kwargs), Counter()
+def _start(jobs: Any, n_jobs: int | None, description: str, total: int, require: str | None) -> Iterator[Any]:
+    """Return an iterator of what jobs return, watched, in the order in which they finish."""
+    cluster, home = active_cluster(), (_HERE, os.getpid())
+    if cluster is not None and require is None and n_jobs != 1 and total > 1:
+        work = partial(_watch_in_worker, home, get_config(), list(warnings.filters))
+        return run_on_cluster(cluster, work, [(job.__wrapped__, *rest) for job, *rest in jobs], doing=description)
+    here: dict[str, Any] = {"n_jobs": n_jobs if total > 1 else 1, "require": require}
+    watch: Callable[..., Any] = _watch
+    if cluster is not None:
+        here = {"n_jobs": count_threads(n_jobs) if total > 1 else 1, "backend": "threading"}
+        watch = partial(_watch_beside_cluster, cluster if total == 1 and n_jobs != 1 else None)
+    watched = (delayed(watch)(home, i, job.__wrapped__, *rest) for i, (job, *rest) in enumerate(jobs))
+    results: Iterator[Any] = Parallel(return_as="generator_unordered", **here)(watched)
+    return results
+
+
+_HERE = uuid4().hex
+"""Tells this process from those of other machines, whose numbers may be the same; forks have it with other numbers."""
+
+
+def _watch(
+    home: tuple[str, int], i: int, function: Callable[..., Any], args: Any, kwargs: Any
+) -> tuple[int, Any, Warned]:
+    """Return its number, what a call returns, and the warnings it gave if this is another process than the home."""
+    if home == (_HERE, os.getpid()):
+        return i, function(*args, **kwargs), Counter()
     with warnings.catch_warnings(record=True) as caught:
-        return function(*args, **kwargs), _count(caught)
+        return i, function(*args, **kwargs), _count(caught)
+
+
+def _watch_beside_cluster(cluster: Any, *call: Any) -> tuple[int, Any, Warned]:
+    """Do the same here while joblib is told to use a cluster: only jobs of ours inside may use it."""
+    with cluster_for_us_alone(cluster):
+        return _watch(*call)
+
+
+def _watch_in_worker(
+    home: tuple[str, int], config: dict[str, Any], filters: Any, i: int, function: Any, args: Any, kwargs: Any
+) -> tuple[int, Any, Warned]:
+    """Do the same in a worker of a cluster, where several threads may do so, and learners have one core each."""
+    _this_thread.in_worker = True
+    try:
+        with one_thread(), cluster_for_us_alone(None), config_context(**config):
+            if home == (_HERE, os.getpid()):
+                return i, function(*args, **kwargs), Counter()
+            with recorded_warnings(filters) as caught:
+                _warn_of_threads()
+                return i, function(*args, **kwargs), _count(caught)
+    finally:
+        _this_thread.in_worker = False
+
+
+def _warn_of_threads() -> None:
+    """Warn where BLAS has several threads all the same: OpenBLAS listens to the main thread only, and this is none."""
+    several = [library for library in threadpool_info() if library["user_api"] == "blas" and library["num_threads"] > 1]
+    if several:
+        warnings.warn(
+            f"this worker's BLAS has {several[0]['num_threads']} threads, by which results may differ in the last bit,"
+            " and workers get into each other's way. Start workers with OMP_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1"
+            " in their environment; a worker with a nanny has that by itself.",
+            stacklevel=2,
+        )
 
 
 @contextlib.contextmanager
@@ -175,7 +256,19 @@ def _give(warned: Warned, doing: str) -> None:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_this_thread = threading.local()
+
+def count_threads(n_jobs: int | None) -> int:
+    """Return how many threads of this process ``n_jobs`` is; under Dask joblib would count the cores of the cluster.
+
+    Examples
+    --------
+    >>> count_threads(3)
+    3
+    """
+    if active_cluster() is None:
+        return int(effective_n_jobs(n_jobs))
+    with parallel_config(backend="threading", n_jobs=-1):
+        return min(int(effective_n_jobs(n_jobs)), int(cpu_count()))
 
 
 def map_in_threads(
@@ -193,7 +286,7 @@ def map_in_threads(
     >>> list(map_in_threads(abs, [-1, 2], n_jobs=2, description="taking sizes"))
     [1, 2]
     """
-    n_threads = min(effective_n_jobs(n_jobs), len(items))
+    n_threads = min(count_threads(n_jobs), len(items))
     if n_threads <= 1:
         yield from progress_bar(map(function, items), description=description, total=len(items))
         return

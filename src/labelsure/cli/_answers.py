@@ -4,75 +4,56 @@ import csv
 import io
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import isnan
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
+import numpy as np
+
 from labelsure._core.optional import import_optional
+from labelsure.batches import AnswerColumns, arrow_schema, arrow_table
+from labelsure.predictions import LabelsetPredictions, RepeatedValues
 
-Row: TypeAlias = dict[str, Any]
-
-OWN = ("row", "labels", "confidence", "credibility", "sure", "possible", "ruled_out", "n_labelsets", "note")
-LISTS = ("labels", "sure", "possible", "ruled_out")
-WHOLE_NUMBERS_UP_TO = 62
-"""Labels beyond which the number of labelsets may not fit into 64 bits."""
+Cells: TypeAlias = dict[str, Any]
+"""From columns to their cells: arrays of numbers, RepeatedValues, or arrays of texts."""
 
 
 @dataclass(frozen=True)
-class Columns:
-    """What a table of predictions has: columns taken over from the data, and how many labelsets are listed."""
+class Layout:
+    """The columns of a file of answers: the row's number, columns of the data, and what is answered."""
 
+    answers: AnswerColumns
     kept: tuple[str, ...]
-    n_top: int
-    n_labels: int
     separator: str
 
     @property
-    def names(self) -> list[str]:
-        """All columns, in order."""
-        top = [name for k in range(1, self.n_top + 1) for name in (f"top{k}", f"top{k}_p")]
-        return ["row", *self.kept, *OWN[1:-1], *top, "note"]
+    def kinds(self) -> dict[str, str]:
+        """What each column is, in order."""
+        return {"row": "count", **dict.fromkeys(self.kept, "text"), **self.answers.kinds}
 
-    def rows(self, summaries: Iterable[Any], start: int, kept: dict[str, Any]) -> list[Row]:
-        """Return what there is to say of some objects, the first of them being row ``start + 1``."""
-        rows = []
-        for i, summary in enumerate(summaries):
-            row: Row = {"row": start + i + 1}
-            row |= {name: kept[name][i] for name in self.kept}
-            row |= {name: list(getattr(summary, name)) for name in LISTS}
-            size = summary.n_labelsets.value
-            row["confidence"], row["credibility"] = summary.confidence, summary.credibility
-            row["n_labelsets"] = size if self.n_labels <= WHOLE_NUMBERS_UP_TO else _as_float(size)
-            for k in range(self.n_top):
-                known = k < len(summary.top)
-                row[f"top{k + 1}"] = list(summary.top[k].labels) if known else None
-                row[f"top{k + 1}_p"] = summary.top[k].p_value if known else None
-            rows.append({**row, "note": summary.note or None})
-        return rows
-
-
-def _as_float(number: int) -> float:
-    try:
-        return float(number)
-    except OverflowError:
-        return float("inf")
+    def cells(self, predictions: LabelsetPredictions, start: int, kept: Cells) -> Cells:
+        """Return the cells of some objects, the first of them being row ``start + 1``."""
+        row = np.arange(start + 1, start + 1 + len(predictions))
+        return {"row": row, **{name: kept[name] for name in self.kept}, **self.answers.of(predictions)}
 
 
 class AnswerFormat(ABC):
-    """How predictions are written.
+    """How answers are written; it is sent to the workers of a cluster.
 
     Attributes
     ----------
-    columns : Columns
-        What they hold.
+    layout : Layout
+        The columns.
     """
 
-    def __init__(self, columns: Columns) -> None:
-        self.columns = columns
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
 
     @abstractmethod
-    def part(self, rows: Sequence[Row]) -> bytes:
+    def part(self, cells: Cells) -> bytes:
         """Return some rows as they are kept until the file is whole."""
 
     def join(self, parts: Iterable[Path], file: BinaryIO) -> None:
@@ -91,19 +72,22 @@ class CsvAnswers(AnswerFormat):
 
     def head(self) -> bytes:
         """Return the line of names."""
-        return self._lines([self.columns.names])
+        return self._lines([list(self.layout.kinds)])
 
-    def part(self, rows: Sequence[Row]) -> bytes:
+    def part(self, cells: Cells) -> bytes:
         """Return one line per row."""
-        return self._lines([[self._cell(row[name]) for name in self.columns.names] for row in rows])
+        columns = [_in_rows(cells[name], self._labels, self._number) for name in self.layout.kinds]
+        return self._lines(zip(*columns, strict=True))
 
-    def _cell(self, value: Any) -> Any:
-        if isinstance(value, list):
-            return self.columns.separator.join(value)
-        return f"{value:.6g}" if isinstance(value, float) else value
+    def _labels(self, value: Any) -> str:
+        return value if isinstance(value, str) else self.layout.separator.join(value)
 
     @staticmethod
-    def _lines(rows: Sequence[Sequence[Any]]) -> bytes:
+    def _number(value: float) -> str | None:
+        return None if isnan(value) else f"{value:.6g}"
+
+    @staticmethod
+    def _lines(rows: Iterable[Sequence[Any]]) -> bytes:
         text = io.StringIO(newline="")
         csv.writer(text, lineterminator="\n").writerows(rows)
         return text.getvalue().encode()
@@ -112,45 +96,48 @@ class CsvAnswers(AnswerFormat):
 class JsonAnswers(AnswerFormat):
     """A JSON object on each line."""
 
-    def part(self, rows: Sequence[Row]) -> bytes:
+    def part(self, cells: Cells) -> bytes:
         """Return one line per row."""
-        names = self.columns.names
-        lines = (json.dumps({name: row[name] for name in names}, ensure_ascii=False) for row in rows)
-        return "".join(f"{line}\n" for line in lines).encode()
+        write = partial(json.dumps, ensure_ascii=False)
+        names = list(self.layout.kinds)
+        columns = [_in_rows(cells[name], write, lambda value: None if isnan(value) else write(value)) for name in names]
+        template = "{" + ", ".join(write(name).replace("%", "%%") + ": %s" for name in names) + "}\n"
+        texts = [["null" if cell is None else cell for cell in column] for column in columns]
+        return "".join([template % row for row in zip(*texts, strict=True)]).encode()
 
 
 class ParquetAnswers(AnswerFormat):
     """A Parquet file; labels of one cell are a list of texts."""
 
-    def __init__(self, columns: Columns) -> None:
-        super().__init__(columns)
-        self._pa, self._parquet = (
-            import_optional(module, extra="tables", purpose="Writing Parquet")
-            for module in ("pyarrow", "pyarrow.parquet")
-        )
+    def __init__(self, layout: Layout) -> None:
+        super().__init__(layout)
+        _import_parquet()  # or say how to install it, before there is anything to write
 
-    def part(self, rows: Sequence[Row]) -> bytes:
+    def part(self, cells: Cells) -> bytes:
         """Return a small Parquet file."""
-        schema = self._schema()
-        columns = {name: [row[name] for row in rows] for name in schema.names}
         buffer = io.BytesIO()
-        self._parquet.write_table(self._pa.table(columns, schema=schema), buffer)
+        _import_parquet().write_table(arrow_table(cells, self.layout.kinds), buffer)
         return buffer.getvalue()
 
     def join(self, parts: Iterable[Path], file: BinaryIO) -> None:
         """Write one row group per part."""
-        with self._parquet.ParquetWriter(file, self._schema()) as writer:
+        parquet, kinds = _import_parquet(), self.layout.kinds
+        with parquet.ParquetWriter(file, arrow_schema(kinds)) as writer:
             for path in parts:
-                writer.write_table(self._parquet.read_table(path))
+                writer.write_table(parquet.read_table(path))
 
-    def _schema(self) -> Any:
-        pa = self._pa
-        count = pa.int64() if self.columns.n_labels <= WHOLE_NUMBERS_UP_TO else pa.float64()
-        types = {"row": pa.int64(), "confidence": pa.float64(), "credibility": pa.float64(), "n_labelsets": count}
-        types |= dict.fromkeys(LISTS, pa.list_(pa.string()))
-        for k in range(1, self.columns.n_top + 1):
-            types |= {f"top{k}": pa.list_(pa.string()), f"top{k}_p": pa.float64()}
-        return pa.schema([(name, types.get(name, pa.string())) for name in self.columns.names])
+
+def _import_parquet() -> Any:
+    return import_optional("pyarrow.parquet", extra="tables", purpose="Writing Parquet")
+
+
+def _in_rows(cells: Any, write: Callable[[Any], Any], write_float: Callable[[float], Any]) -> list[Any]:
+    """Return a column as a list of cells, None where there is nothing; what comes again is written once."""
+    if isinstance(cells, RepeatedValues):
+        return RepeatedValues([write(value) for value in cells.values], cells.places).to_list()
+    if cells.dtype == object:
+        return [None if cell is None else write(cell) for cell in cells.tolist()]
+    return [write_float(cell) if isinstance(cell, float) else cell for cell in cells.tolist()]
 
 
 FORMATS: dict[str, type[AnswerFormat]] = {".csv": CsvAnswers, ".jsonl": JsonAnswers, ".parquet": ParquetAnswers}

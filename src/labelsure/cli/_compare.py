@@ -2,11 +2,13 @@
 
 import warnings
 from argparse import Namespace
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import Any
 
 from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
+from labelsure.cli._kept_fits import KILLED
 from labelsure.cli._models import add_label_options, asked_labels, refuse_to_overwrite
 from labelsure.cli._writing import write_whole
 from labelsure.measures import MEASURES
@@ -83,7 +85,12 @@ def run(options: Namespace) -> None:
         # processes give theirs summed up
         rare = "(.* the first: )?Label .* is present in all training examples"
         warnings.filterwarnings("ignore", message=rare, category=UserWarning)
-        measure_missing(plan, results, n_jobs=options.jobs)
+        try:
+            measure_missing(plan, results, n_jobs=options.jobs)
+        except BrokenExecutor as error:
+            n_cells = 0 if options.json is None else len(results.cells)
+            kept = f" {n_cells} finished cells are kept in {options.json}: give the same command again to go on."
+            raise CommandError(f"{KILLED}{kept if n_cells else ''}") from error
     tables = comparison(results)
     if options.markdown is not None:
         write_whole(options.markdown, tables)

@@ -9,6 +9,7 @@ from typing import Any
 
 from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
+from labelsure.cli._kept_fits import keep_fits
 from labelsure.cli._models import add_jobs, add_label_options, asked_labels, counted, few, in_one_line, note
 from labelsure.cli._writing import readable_size
 
@@ -22,7 +23,8 @@ def add_parser(commands: Any) -> None:
         help="learn from a table of your own, and save the model",
         description=(
             "Learn labels from a CSV, Parquet, ARFF or libsvm file, calibrate, and save the model. Columns are numbers"
-            " or categories, as they look; gaps are fine. What is made of them is printed, and kept with the model."
+            " or categories, as they look; gaps are fine. What is made of them is printed, and kept with the model. An"
+            " interrupted run goes on when the same command is given again."
         ),
         epilog=f"Learners: {'; '.join(f'{name}: {what}' for name, what in words.LEARNERS.items())}. Measures and"
         " guarantees: see `labelsure compare --help`.",
@@ -57,18 +59,13 @@ def run(options: Namespace) -> None:
     model = _make(options, schema)
     _check_rows(options, batch.Y, schema)
     print(_describe(options, schema, batch.Y), flush=True)
-    try:
+    with keep_fits(options.model, options.learner) as model.memory:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model.fit(batch.X, batch.Y, label_names=list(schema.label_names))
-    except ValueError as error:  # our own errors say what to do; a learner's at least what is wrong
-        raise CommandError(f"{options.learner} could not be fitted: {' '.join(str(error).split())}") from error
-    _tell(caught)
-    with in_one_line():
-        try:
+        _tell(caught)
+        with in_one_line():
             save_model(model, options.model, table=schema.to_json())
-        except OSError as error:
-            raise CommandError(f"{options.model} could not be written: {error.strerror or error}.") from error
     print(f"At 95 % confidence: {model.calibrator_.guarantee.sentence(0.05)}")
     print(f"Saved to {options.model} ({readable_size(options.model)}).")
 

@@ -5,19 +5,12 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
 
 NAMES_SHOWN = 5
-
-
-class Trained(NamedTuple):
-    """A model from a file, and what the columns of its tables are."""
-
-    model: Any
-    schema: Any
 
 
 def add_model_and_data(parser: ArgumentParser) -> None:
@@ -76,33 +69,23 @@ def in_one_line() -> Iterator[None]:
         raise CommandError(" ".join(str(error).split())) from error
 
 
-def open_trained(path: Path, *, jobs: int) -> Trained:
+def open_trained(path: Path, *, jobs: int) -> Any:
     """Return a model from a file with the schema of its tables."""
-    from labelsure.datasets import TableSchema
-    from labelsure.models import open_model
+    from labelsure import batches
 
     with in_one_line():
-        opened = open_model(path)
-        if opened.table is None:
-            raise CommandError(
-                f"{path} was saved without a description of its table, so that columns cannot be found. Save it with"
-                " `labelsure fit`, or in Python with save_model(model, path, table=schema.to_json())."
-            )
-        schema = TableSchema.from_json(opened.table)
-    model = opened.model
-    if not hasattr(model, "predict_labelsets") or not hasattr(model, "calibrator_"):
+        trained = batches.open_trained(path)
+    if trained.schema is None:
         raise CommandError(
-            f"{path} holds a {type(model).__name__}; the command line takes cross-conformal and inductive predictors."
-            " Use it in Python."
+            f"{path} was saved without a description of its table, so that columns cannot be found. Save it with"
+            " `labelsure fit`, or in Python with save_model(model, path, table=schema.to_json())."
         )
-    known = model.n_labels_, model.label_names_ or schema.label_names, getattr(model, "n_features_in_", None)
-    if known[:2] != (len(schema.label_names), schema.label_names) or known[2] not in (None, len(schema.columns)):
+    if not hasattr(trained.model, "predict_labelsets") or not hasattr(trained.model, "calibrator_"):
         raise CommandError(
-            f"{path} was saved with the description of another table: its labels or columns are not those of the model."
-            " Save it again with the schema that it was fitted by."
+            f"{path} holds a {type(trained.model).__name__}; the command line takes cross-conformal and inductive"
+            " predictors. Use it in Python."
         )
-    model.calibrator_.n_jobs = jobs
-    return Trained(model, schema)
+    return trained._replace(model=batches.limit_cores(trained.model, jobs))
 
 
 def predict_rows(model: Any, X: Any) -> Any:

@@ -2,18 +2,16 @@
 
 import hashlib
 import json
-import os
 import shutil
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from labelsure._core.files import is_ours
 from labelsure.cli._errors import CommandError
 from labelsure.cli._writing import write_whole
 
 KEY = "key.json"
-OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Parts:
@@ -28,24 +26,26 @@ class Parts:
     """
 
     def __init__(self, output: Path, key: Mapping[str, Any]) -> None:
-        self.output, self.folder = output, output.with_name(f".{output.name}.parts")
+        self.output, self.folder = output, folder_of_parts(output)
         written = json.dumps(dict(key), indent=1, sort_keys=True)
-        self.resumed = self.thrown_away = False
+        found = self._read_key()
+        self.resumed = found == written
+        self.thrown_away = found is not None and not self.resumed
         try:
-            if self.folder.exists():
-                self.resumed = self._read_key() == written
-                self.thrown_away = not self.resumed
-            if self.thrown_away:
-                shutil.rmtree(self.folder)
             if not self.resumed:
+                if self.folder.exists():  # of other work, or killed before it began
+                    shutil.rmtree(self.folder)
                 self.folder.mkdir(mode=0o700)
                 write_whole(self.folder / KEY, written)
         except OSError as error:
             raise CommandError(f"{self.folder} could not be written: {error.strerror or error}.") from error
+        except CommandError:
+            self.remove()
+            raise
 
     def _read_key(self) -> str | None:
         try:
-            if not _is_ours(self.folder.lstat()):  # others could have put answers there
+            if not is_ours(self.folder.lstat()):  # others could have put answers there
                 return None
             return (self.folder / KEY).read_text(encoding="utf-8")
         except (OSError, ValueError):
@@ -64,11 +64,9 @@ class Parts:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _is_ours(about: os.stat_result) -> bool:
-    """Whether a folder, and no link, is this user's, and nobody else can write to it; Windows does not say."""
-    if not hasattr(os, "geteuid"):
-        return True
-    return about.st_uid == os.geteuid() and stat.S_ISDIR(about.st_mode) and not about.st_mode & OTHERS_WRITE
+def folder_of_parts(output: Path) -> Path:
+    """Return the folder that is beside an output until it is whole."""
+    return output.with_name(f".{output.name}.parts")
 
 
 def digest_of(path: Path) -> str:

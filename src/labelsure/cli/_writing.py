@@ -1,6 +1,5 @@
 """Results on disk: a whole file or none."""
 
-import os
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import BinaryIO
 
+from labelsure._core import files
 from labelsure._version import __version__
 from labelsure.cli._errors import CommandError
 
@@ -20,23 +20,16 @@ def versions() -> dict[str, str]:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file beside ``path`` and rename it in the end, so that ``path`` is at all times the old file or the new.
+    """Open a file to be written as a whole or not at all, see :func:`labelsure._core.files.whole_file`.
 
     Raises
     ------
     CommandError
         If it cannot be written; nothing is left behind.
     """
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        try:
-            with unfinished.open("wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with files.whole_file(path) as file:
+            yield file
     except OSError as error:
         raise CommandError(f"{path} could not be written: {error.strerror or error}.") from error
 

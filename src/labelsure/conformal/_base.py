@@ -104,6 +104,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
     The fitted state is ``models_`` and ``calibrator_``; predictions look at nothing else.
     """
 
+    memory: Any
     models_: list[Any]
     fold_indices_: list[IntArray]
     calibrator_: Calibrator
@@ -313,7 +314,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         self.train_indices_ = None if complementary else [split.train for split in splits]
         *seeds, draw_seed = seeds
         needs = [measure.needs] if training is None else []
-        given: dict[str, Any] = {"n_jobs": self.n_jobs, "fitted": fitted, "metadata": metadata}
+        given: dict[str, Any] = {"n_jobs": self.n_jobs, "memory": self.memory, "fitted": fitted, "metadata": metadata}
         marked, complete = (Y, None) if known is None else (known.mark(Y), known.complete)
         models = fit_models(self.estimator, X, marked, splits, seeds=seeds, needs=needs, **given)
         self.models_ = [fold.model for fold in models] if fitted is None else fitted

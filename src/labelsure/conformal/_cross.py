@@ -66,6 +66,11 @@ class CrossConformalClassifier(CalibratedClassifier):
         objects share a draw; what is proven holds for each of them on average over the seed.
     n_jobs : int or None, default=None
         Folds fitted in parallel, and threads for p-values; results do not depend on it.
+    memory : str, path, joblib.Memory or None, default=None
+        A folder in which every fold that is fitted is kept, so that a ``fit`` that was killed goes on when it is called
+        again with the same data and parameters; results are the same. Delete the folder when you no longer need it.
+        Folds are pickled: it must be a folder that nobody else can write to. Code of your own is told apart by the file
+        that the estimator's class is in, and by nothing that it imports.
 
     Attributes
     ----------
@@ -143,6 +148,7 @@ class CrossConformalClassifier(CalibratedClassifier):
     on_violation: str = "refuse"
     random_state: Any = None
     n_jobs: int | None = None
+    memory: Any = None
 
     def fit(
         self,

@@ -56,6 +56,8 @@ class LabelWiseConformalClassifier(RoutingMixin, GapsMixin, WrappingClassifier):
         As in :class:`CrossConformalClassifier`.
     n_jobs : int or None, default=None
         Folds fitted in parallel; results do not depend on it.
+    memory : str, path, joblib.Memory or None, default=None
+        A folder that keeps fitted folds, as in :class:`CrossConformalClassifier`.
 
     Attributes
     ----------
@@ -114,6 +116,7 @@ class LabelWiseConformalClassifier(RoutingMixin, GapsMixin, WrappingClassifier):
     smoothed: bool = False
     random_state: Any = None
     n_jobs: int | None = None
+    memory: Any = None
 
     def fit(
         self,
@@ -155,7 +158,7 @@ class LabelWiseConformalClassifier(RoutingMixin, GapsMixin, WrappingClassifier):
         else:
             splits = make_splits(self.cv, X, Y, *draw_seeds(random, 1), **metadata.for_splits)
         *seeds, self.draw_seed_ = draw_seeds(random, len(splits) + 1)
-        given: dict[str, Any] = {"n_jobs": self.n_jobs, "fitted": fitted, "metadata": metadata}
+        given: dict[str, Any] = {"n_jobs": self.n_jobs, "memory": self.memory, "fitted": fitted, "metadata": metadata}
         marked, parts = (Y, splits) if known is None or self.prefit else (known.mark(Y), known.trains(splits))
         models = fit_models(self.estimator, X, marked, parts, seeds=seeds, needs=[], **given)
         self.models_, self.fold_indices_ = [fold.model for fold in models], [split.calibration for split in splits]

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import delayed
 
+from labelsure._core.keeping import run_kept
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
-from labelsure._core.running import one_thread, progress_bar, run_jobs
+from labelsure._core.running import count_threads, one_thread, progress_bar, run_jobs
 from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
 from labelsure._core.unknown import split_unknown
 from labelsure.conformal._metadata import NO_METADATA, Metadata
@@ -24,6 +24,8 @@ EXPECTED = (
     "estimator must be a classifier for several labels with predict_proba or decision_function,"
     " such as RandomForestClassifier() or OneVsRestClassifier(LogisticRegression())"
 )
+
+FITTING = "fitting folds"
 
 INNER_FOLDS = 5
 """Models that give a training part its out-of-fold outputs."""
@@ -99,6 +101,7 @@ def fit_models(
     fitted: Sequence[Any] | None = None,
     metadata: Metadata = NO_METADATA,
     share: bool = True,
+    memory: Any = None,
 ) -> list[FoldModel]:
     """Fit a copy of the classifier on each training part and ask it for outputs, with a progress bar.
 
@@ -124,6 +127,8 @@ def fit_models(
     share : bool
         Whether folds may share the models that out-of-fold outputs come from. Then a fold's model does not treat all
         examples outside of it alike, which some proofs need.
+    memory : str, path, joblib.Memory or None
+        A folder that keeps what is finished, for a later call with the same arguments.
     """
     metadata.check_training_parts(splits)
     honest = any(Need.OUT_OF_FOLD_OUTPUTS in need for need in needs)
@@ -143,7 +148,10 @@ def fit_models(
     parts = {} if shared is None else shared.splits
     for seed, split in zip(shared_seeds[: len(parts)], parts.values(), strict=True):
         jobs.append(delayed(_fit_and_ask)(estimator, X, Y, split, seed=seed, metadata=metadata))
-    done = run_jobs(jobs, n_jobs=n_jobs, description="fitting folds", total=len(jobs), require=require)
+    if memory is None or fitted is not None:
+        done = run_jobs(jobs, n_jobs=n_jobs, description=FITTING, total=len(jobs), require=require)
+    else:
+        done = run_kept(jobs, memory, n_jobs=n_jobs, description=FITTING)
     folds = done[: len(splits)]
     if shared is None:
         return folds
@@ -318,7 +326,7 @@ def fit_model(
 def outputs_of_models(models: Sequence[Any], X: MatrixLike, n_labels: int, *, n_jobs: int | None) -> list[FloatArray]:
     """Return each model's outputs for the same objects, asked for in threads."""
     asked = "outputs of the folds' models"
-    if effective_n_jobs(n_jobs) == 1:  # joblib takes longer than many a model does for one object
+    if count_threads(n_jobs) == 1:  # joblib takes longer than many a model does for one object
         with one_thread():
             return [outputs_of(model, X, n_labels) for model in progress_bar(models, description=asked)]
     jobs = (delayed(outputs_of)(model, X, n_labels) for model in models)

@@ -4,6 +4,7 @@ from labelsure.datasets._dataset import Dataset
 from labelsure.datasets._errors import DatasetError
 from labelsure.datasets._infer import ENDINGS, infer_schema
 from labelsure.datasets._load import READERS, available_datasets, load_dataset, read_file
+from labelsure.datasets._memory import as_arrow, names_of_columns, table_library
 from labelsure.datasets._mulan import read_hierarchy, read_mulan
 from labelsure.datasets._schema import Column, TableSchema
 from labelsure.datasets._table import Table, TableBatch, open_table
@@ -17,11 +18,14 @@ __all__ = [
     "Table",
     "TableBatch",
     "TableSchema",
+    "as_arrow",
     "available_datasets",
     "infer_schema",
     "load_dataset",
+    "names_of_columns",
     "open_table",
     "read_file",
     "read_hierarchy",
     "read_mulan",
+    "table_library",
 ]

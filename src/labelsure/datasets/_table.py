@@ -13,6 +13,7 @@ from labelsure.datasets._cells import CellError, code_categories, names_of, numb
 from labelsure.datasets._errors import DatasetError, shown
 from labelsure.datasets._infer import BATCH_ROWS, PathLikeText, few_names, infer_schema, open_file
 from labelsure.datasets._line_files import FEATURE, LibsvmFile
+from labelsure.datasets._memory import MemoryTable, table_library
 from labelsure.datasets._raw import MatrixBatch, RawBatch, TableFile
 from labelsure.datasets._schema import TableSchema
 
@@ -204,23 +205,23 @@ class Table:
 
 
 def open_table(
-    path: PathLikeText,
+    path: PathLikeText | Any,
     schema: TableSchema | None = None,
     *,
     labels: bool | None = False,
     keep: Sequence[str] = (),
     batch_size: int = BATCH_ROWS,
 ) -> Table:
-    r"""Open a CSV, Parquet, ARFF or libsvm file and read it in batches, by the schema of a model.
+    r"""Open a CSV, Parquet, ARFF or libsvm file, or a table in memory, and read it in batches by a model's schema.
 
     Columns are found by their names, wherever they stand. Memory does not grow with the file.
 
     Parameters
     ----------
-    path : path
-        The file.
+    path : path, DataFrame of pandas or polars, or table or record batch of pyarrow
+        The file or table.
     schema : TableSchema or None
-        What its columns are; None looks at all rows first, see :func:`infer_schema`.
+        What its columns are, which a table in memory needs; None looks at all rows first, see :func:`infer_schema`.
     labels : bool or None, default=False
         Whether to read the labels, which must be there then; None reads them if they are there.
     keep : sequence of str
@@ -255,7 +256,10 @@ def open_table(
     [[640.0, 0.0], [nan, 1.0]] [[1, 0], [0, 1]]
     [[320.0, 0.0]] [[1, 1]]
     """
-    known = infer_schema(path) if schema is None else schema
     if batch_size < 1:
         raise DatasetError(f"batch_size must be at least 1, got {batch_size}.")
-    return Table(open_file(path), known, batch_size, tuple(keep), labels)
+    if table_library(path) is None:
+        return Table(open_file(path), schema or infer_schema(path), batch_size, tuple(keep), labels)
+    if schema is None:
+        raise DatasetError("a table in memory is read by a schema, got none. Pass that of the model's file.")
+    return Table(MemoryTable(path), schema, batch_size, tuple(keep), labels)

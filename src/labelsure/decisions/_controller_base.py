@@ -44,6 +44,7 @@ class Controller(WrappingClassifier):
     prefit: bool = False
     random_state: Any = None
     n_jobs: int | None = None
+    memory: Any = None
 
     _learned_last = "statement_"
     _fallback = "all labels are predicted"
@@ -90,7 +91,7 @@ class Controller(WrappingClassifier):
             known = Known.of(unknown, self.estimator)
             labels, parts = (Y, splits) if known is None else (known.mark(Y), known.trains(splits))
             seeds, share = draw_seeds(model_seed, len(parts)), self._folds[1] != "cv-crc"
-            given: dict[str, Any] = {"n_jobs": self.n_jobs, "share": share}
+            given: dict[str, Any] = {"n_jobs": self.n_jobs, "memory": self.memory, "share": share}
             models = fit_models(self.estimator, X, labels, parts, seeds=seeds, needs=[], **given)
         self.models_ = [fold.model for fold in models]
         self.fold_indices_ = [split.calibration for split in splits]

@@ -37,6 +37,8 @@ class RecallController(Controller):
         which belong to the object: see :class:`CrossConformalClassifier`.
     n_jobs : int or None, default=None
         Folds fitted in parallel; results do not depend on it.
+    memory : str, path, joblib.Memory or None, default=None
+        A folder that keeps fitted folds, as in :class:`~labelsure.CrossConformalClassifier`.
     method : {"crc", "rcps"}, default="crc"
         In expectation, or, for a part held out, with probability 1 - ``delta`` over calibration sets.
     delta, bound : default=None
@@ -144,6 +146,8 @@ class PrecisionController(Controller):
         For the split, and for every ``random_state`` inside the estimator that is None.
     n_jobs : int or None, default=None
         Handed on; there is one model.
+    memory : str, path, joblib.Memory or None, default=None
+        A folder that keeps fitted folds, as in :class:`~labelsure.CrossConformalClassifier`.
     delta, thresholds, correction, bound
         As in :func:`control_precision`.
 
@@ -196,7 +200,7 @@ class CoverController(Controller):
         As in :class:`CrossConformalClassifier`; already fitted where ``prefit`` is set.
     target : float, default=0.9
         The probability that no true label is left out, strictly between 0 and 1.
-    calibration_size, prefit, random_state, n_jobs, cv, merge
+    calibration_size, prefit, random_state, n_jobs, memory, cv, merge
         As in :class:`RecallController`.
     form : {"count", "chance", "threshold"}, default="count"
         Where labels are cut off, see :func:`control_cover`: after the same number k for every object, after as many as

@@ -50,7 +50,7 @@ class ModelFileError(ValueError):
 
 
 def write_archive(path: Path, manifest: Mapping[str, Any], members: Members) -> None:
-    """Write manifest and members to a file that is not there yet.
+    """Write manifest and members to a file.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def write_archive(path: Path, manifest: Mapping[str, Any], members: Members) -> 
     listed = {name: {"size": len(data), "sha256": _digest(data)} for name, data in members.items()}
     first = json.dumps({**manifest, "members": listed}, ensure_ascii=False, allow_nan=False, indent=1).encode()
     _check_limits({MANIFEST: first, **members})
-    with path.open("xb") as file, zipfile.ZipFile(file, "w") as archive:
+    with path.open("wb") as file, zipfile.ZipFile(file, "w") as archive:
         for name, data in {MANIFEST: first, **members}.items():
             _put(archive, name, data)
         archive.comment = SEAL + b"0" * DIGITS

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
+from labelsure._core.files import whole_place
 from labelsure._version import __version__
 from labelsure.models._archive import (
     FORMAT,
@@ -100,13 +100,9 @@ def save_model(model: Any, path: PathLike, *, table: Mapping[str, Any] | None = 
     names = _names_of(trusted)
     try:
         manifest, members = _describe(model, table, names)
-        unfinished = place.with_name(f".{place.name}.{uuid4().hex[:12]}.part")
-        try:
+        with whole_place(place) as unfinished:
             write_archive(unfinished, manifest, members)
             _read(unfinished, names)
-            unfinished.replace(place)
-        finally:
-            unfinished.unlink(missing_ok=True)
     except ModelFileError as error:
         raise ModelFileError(f"{place} was not written: {error}.") from error
     except OSError as error:

@@ -9,6 +9,9 @@ from typing import Any
 from labelsure.models._archive import ModelFileError
 from labelsure.models._checks import Check, anything, run_checks
 
+NOT_KEPT = ("memory",)
+"""Arguments that are about the machine that a model was fitted on: a folder there."""
+
 
 def no_more(made: Any) -> None:
     """Ask nothing more of an object than of its fields."""
@@ -48,15 +51,16 @@ class Form:
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
-        """The names of the constructor's arguments."""
-        return tuple(inspect.signature(self.cls).parameters)
+        """The names of the constructor's arguments that files keep."""
+        return tuple(name for name in inspect.signature(self.cls).parameters if name not in NOT_KEPT)
 
     def take_apart(self, made: Any) -> dict[str, Any]:
         """Return the fields of an object, or refuse to lose something of it."""
         fields = {name: getattr(made, name) for name in self.parameters}
         if not self.learned:
             return fields
-        rest = {name: value for name, value in vars(made).items() if name not in fields and name not in self.worked_out}
+        known = {*fields, *self.worked_out, *NOT_KEPT}
+        rest = {name: value for name, value in vars(made).items() if name not in known}
         unknown = set(rest) - set(self.learned) - set(self.may_have)
         if unknown:
             raise ModelFileError(

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from labelsure._core.types import BoolArray
+from labelsure.predictions._repeated import repeat_labels
 
 
 class DecidedLabels:
@@ -87,15 +88,11 @@ def describe_labels(possible: BoolArray, *, neither: str) -> np.ndarray[Any, Any
 def name_labels(label_names: Sequence[str], chosen: BoolArray) -> list[tuple[str, ...]]:
     """Return the names of the labels that are chosen for each object, (n, q) -> n tuples.
 
-    Objects with the same labels share one: a million of them have few different labelsets.
+    Objects with the same labels share one.
 
     Examples
     --------
     >>> name_labels(["sea", "city"], np.array([[True, False], [True, True]]))
     [('sea',), ('sea', 'city')]
     """
-    packed = np.packbits(chosen, axis=1)
-    keys = packed.view(f"V{packed.shape[1]}")[:, 0].tolist()
-    names = np.array(label_names, dtype=object)
-    known = {key: tuple(names[chosen[i]].tolist()) for key, i in {key: i for i, key in enumerate(keys)}.items()}
-    return [known[key] for key in keys]
+    return repeat_labels(label_names, chosen).to_list()

@@ -14,6 +14,7 @@ from labelsure._core.validation import check_significance
 from labelsure.labelsets import RegionSize
 from labelsure.predictions._decided import name_labels
 from labelsure.predictions._region import EMPTY_REGION, LabelsetRegion
+from labelsure.predictions._repeated import RepeatedValues, repeat_labels
 from labelsure.predictions._show import LOW_CREDIBILITY, confidence_level, in_words, show_summaries
 
 STRANGE = (
@@ -225,24 +226,73 @@ class Summaries(Sequence[ObjectSummary]):
         columns |= {"size": self.region.sizes, "note": [one.note for one in self]}
         return make_frame(columns, index=self._predictions.index, library=library)
 
+    def columns(self) -> dict[str, Any]:
+        """Return all that the summaries say as columns, for tables of very many objects: no record is made.
+
+        Returns
+        -------
+        dict
+            ``labels``, ``sure``, ``possible``, ``ruled_out`` and ``note`` as :class:`RepeatedValues`, of tuples of
+            names and of texts; ``confidence`` and ``credibility`` as arrays; ``n_labelsets`` as
+            :attr:`LabelsetRegion.sizes`; and for each of the most plausible labelsets ``top1`` and ``top1_p``,
+            ``top2`` and ``top2_p``, ...: -1 and NaN where an object has fewer candidates. A note that says nothing is
+            -1 too.
+
+        Examples
+        --------
+        >>> from labelsure import calibrate_outputs
+        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
+        >>> columns = predictor.predict_labelsets([[0.8, 0.3], [0.1, 0.9]]).summary(significance=0.5, top=1).columns()
+        >>> columns["sure"].to_list(), columns["n_labelsets"].tolist(), columns["top1_p"].round(3).tolist()
+        ([('sea',), ('city',)], [1, 1], [0.667, 1.0])
+        """
+        pred, said = self._predictions, self._said()
+        note = said.pop("note")
+        columns: dict[str, Any] = {
+            **said,
+            "confidence": pred.confidence,
+            "credibility": pred.credibility,
+            "n_labelsets": self.region.sizes,
+        }
+        if self.n_top:
+            ranked = pred.top(self.n_top)
+            n, k, q = ranked.labelsets.shape
+            named = repeat_labels(pred.label_names, ranked.labelsets.reshape(n * k, q).astype(bool))
+            there = ranked.p_values > 0
+            places = np.where(there, named.places.reshape(n, k), -1)
+            p_values = np.where(there, ranked.p_values, np.nan)
+            for j in range(k):
+                columns[f"top{j + 1}"] = RepeatedValues(named.values, places[:, j])
+                columns[f"top{j + 1}_p"] = p_values[:, j]
+        silent = np.array([text == "" for text in note.values], dtype=bool)
+        return columns | {"note": RepeatedValues(note.values, np.where(silent[note.places], -1, note.places))}
+
     @cached_property
     def _records(self) -> list[ObjectSummary]:
         pred, region = self._predictions, self.region
         columns: dict[str, Iterable[Any]] = {
+            **{name: column.to_list() for name, column in self._said().items()},
             "name": self.names,
-            "labels": name_labels(pred.label_names, pred.labelsets.astype(bool)),
             "confidence": pred.confidence.tolist(),
             "credibility": pred.credibility.tolist(),
             "significance": [region.significance] * len(self),
-            "sure": name_labels(pred.label_names, region.inner),
-            "possible": name_labels(pred.label_names, region.undecided),
-            "ruled_out": name_labels(pred.label_names, region._off),
             "n_labelsets": region.size_estimates,
             "top": self._most_plausible(),
-            "note": self._notes(),
         }
         rows = zip(*columns.values(), strict=True)
         return [ObjectSummary(**dict(zip(columns, row, strict=True))) for row in rows]
+
+    def _said(self) -> dict[str, RepeatedValues]:
+        """Return what is said in words."""
+        pred, region = self._predictions, self.region
+        chosen = {
+            "labels": pred.labelsets.astype(bool),
+            "sure": region.inner,
+            "possible": region.undecided,
+            "ruled_out": region._off,
+        }
+        said = {name: repeat_labels(pred.label_names, labels) for name, labels in chosen.items()}
+        return said | {"note": self._notes()}
 
     def _most_plausible(self) -> list[tuple[PlausibleLabelset, ...]]:
         """Return the most plausible labelsets of each object; fewer where there are fewer candidates."""
@@ -256,12 +306,14 @@ class Summaries(Sequence[ObjectSummary]):
         rows = list(map(PlausibleLabelset, names, ranked.p_values.ravel().tolist(), members))
         return [tuple(row for row in rows[i * k : (i + 1) * k] if row.p_value > 0) for i in range(n)]
 
-    def _notes(self) -> list[str]:
+    def _notes(self) -> RepeatedValues:
         """Return what to beware of for each object."""
         pred, region = self._predictions, self.region
         least = pred.guarantee.vacuous_below
         limit = "" if least is None or check_significance(region.significance) >= least else pred.guarantee.limit
         empty = ~region.possible_values.any(axis=(1, 2))
         strange = ~empty & (pred.credibility <= LOW_CREDIBILITY)
-        said: Any = ((empty, EMPTY_REGION), (strange, STRANGE), (~pred.certain, NOT_CERTAIN))
-        return [" ".join(filter(None, [limit, *(words for of, words in said if of[i])])) for i in range(len(self))]
+        words = (EMPTY_REGION, STRANGE, NOT_CERTAIN)
+        codes = empty + 2 * strange + 4 * ~pred.certain
+        said = [" ".join(filter(None, [limit, *(words[j] for j in range(3) if code >> j & 1)])) for code in range(8)]
+        return RepeatedValues(said, codes)

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from labelsure._core.files import whole_file
 from labelsure._core.types import LabelMatrixLike
 from labelsure.predictions import LabelsetPredictions
 from labelsure.report._facts import Facts
@@ -69,7 +70,13 @@ def write_report(
     """
     destination = _check_path(path)
     subject = check_subject(predictions, Y, objects, groups, title)
-    _write_whole(destination, make_page(Facts.gather(subject)))
+    page = make_page(Facts.gather(subject)).encode("utf-8", errors="xmlcharrefreplace")
+    try:
+        with whole_file(destination) as file:
+            file.write(page)
+    except OSError as error:
+        error.filename = error.filename or str(destination)  # a full disk does not say whose it is
+        raise
     return destination
 
 
@@ -83,14 +90,3 @@ def _check_path(path: Any) -> Path:
     if not destination.parent.is_dir():
         raise ValueError(f"The folder {str(destination.parent)!r} does not exist. Make it first.")
     return destination
-
-
-def _write_whole(path: Path, page: str) -> None:
-    """Write beside ``path`` and rename, so that ``path`` is at all times the old file or the new one."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with unfinished.open("w", encoding="utf-8", errors="xmlcharrefreplace", newline="\n") as file:
-            file.write(page)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)

@@ -1,0 +1,172 @@
+"""What ``labelsure predict`` does: answers in parts, made here or on a cluster, and one file of them in the end."""
+
+import itertools
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from labelsure._core.running import progress_bar
+from labelsure._version import __version__
+from labelsure.batches import AnswerColumns, BatchError, Trained, map_batches
+from labelsure.cli import _arguments as words
+from labelsure.cli._answers import FORMATS, AnswerFormat, Layout
+from labelsure.cli._errors import CommandError
+from labelsure.cli._models import note
+from labelsure.cli._parts import Parts, digest_of
+from labelsure.cli._writing import whole_file
+from labelsure.datasets import DatasetError
+
+NO_ROWS = "{} has no rows to predict."
+SEPARATORS = (";", "|", " & ", "\t")
+"""What stands between labels in a cell of CSV: the first that is in none of their names."""
+
+
+class Numbered(NamedTuple):
+    """A batch of the table, and which one it is."""
+
+    number: int
+    batch: Any
+
+
+class Part(NamedTuple):
+    """The answers for a batch as they are written."""
+
+    number: int
+    n_rows: int
+    content: bytes
+
+
+@dataclass(frozen=True)
+class PartMaker:
+    """Makes answers of batches, here or on a worker."""
+
+    model: Any
+    answers: AnswerFormat
+
+    def __call__(self, numbered: Numbered) -> Part:
+        """Return the answers for a batch."""
+        number, batch = numbered
+        cells = self.answers.layout.cells(self.model.predict_labelsets(batch.X), batch.start, batch.kept)
+        return Part(number, batch.n_rows, self.answers.part(cells))
+
+
+def _layout(options: Namespace, schema: Any) -> Layout:
+    marks = (schema.separator, *SEPARATORS)
+    separator = next((mark for mark in marks if not any(mark in name for name in schema.label_names)), marks[0])
+    kept = tuple(dict.fromkeys(options.keep))
+    answers = AnswerColumns(len(schema.label_names), words.significance_of(options.confidence), options.top)
+    twice = [name for name in kept if name in {"row", *answers.kinds}]
+    if twice:
+        raise CommandError(f"the output has a column {twice[0]!r} of its own. Rename that of {options.data}.")
+    return Layout(answers, kept, separator)
+
+
+def _maker(trained: Trained, options: Namespace) -> PartMaker:
+    ending = ".csv" if options.output is None else options.output.suffix.lower()
+    return PartMaker(trained.model, FORMATS[ending](_layout(options, trained.schema)))
+
+
+def print_answers(trained: Trained, table: Any, options: Namespace, client: Any) -> None:
+    """Print CSV, batch by batch."""
+    maker = _maker(trained, options)
+    before = maker.answers.head().decode()
+    with _watched(table) as bar:
+        for part in _parts(maker, itertools.starmap(Numbered, enumerate(table)), client):
+            sys.stdout.write(before + part.content.decode())
+            sys.stdout.flush()
+            before = ""
+            bar.update(part.n_rows)
+    if before:
+        raise CommandError(NO_ROWS.format(options.data))
+
+
+def write_answers(trained: Trained, table: Any, options: Namespace, client: Any) -> None:
+    """Write one part per batch, then the file; parts stay if this is interrupted."""
+    maker = _maker(trained, options)
+    parts = Parts(options.output, _key(options))
+    if parts.thrown_away:
+        note(f"unfinished work on {options.output} was of another model, other data or options: begun anew.")
+    done = Done()
+    try:
+        with _watched(table) as bar:
+            for part in _parts(maker, _unfinished(table, parts, done, bar), client):
+                parts.write(part.number, part.content)
+                done.add(part.n_rows, bar)
+        if not done.n_rows:
+            raise CommandError(NO_ROWS.format(options.data))
+        with whole_file(options.output) as file:
+            maker.answers.join(map(parts.path, range(done.n_parts)), file)
+    except DatasetError:  # to be mended in the data, and parts of other data are of no use
+        parts.remove()
+        raise
+    except KeyboardInterrupt:
+        print(f"\nlabelsure: interrupted. {_how_to_go_on(parts, done.n_rows)}", file=sys.stderr)
+        raise
+    except CommandError as error:
+        if not done.n_rows:
+            parts.remove()
+            raise
+        raise CommandError(f"{error} {_how_to_go_on(parts, done.n_rows)}") from error
+    except BaseException:
+        if not done.n_parts:
+            parts.remove()
+        raise
+    parts.remove()
+    print(f"{options.output.name}: {done.n_rows} rows, regions at {options.confidence} % confidence")
+
+
+@dataclass
+class Done:
+    """How much is finished."""
+
+    n_parts: int = 0
+    n_rows: int = 0
+
+    def add(self, n_rows: int, bar: Any) -> None:
+        """Count a part."""
+        self.n_parts, self.n_rows = self.n_parts + 1, self.n_rows + n_rows
+        bar.update(n_rows)
+
+
+def _parts(maker: PartMaker, batches: Iterator[Numbered], client: Any) -> Iterator[Part]:
+    """Yield the answers for batches in order; rows that cannot be predicted are an error of one line."""
+    try:
+        yield from map_batches(maker, batches, rows_of=_rows_of, client=client)
+    except BatchError as error:
+        if client is not None and client.status != "running":  # which is said where it was connected to
+            raise
+        raise CommandError(str(error)) from error
+
+
+def _rows_of(numbered: Numbered) -> str:
+    start, n_rows = numbered.batch.start, numbered.batch.n_rows
+    return f"row {start + 1}" if n_rows == 1 else f"rows {start + 1} to {start + n_rows}"
+
+
+def _unfinished(table: Any, parts: Parts, done: Done, bar: Any) -> Iterator[Numbered]:
+    """Yield the batches whose parts are not there yet."""
+    for number, batch in enumerate(table):
+        if parts.path(number).exists():
+            done.add(batch.n_rows, bar)
+        else:
+            yield Numbered(number, batch)
+
+
+def _how_to_go_on(parts: Parts, n_rows: int) -> str:
+    return f"{n_rows} finished rows are kept in {parts.folder}: give the same command again to go on."
+
+
+def _key(options: Namespace) -> dict[str, Any]:
+    """Return everything that a part depends on."""
+    given = {name: getattr(options, name) for name in ("confidence", "top", "keep", "batch")}
+    digests = {name: digest_of(getattr(options, name)) for name in ("model", "data")}
+    return {**given, **digests, "labelsure": __version__}
+
+
+def _watched(table: Any) -> Any:
+    """Return a progress bar of rows."""
+    bar = progress_bar(description="predicting", total=table.n_rows)
+    bar.unit = " rows"
+    return bar

@@ -1,0 +1,182 @@
+"""Commands that are killed at any moment: what is on disk is whole, and the same command goes on."""
+
+import json
+import random
+import sys
+from pathlib import Path
+
+import pytest
+from killing import run_counted, run_killed_at, run_killed_when, run_with_a_worker_killed
+from made_up_tables import LABELS, make_tickets, write_csv
+
+from labelsure import CrossConformalClassifier
+from labelsure._core.keeping import KeptAnswers
+from labelsure.cli import main
+from labelsure.cli._compare_results import read_results
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed otherwise on Windows")
+
+OLD = "an older file"
+QUICK = ["--learner", "logistic", "--measure", "log-loss", "--jobs", "1", "--labels", ",".join(LABELS)]
+COMMANDS = {
+    "fit": (["fit", "train.csv", *QUICK, "--folds", "30", "--model", "out.labelsure"], "out.labelsure"),
+    "predict": (["predict", "m.labelsure", "test.csv", "--batch", "5", "--jobs", "1", "-o", "out.csv"], "out.csv"),
+    "compare": (
+        ["compare", "train.csv", "--labels", ",".join(LABELS), "--learners", "logistic", "--measures", "log-loss",
+         "--guarantees", "cross", "exact", "--folds", "2", "--resplits", "6", "--jobs", "1", "--json", "out.json"],
+        "out.json",
+    ),
+}  # fmt: skip
+SEEDS = (0, 1, 2)
+
+
+@pytest.fixture
+def here(tickets, tmp_path, monkeypatch):
+    """A folder of one's own with data, a model, and an older file where fit and predict will write."""
+    for name in ("test.csv", "m.labelsure"):
+        (tmp_path / name).write_bytes((tickets / name).read_bytes())
+    write_csv(tmp_path / "train.csv", make_tickets(120))
+    monkeypatch.chdir(tmp_path)
+    for name in ("out.labelsure", "out.csv"):
+        (tmp_path / name).write_text(OLD)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tickets, tmp_path_factory):
+    """By command, what it writes when nobody disturbs it, and how many operations on files that takes."""
+    folder, found = tmp_path_factory.mktemp("undisturbed"), {}
+    for name in ("test.csv", "m.labelsure"):
+        (folder / name).write_bytes((tickets / name).read_bytes())
+    write_csv(folder / "train.csv", make_tickets(120))
+    for name, (words, output) in COMMANDS.items():
+        code, n_operations = run_counted(words, folder)
+        assert code == 0, (folder / "said.txt").read_text()
+        found[name] = without_seconds((folder / output).read_bytes()), n_operations
+    assert not list(folder.glob(".*"))
+    return found
+
+
+def without_seconds(content):
+    """The file, less what the clock says, which is in files of compare alone."""
+    if not content.startswith(b"{"):
+        return content
+    cells = json.loads(content)["cells"]
+    for cell in cells:
+        del cell["figures"]["seconds"]
+    return json.dumps(cells).encode()
+
+
+def progress(here, name):
+    """How many fits, parts or cells are finished on disk."""
+    if name == "compare":
+        return len(read_results(here / "out.json").cells) if (here / "out.json").exists() else 0
+    parts = here / f".{COMMANDS[name][1]}.parts"
+    return sum(not path.name.startswith((".", "key")) for path in parts.iterdir()) if parts.exists() else 0
+
+
+def check_disk(here, name, whole):
+    """The output is the old file or the new one, and what is finished is whole."""
+    output = here / COMMANDS[name][1]
+    content = output.read_bytes() if output.exists() else b""
+    finished = [path for path in here.glob(".out.*.parts/*") if not path.name.startswith((".", "key"))]
+    if name == "compare":  # after every cell it is a whole file, of fewer cells
+        known = json.loads(whole)
+        assert all(cell in known for cell in json.loads(without_seconds(content) or "[]"))
+    else:
+        assert content in (OLD.encode(), whole)
+    for path in finished if name == "fit" else []:
+        assert KeptAnswers(path.parent).read(path.name) is not None
+    for path in finished if name == "predict" else []:
+        assert path.read_bytes() in whole
+        assert path.read_bytes().count(b"\n") == 5
+
+
+def check_going_on(here, name, whole, capsys):
+    words, output = COMMANDS[name]
+    capsys.readouterr()
+    n_finished = progress(here, name)
+    assert main(words) == 0
+    errors = capsys.readouterr().err
+    assert without_seconds((here / output).read_bytes()) == whole
+    assert not list(here.glob(".*"))
+    if name == "fit" and n_finished:
+        assert (
+            errors
+            == f"labelsure: note: {n_finished} of 30 fits were finished already, by a run that was interrupted.\n"
+        )
+    else:
+        assert errors == ""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_killed_at_an_operation_on_a_file_it_goes_on(here, undisturbed, name, seed, capsys):
+    """The moments at which something could be half done: before a file is made, renamed or removed."""
+    whole, n_operations = undisturbed[name]
+    # from begin to end, one moment in each part
+    number = random.Random(f"{name} {seed}").randrange(n_operations) // len(SEEDS)
+    assert run_killed_at(COMMANDS[name][0], here, seed * n_operations // len(SEEDS) + number + 1) == -9
+    check_disk(here, name, whole)
+    check_going_on(here, name, whole, capsys)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_killed_from_outside_in_the_middle_it_goes_on(here, undisturbed, name, capsys):
+    whole, _ = undisturbed[name]
+    n_finished = random.Random(name).randint(2, 6)
+    assert run_killed_when(COMMANDS[name][0], here, lambda: progress(here, name) >= n_finished) == -9
+    assert progress(here, name) >= n_finished
+    check_disk(here, name, whole)
+    check_going_on(here, name, whole, capsys)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="a process's workers are found in /proc")
+def test_a_killed_worker_is_an_error_of_one_line_and_finished_fits_are_kept(here, capsys):
+    words = ["fit", "train.csv", "--labels", ",".join(LABELS), "--learner", "random-forest", "--measure", "log-loss",
+             "--folds", "8", "--model", "out.labelsure", "--jobs"]  # fmt: skip
+    code = run_with_a_worker_killed([*words, "2"], here, lambda: progress(here, "fit") >= 2)
+    said, n_finished = (here / "said.txt").read_text().splitlines(), progress(here, "fit")
+    assert code == 1
+    assert [line for line in said if "error" in line] == [
+        "labelsure: error: a process that fitted models was killed, by somebody or because memory ran out; --jobs 1"
+        f" takes the least. {n_finished} finished fits are kept in {here}/.out.labelsure.parts: give the same command"
+        " again to go on."
+    ]
+    assert not any("Traceback" in line for line in said)
+    assert 2 <= n_finished < 8
+    check_disk(here, "fit", b"")
+    assert main([*words, "1"]) == 0
+    assert f"{n_finished} of 8 fits were finished already" in capsys.readouterr().err
+    assert not list(here.glob(".*"))
+
+
+def test_a_batch_that_cannot_be_predicted_is_named_and_rows_before_it_are_kept(here, capsys, monkeypatch, undisturbed):
+    predict, calls = CrossConformalClassifier.predict_labelsets, iter(range(100))
+
+    def fail_at_seventh(model, X):
+        if next(calls) == 6:
+            raise MemoryError("no room for 5 rows")
+        return predict(model, X)
+
+    monkeypatch.setattr(CrossConformalClassifier, "predict_labelsets", fail_at_seventh)
+    assert main(COMMANDS["predict"][0]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("labelsure: error: rows 31 to 35 cannot be predicted: MemoryError: no room for 5 rows")
+    assert line.endswith(f" 30 finished rows are kept in {here}/.out.csv.parts: give the same command again to go on.")
+    assert progress(here, "predict") == 6
+    assert (here / "out.csv").read_text() == OLD
+    check_going_on(here, "predict", undisturbed["predict"][0], capsys)
+
+
+def test_fits_that_others_could_have_put_there_are_not_read(here, capsys):
+    parts = here / ".out.labelsure.parts"
+    parts.mkdir()
+    parts.chmod(0o777)
+    (parts / ("0" * 64)).write_text("of somebody else")
+    assert main(COMMANDS["fit"][0]) == 1
+    assert capsys.readouterr().err == (
+        f"labelsure: error: {parts} is not yours alone: others may have put there what would be read. Delete it, or"
+        " name another model.\n"
+    )
+    assert (parts / ("0" * 64)).read_text() == "of somebody else"
