@@ -24,6 +24,7 @@ from benchmarks import (
     reproduce,
     risk,
     rivals,
+    scaling,
     search,
     stream,
     table,
@@ -53,6 +54,7 @@ QUESTIONS = {
     "reproduce": reproduce,
     "imports": imports,
     "stream": stream,
+    "scaling": scaling,
 }
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"

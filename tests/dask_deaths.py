@@ -12,7 +12,7 @@ from pathlib import Path
 
 from labelsure import MLkNNClassifier
 
-PATIENCE = 60
+PATIENCE = 180
 
 
 def wait_until(condition):
