@@ -160,6 +160,6 @@ def test_compare_keeps_finished_cells_where_the_scheduler_is_killed(tiny, comman
             scheduler.kill()
             printed, errors = process.communicate()
     assert (process.returncode, printed, errors.count("\n")) == (1, "", 1), errors
-    assert "The Dask scheduler at tcp:" in errors
+    assert "Dask scheduler at tcp:" in errors
     assert "give the same command again" in errors
     assert len(read_results(out).cells) >= 1

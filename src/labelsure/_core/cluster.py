@@ -195,7 +195,7 @@ def _run_once(
         if client.status != "running":
             raise ClusterError(
                 f"The Dask scheduler at {client.scheduler.address} went away while {doing}. Start it again with its"
-                " workers, make a new Client, and repeat this."
+                " workers, connect anew, and repeat this."
             )
     finally:
         if client.status == "running":  # data need not stay; after an error, or an interrupt, nobody waits for the rest

@@ -54,10 +54,7 @@ def connected(address: str | None) -> Iterator[Any]:
     except Exception as error:
         if client.status == "running":
             raise
-        raise CommandError(
-            f"the Dask scheduler at {address} is gone ({type(error).__name__}). Start it again with its workers, and"
-            " repeat the command: whatever it had kept in files is still there."
-        ) from error
+        raise _gone(address, error) from error
     finally:
         client.close(timeout=SECONDS_TO_CONNECT)
 
@@ -88,6 +85,17 @@ def fits_on(client: Any) -> Iterator[None]:
             yield
     except ClusterError as error:
         raise CommandError(str(error)) from error
+    except Exception as error:
+        if client.status == "running":
+            raise
+        raise _gone(client.scheduler.address, error) from error
+
+
+def _gone(address: str, error: Exception) -> CommandError:
+    return CommandError(
+        f"the Dask scheduler at {address} is gone ({type(error).__name__}). Start it again with its workers, and repeat"
+        " the command: whatever it had kept in files is still there."
+    )
 
 
 def _connect(address: str) -> Any:
