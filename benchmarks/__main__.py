@@ -25,6 +25,7 @@ from benchmarks import (
     reproduce,
     risk,
     rivals,
+    scaling,
     search,
     stream,
     table,
@@ -55,6 +56,7 @@ QUESTIONS = {
     "imports": imports,
     "stream": stream,
     "batches": batches,
+    "scaling": scaling,
 }
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"

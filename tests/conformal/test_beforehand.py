@@ -3,20 +3,26 @@
 import os
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
+
+from dask_clusters import local_cluster
+from labelsure.conformal import _beforehand, prepare_workers
 
 pytest.importorskip("numba.core.event")
 
 COMPILE = """
 from labelsure.conformal import _beforehand
 _beforehand.CASES = [case for case in _beforehand.CASES if case[0] == 8]
+_beforehand.LEARNERS = _beforehand.LEARNERS[-1:]
 print(*_beforehand.compile_kernels(), sep="\\n")
 """
 ASK = """
 import numpy as np
 from numba.core import event
-from labelsure import calibrate_outputs
+from labelsure import MLNBClassifier, calibrate_outputs
 
 compiled = event.RecordingListener()
 event.register("numba:compile", compiled)
@@ -27,6 +33,7 @@ predictions = calibrate_outputs(outputs, Y, folds=np.arange(90) % 5).predict_lab
 predictions.labelsets, predictions.confidence, predictions.top(3), predictions.label_p_values, predictions.p_values()
 region = predictions.region(0.1)
 region.sizes, region.inner, region.contains(Y[:7]), region[0].members()
+MLNBClassifier(population_size=2, n_generations=1, n_folds=2).fit(outputs, Y)
 print(len(compiled.buffer))
 """
 
@@ -44,3 +51,25 @@ def test_a_later_process_compiles_nothing(tmp_path):
     assert folders
     assert all(folder.startswith(str(tmp_path / "cache")) for folder in folders)
     assert run(ASK, tmp_path / "cache") == ["0"]
+
+
+def leave_a_trace():
+    """Stand for compiling: a file for every process that did it."""
+    Path(os.environ["TRACES"], f"{os.getpid()}-{time.monotonic_ns()}").touch()
+
+
+def test_workers_compile_now_and_when_they_join_one_of_a_machine_first(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+    monkeypatch.setenv("TRACES", str(tmp_path))
+    monkeypatch.setattr(_beforehand, "compile_kernels", leave_a_trace)
+    with local_cluster(2) as cluster, distributed.Client(cluster) as client:
+        prepare_workers(client)
+        traces = sorted(tmp_path.iterdir(), key=lambda path: int(path.name.partition("-")[2]))
+        pids = [int(path.name.partition("-")[0]) for path in traces]
+        assert {*pids} == {*client.run(os.getpid).values()}
+        assert (len(pids), pids.count(pids[0])) == (3, 2)  # the first one by itself, and then everybody
+        cluster.scale(3)
+        client.wait_for_workers(3)
+        assert len([*tmp_path.iterdir()]) == 4
+        prepare_workers(client)  # once more does no harm
+        assert len(client.ncores()) == 3

@@ -65,15 +65,29 @@ def answers_of(model, X=X, labels=Y):
     return [predictions.region(0.2).contains(codes) for codes in labels[:20]] + [predictions.labelsets]
 
 
-@pytest.mark.parametrize("name", models())
-def test_fits_are_the_same_for_any_number_of_workers(name, client):
+def assert_the_same(name, client, *numbers):
     alone = answers_of(models()[name])
     addresses = sorted(client.ncores())
-    for n_workers in (1, 2, 3):
+    for n_workers in numbers:
         with parallel_config("dask", client=client, workers=addresses[:n_workers]):
             together = answers_of(models()[name])
         for one, other in zip(alone, together, strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", models())
+def test_fits_on_dask_are_the_same(name, client):
+    assert_the_same(name, client, 3)
+
+
+def test_fits_are_the_same_for_any_number_of_workers(client):
+    assert_the_same("randomised", client, 1, 2, 3)
+
+
+@pytest.mark.validity
+@pytest.mark.parametrize("name", models())
+def test_fits_of_all_kinds_are_the_same_for_any_number_of_workers(name, client):
+    assert_the_same(name, client, 1, 2, 3)
 
 
 def as_table(X):

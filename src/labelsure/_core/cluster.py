@@ -21,6 +21,9 @@ Call: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 ROUNDS_PER_CORE = 16
 """Tasks for each core of the cluster where there are more jobs than that; the scheduler takes a millisecond for one."""
 
+SECONDS_FOR_WORKERS = 120.0
+"""How long to wait for another worker where the last one has died."""
+
 MOST_IN_A_TASK = 100_000
 """Bytes that travel through the scheduler as a part of the task; more is sent to a worker first."""
 
@@ -94,8 +97,8 @@ def run_on_cluster(backend: Any, work: Callable[..., Any], calls: Sequence[Call]
     n_cores = backend.effective_n_jobs(-1)  # waits for a first worker
     common, private = _divide(calls)
     n_tasks = min(len(calls), ROUNDS_PER_CORE * n_cores)
-    tasks = [list(range(len(calls)))[first::n_tasks] for first in range(n_tasks)]
-    missing = {place: [(number, private[number]) for number in numbers] for place, numbers in enumerate(tasks)}
+    numbered = list(enumerate(private))
+    missing = {place: numbered[place::n_tasks] for place in range(n_tasks)}
     n_lost, allowed = 0, _allowed_deaths()
     with _waiting_in_a_worker():
         while missing:
@@ -167,7 +170,15 @@ def _run_once(
     distributed, client = _distributed(), backend.client
     sent: list[Any] = []
     try:
-        futures = _submit(backend, work, common, missing, name=doing.replace(" ", "_"), sent=sent)
+        try:
+            futures = _submit(backend, work, common, missing, name=doing.replace(" ", "_"), sent=sent)
+        except TimeoutError as error:
+            raise ClusterError(
+                f"While {doing}, the Dask cluster at {client.scheduler.address} had no workers for"
+                f" {SECONDS_FOR_WORKERS:.0f} s. Start some, and repeat this."
+            ) from error
+        except OSError:  # a worker that died while data were on the way to it
+            futures = {}
         for future, answer in distributed.as_completed(
             list(futures), loop=client.loop, with_results=True, raise_errors=False
         ):
@@ -176,16 +187,16 @@ def _run_once(
                 future.release()
                 yield place, answer
             elif future.status == "error":
-                _, error, trace = answer
-                if isinstance(error, distributed.KilledWorker):
-                    last, n_killed = error.last_worker.address, error.allowed_failures + 1
-                    raise ClusterError(_killed(doing, missing[place], n_calls, n_killed, last)) from error
-                raise error.with_traceback(trace)
-            elif client.status != "running":
-                raise ClusterError(
-                    f"The Dask scheduler at {client.scheduler.address} went away while {doing}. Start it again with"
-                    " its workers, make a new Client, and repeat this."
-                )
+                _, failure, trace = answer
+                if isinstance(failure, distributed.KilledWorker):
+                    last, n_killed = failure.last_worker.address, failure.allowed_failures + 1
+                    raise ClusterError(_killed(doing, missing[place], n_calls, n_killed, last)) from failure
+                raise failure.with_traceback(trace)
+        if client.status != "running":
+            raise ClusterError(
+                f"The Dask scheduler at {client.scheduler.address} went away while {doing}. Start it again with its"
+                " workers, connect anew, and repeat this."
+            )
     finally:
         if client.status == "running":  # data need not stay; after an error, or an interrupt, nobody waits for the rest
             with suppress(Exception):
@@ -202,12 +213,13 @@ def _submit(
     import cloudpickle
 
     client, workers = backend.client, backend.submit_kwargs.get("workers")
-    n_copies = min(len(missing), len(client.ncores(workers)))
-    sent += client.scatter([common], broadcast=max(n_copies, 1), hash=False, workers=workers)
+    n_copies = max(min(len(missing), len(client.ncores(workers))), 1)
+    limits = {"workers": workers, "timeout": SECONDS_FOR_WORKERS}
+    sent += client.scatter([common], broadcast=n_copies, hash=False, **limits)
     payloads = {place: cloudpickle.dumps(numbered) for place, numbered in missing.items()}
     large = [place for place, pickled in payloads.items() if len(pickled) > MOST_IN_A_TASK]
     if large:
-        sent += client.scatter([payloads[place] for place in large], hash=False, workers=workers)
+        sent += client.scatter([payloads[place] for place in large], hash=False, **limits)
         payloads |= dict(zip(large, sent[1:], strict=True))
     futures = {}
     for place, payload in payloads.items():

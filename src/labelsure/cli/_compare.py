@@ -2,7 +2,9 @@
 
 import warnings
 from argparse import Namespace
+from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
 from labelsure.cli._kept_fits import KILLED
 from labelsure.cli._models import add_label_options, asked_labels, refuse_to_overwrite
+from labelsure.cli._scheduler import add_scheduler, connected
 from labelsure.cli._writing import write_whole
 from labelsure.measures import MEASURES
 
@@ -57,6 +60,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--train", type=words.count, metavar="N", help="at most N training objects")
     parser.add_argument("--train-share", type=words.percentage, default=67.0, metavar="PERCENT", help=share)
     parser.add_argument("--jobs", type=words.jobs, default=-1, metavar="N", help="cores to use (default: all)")
+    add_scheduler(parser)
     parser.add_argument(
         "--json", type=words.output_file, metavar="FILE", help="keep the results in FILE, and go on from it"
     )
@@ -65,7 +69,12 @@ def add_parser(commands: Any) -> None:
 
 
 def run(options: Namespace) -> None:
-    """Measure what is missing, and print the tables."""
+    """Measure what is missing, with a cluster if there is one, and print the tables."""
+    with connected(options.scheduler) as client:
+        _run(options, client)
+
+
+def _run(options: Namespace, client: Any) -> None:
     from labelsure.cli._compare_results import open_results
     from labelsure.cli._compare_runs import Plan, measure_missing
     from labelsure.cli._compare_tables import comparison
@@ -80,21 +89,32 @@ def run(options: Namespace) -> None:
         n_folds=options.folds,
     )
     results = open_results(options.json, plan.terms())
-    with warnings.catch_warnings():
+    with _kept_cells(options.json, client), warnings.catch_warnings():
         # a label that all or none of a fold's training objects have: common with many labels, and dealt with; other
         # processes give theirs summed up
         rare = "(.* the first: )?Label .* is present in all training examples"
         warnings.filterwarnings("ignore", message=rare, category=UserWarning)
-        try:
-            measure_missing(plan, results, n_jobs=options.jobs)
-        except BrokenExecutor as error:
-            n_cells = 0 if options.json is None else len(results.cells)
-            kept = f" {n_cells} finished cells are kept in {options.json}: give the same command again to go on."
-            raise CommandError(f"{KILLED}{kept if n_cells else ''}") from error
+        measure_missing(plan, results, n_jobs=options.jobs, client=client)
     tables = comparison(results)
     if options.markdown is not None:
         write_whole(options.markdown, tables)
     print(tables, end="")
+
+
+@contextmanager
+def _kept_cells(path: Path | None, client: Any) -> Iterator[None]:
+    """Say how to go on where a process was killed, or a cluster cannot go on."""
+    go_on = "With --json FILE, finished cells would have been kept."
+    if path is not None:
+        go_on = f"Finished cells are kept in {path}: give the same command again to go on."
+    try:
+        yield
+    except BrokenExecutor as error:
+        raise CommandError(f"{KILLED} {go_on}") from error
+    except CommandError as error:
+        if client is None:
+            raise
+        raise CommandError(f"{error} {go_on}") from error
 
 
 def _load_all(options: Namespace) -> list[Any]:

@@ -15,6 +15,7 @@ from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.types import FloatArray, LabelMatrix
 from labelsure.cli._arguments import INDUCTIVE
 from labelsure.cli._compare_data import Resplit
+from labelsure.cli._scheduler import fits_on
 from labelsure.estimators import fit_base
 from labelsure.measures import AutoMeasure, Measure, Need
 
@@ -69,6 +70,7 @@ def learn(
     needs: Sequence[Need],
     seed: int,
     n_jobs: int,
+    client: Any = None,
 ) -> LearnerModels:
     """Fit all models of a conformal predictor, the same as those inside of it.
 
@@ -85,6 +87,8 @@ def learn(
         What each measure in question needs to know of training parts.
     n_jobs : int
         Processes to work with.
+    client : distributed.Client or None
+        Of a cluster that the models are fitted on instead.
     """
     X, Y, X_test, _ = resplit
     n_folds, equal = splitting
@@ -95,8 +99,9 @@ def learn(
     else:
         splits = conformal.make_splits(n_folds, X, Y, split_seed, equal=equal)
     seeds = draw_seeds(random, len(splits) + 1)
-    n_processes = min(effective_n_jobs(n_jobs), len(splits))
-    models = conformal.fit_models(learner, X, Y, splits, seeds=seeds[:-1], needs=needs, n_jobs=n_processes)
+    n_processes = min(effective_n_jobs(n_jobs), len(splits)) if client is None else None
+    with fits_on(client):
+        models = conformal.fit_models(learner, X, Y, splits, seeds=seeds[:-1], needs=needs, n_jobs=n_processes)
     new = conformal.outputs_of_models([model.model for model in models], X_test, Y.shape[1], n_jobs=n_jobs)
     with threadpool_limits(limits=effective_n_jobs(n_jobs)):
         own_labels = predict_alone(set_missing_seeds(clone(learner), seed), resplit)

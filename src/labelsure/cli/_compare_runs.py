@@ -58,10 +58,11 @@ class Plan:
         }
 
 
-def measure_missing(plan: Plan, results: Results, *, n_jobs: int) -> None:
+def measure_missing(plan: Plan, results: Results, *, n_jobs: int, client: Any = None) -> None:
     """Measure the cells that the results do not have yet, and add each to them as soon as it is finished.
 
-    Cells of a learner on a resplit whose predictors split alike share its models, which are fitted once for all.
+    Cells of a learner on a resplit whose predictors split alike share its models, which are fitted once for all; on a
+    Dask cluster where there is a client of one.
     """
     cells = product(plan.datasets, range(plan.n_resplits), plan.pairs(), plan.guarantees)
     groups: dict[tuple[PooledData, int, str, Splitting], dict[str, list[Row]]] = {}
@@ -75,9 +76,8 @@ def measure_missing(plan: Plan, results: Results, *, n_jobs: int) -> None:
         for (data, number, learner, splitting), by_measure in groups.items():
             measures = [make_measure(name) for name in by_measure]
             needs = [each.needs for each in measures]
-            models = learn(
-                make_learner(learner, data.X), data.resplit(number), splitting, needs=needs, seed=number, n_jobs=n_jobs
-            )
+            learning: dict[str, Any] = {"needs": needs, "seed": number, "n_jobs": n_jobs, "client": client}
+            models = learn(make_learner(learner, data.X), data.resplit(number), splitting, **learning)
             for each, rows in zip(measures, by_measure.values(), strict=True):
                 guarantees = [row.guarantee for row in rows]
                 measured = measure_cells(

@@ -1,4 +1,4 @@
-"""``labelsure compile``: what answers questions about labelsets, compiled beforehand."""
+"""``labelsure compile``: what learns and what answers questions about labelsets, compiled beforehand."""
 
 from argparse import Namespace
 from typing import Any
@@ -10,11 +10,11 @@ def add_parser(commands: Any) -> None:
     """Add the command to ``commands``, argparse's subparsers."""
     parser = commands.add_parser(
         "compile",
-        help="compile beforehand what answers questions about labelsets",
+        help="compile beforehand what learns and what answers questions about labelsets",
         description=(
-            "Compile what answers questions about labelsets, and keep it, so that the first questions in every new"
-            " process are answered at once. It is kept beside the package, in the user's cache, or in the folder that"
-            " the environment variable NUMBA_CACHE_DIR names."
+            "Compile what learns and what answers questions about labelsets, and keep it, so that the first questions"
+            " in every new process are answered at once. It is kept beside the package, in the user's cache, or in the"
+            " folder that the environment variable NUMBA_CACHE_DIR names."
         ),
     )
     parser.set_defaults(run=run)

@@ -11,6 +11,7 @@ from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
 from labelsure.cli._kept_fits import keep_fits
 from labelsure.cli._models import add_jobs, add_label_options, asked_labels, counted, few, in_one_line, note
+from labelsure.cli._scheduler import add_scheduler, connected, fits_on
 from labelsure.cli._writing import readable_size
 
 SUFFIX = ".labelsure"
@@ -45,11 +46,17 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--folds", type=words.count, default=10, metavar="K", help="folds (default: 10)")
     parser.add_argument("--seed", type=words.seed, default=0, metavar="N", help="for everything drawn (default: 0)")
     add_jobs(parser)
+    add_scheduler(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> None:
-    """Read the table, fit, save, and say what was done."""
+    """Read the table, fit, on a cluster if there is one, save, and say what was done."""
+    with connected(options.scheduler) as client:
+        _run(options, client)
+
+
+def _run(options: Namespace, client: Any) -> None:
     from labelsure.models import save_model
 
     if find_spec("skops") is None:  # before the work, not after it
@@ -60,7 +67,7 @@ def run(options: Namespace) -> None:
     _check_rows(options, batch.Y, schema)
     print(_describe(options, schema, batch.Y), flush=True)
     with keep_fits(options.model, options.learner) as model.memory:
-        with warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings(record=True) as caught, fits_on(client):
             warnings.simplefilter("always")
             model.fit(batch.X, batch.Y, label_names=list(schema.label_names))
         _tell(caught)
@@ -96,7 +103,8 @@ def _make(options: Namespace, schema: Any) -> Any:
     from labelsure.measures import make_measure
 
     learner = make_table_learner(options.learner, schema)
-    given = {"measure": make_measure(options.measure), "random_state": options.seed, "n_jobs": options.jobs}
+    n_jobs = options.jobs if options.scheduler is None else -1  # with 1 everything would stay here
+    given = {"measure": make_measure(options.measure), "random_state": options.seed, "n_jobs": n_jobs}
     if options.guarantee == words.INDUCTIVE:
         return InductiveConformalClassifier(learner, **given)
     return CrossConformalClassifier(learner, cv=options.folds, guarantee=options.guarantee, **given)

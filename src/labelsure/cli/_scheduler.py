@@ -1,6 +1,7 @@
 """``--scheduler``: a Dask cluster that a command works on instead of this machine's cores."""
 
 import asyncio
+import logging
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -53,12 +54,48 @@ def connected(address: str | None) -> Iterator[Any]:
     except Exception as error:
         if client.status == "running":
             raise
-        raise CommandError(
-            f"the Dask scheduler at {address} is gone ({type(error).__name__}). Start it again with its workers, and"
-            " repeat the command: whatever it had kept in files is still there."
-        ) from error
+        raise _gone(address, error) from error
     finally:
         client.close(timeout=SECONDS_TO_CONNECT)
+
+
+@contextmanager
+def fits_on(client: Any) -> Iterator[None]:
+    """Have models fitted on a cluster inside, see :func:`labelsure._core.running.run_jobs`.
+
+    Parameters
+    ----------
+    client : distributed.Client or None
+        What :func:`connected` yields; None changes nothing.
+
+    Raises
+    ------
+    CommandError
+        If workers die again and again, or if the scheduler goes away.
+    """
+    if client is None:
+        yield
+        return
+    from joblib import parallel_config
+
+    from labelsure._core.cluster import ClusterError
+
+    try:
+        with parallel_config(backend="dask", client=client):
+            yield
+    except ClusterError as error:
+        raise CommandError(str(error)) from error
+    except Exception as error:
+        if client.status == "running":
+            raise
+        raise _gone(client.scheduler.address, error) from error
+
+
+def _gone(address: str, error: Exception) -> CommandError:
+    return CommandError(
+        f"the Dask scheduler at {address} is gone ({type(error).__name__}). Start it again with its workers, and repeat"
+        " the command: whatever it had kept in files is still there."
+    )
 
 
 def _connect(address: str) -> Any:
@@ -69,6 +106,9 @@ def _connect(address: str) -> Any:
         distributed = import_optional("distributed", extra="dask", purpose="--scheduler")
     except ImportError as error:
         raise CommandError(str(error)) from error
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what the user can mend comes in one line, from us
+    for name in ("client", "comm", "core"):
+        logging.getLogger(f"distributed.{name}").setLevel(logging.CRITICAL)
     try:
         asyncio.run(_knock(distributed, address))
         return distributed.Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)

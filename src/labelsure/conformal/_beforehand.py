@@ -1,11 +1,17 @@
 """Kernels compiled beforehand: every kind of question asked once, about made-up data."""
 
+import asyncio
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 
 from labelsure._core.kept_code import FOLDERS
+from labelsure._core.optional import import_optional
+from labelsure.conformal._cross import CrossConformalClassifier
 from labelsure.conformal._outputs import calibrate_outputs
+from labelsure.conformal._stratified import MultiLabelStratifiedKFold
+from labelsure.estimators import BPMLLClassifier, MLNBClassifier
 from labelsure.labelsets import Implies
 from labelsure.measures import PowerMeasure
 from labelsure.predictions import LabelsetPredictions
@@ -24,14 +30,18 @@ CASES: tuple[tuple[int, dict[str, Any]], ...] = (
 )
 """Numbers of labels, and what else decides which kernels answer."""
 
+LEARNERS = (BPMLLClassifier(n_epochs=1), MLNBClassifier(population_size=2, n_generations=1, n_folds=2))
+"""Those that have kernels of their own."""
+
 
 def compile_kernels() -> list[str]:
-    """Compile what answers questions about labelsets, so that nobody waits for it later.
+    """Compile what learns and what answers questions about labelsets, so that nobody waits for it later.
 
     numba compiles a kernel when it is first needed, and keeps the machine code beside the package, in the user's cache,
     or in the folder that the environment variable ``NUMBA_CACHE_DIR`` names. This asks every kind of question about
     made-up objects with few and with many labels, under the default measure, the paper's with a penalty for pairs, and
-    a constraint. It takes about a minute; where everything is kept already, seconds. In a shell: ``labelsure compile``.
+    a constraint, and fits the learners of this package that have kernels, on stratified folds. It takes about a minute;
+    where everything is kept already, seconds. In a shell: ``labelsure compile``; on a cluster: :func:`prepare_workers`.
 
     Returns
     -------
@@ -52,7 +62,42 @@ def compile_kernels() -> list[str]:
         Y[:, 1] |= Y[:, 0]
         predictor = calibrate_outputs(outputs, Y, folds=np.arange(len(Y)) % 3, **options)
         _ask_everything(predictor.predict_labelsets(np.stack([outputs[:2]] * 3)))
+    X = rng.random((60, 4))
+    for learner in LEARNERS:
+        folds = MultiLabelStratifiedKFold(2, shuffle=True, random_state=0)
+        CrossConformalClassifier(learner, cv=folds, random_state=0, n_jobs=1).fit(X, (X[:, :3] > 0.5).astype(np.int8))
     return sorted(FOLDERS)
+
+
+def prepare_workers(client: Any) -> None:
+    """Compile kernels on every worker of a Dask cluster, and on those that join it later, before they get work.
+
+    One worker of each machine compiles first, about a minute; the others read what it has kept, in seconds. Where
+    machines share the folder that ``NUMBA_CACHE_DIR`` names, they share what is kept too.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Of the cluster.
+
+    Examples
+    --------
+    >>> from distributed import Client
+    >>> client = Client("tcp://scheduler:8786")  # doctest: +SKIP
+    >>> prepare_workers(client)  # doctest: +SKIP
+    """
+    distributed: Any = import_optional("distributed", extra="dask", purpose="prepare_workers")
+    compile_here = compile_kernels  # as it is now: the class below is pickled with it
+
+    class CompiledKernels(distributed.WorkerPlugin):
+        name = "labelsure-kernels"
+
+        async def setup(self, worker: Any) -> None:  # noqa: ARG002 - Dask passes it
+            await asyncio.to_thread(compile_here)  # else the worker would not answer for a minute
+
+    first_of = {urlsplit(worker).hostname: worker for worker in reversed(client.ncores())}
+    client.gather([client.submit(compile_here, workers=[one], pure=False) for one in first_of.values()])
+    client.register_plugin(CompiledKernels())
 
 
 def _ask_everything(predictions: LabelsetPredictions) -> None:

@@ -1,0 +1,81 @@
+"""Workers and schedulers that are killed while models are fitted: the same result, or an error that says what to do."""
+
+import os
+import signal
+import sys
+import threading
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+
+from dask_clusters import local_cluster
+from dask_deaths import Deadly, Patient, commands_of_dask, wait_until
+from labelsure import CrossConformalClassifier, MLkNNClassifier
+from labelsure._core.cluster import ClusterError
+from labelsure.measures import PowerMeasure
+
+distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed otherwise on Windows")
+
+RNG = np.random.default_rng(0)
+X = RNG.random((60, 4))
+Y = (RNG.random((60, 3)) < X[:, :3]).astype(int)
+
+
+def p_values(learner):
+    model = CrossConformalClassifier(learner, cv=4, measure=PowerMeasure(), random_state=0).fit(X, Y)
+    return model.predict_labelsets(X[:4]).p_values()
+
+
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_folds_of_killed_workers_are_fitted_again(n_workers, tmp_path):
+    """With the only worker there is, its copy of the data is lost too."""
+    for life in range(2):
+        (tmp_path / str(life)).touch()
+    with local_cluster(n_workers) as cluster, distributed.Client(cluster) as client:
+        before = {*client.run(os.getpid).values()}
+        with parallel_config("dask", client=client):
+            found = p_values(Deadly(str(tmp_path)))
+        assert before - {*client.run(os.getpid).values()}, "nobody was killed"
+    assert not [*tmp_path.iterdir()]
+    np.testing.assert_array_equal(found, p_values(MLkNNClassifier(3)))
+
+
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_folds_that_kill_every_worker_are_named(n_workers):
+    import dask
+
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        local_cluster(n_workers) as cluster,
+        distributed.Client(cluster) as client,
+        parallel_config("dask", client=client),
+        pytest.raises(
+            ClusterError, match=r"While fitting folds, job \d of 4 was given up after 2 workers died"
+        ) as error,
+    ):
+        p_values(Deadly())
+    assert "memory" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_scheduler_that_is_killed_is_an_error_at_once(tmp_path):
+    begun = tmp_path / "begun"
+    with (
+        commands_of_dask(tmp_path) as (scheduler, _),
+        distributed.Client(scheduler_file=str(tmp_path / "scheduler.json"), set_as_default=False) as client,
+    ):
+
+        def kill():
+            wait_until(begun.exists)
+            scheduler.send_signal(signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        with (
+            parallel_config("dask", client=client),
+            pytest.raises(ClusterError, match=r"The Dask scheduler at tcp:.* went away while fitting folds"),
+        ):
+            p_values(Patient(str(begun)))
+        killer.join()
