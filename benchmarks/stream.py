@@ -72,12 +72,16 @@ def write_rows(path: Path, n_rows: int, *, seed: int, labels: bool = False) -> N
         writer.close()
 
 
-def fit(folder: Path, learner: str) -> None:
-    """Fit a model on train.parquet of a folder, and save it there."""
+def fit(folder: Path, learner: str, *more: str) -> None:
+    """Fit a model on train.parquet of a folder, with more options, and save it there."""
     from labelsure.cli import main
 
     words = ["fit", str(folder / "train.parquet"), "--labels", "y*", "--learner", learner]
-    words += ["--jobs", "1"]  # the process would wait at its end for workers of its own, which leave after five minutes
+    words += [
+        *more,
+        "--jobs",
+        "1",
+    ]  # the process would wait at its end for workers of its own, which leave after five minutes
     if main([*words, "--model", str(folder / "model.labelsure")]):
         raise RuntimeError("labelsure fit failed")
 

@@ -31,9 +31,9 @@ FENCE = re.compile(
     r"(?P<mark><!-- not run: (?P<reason>[^\n]*?) -->\n)?^```(?P<language>[\w{}-]*)\n(?P<body>.*?)^```$\n?", re.M | re.S
 )
 OPTIONAL = {
-    *("catboost", "distributed", "lightgbm", "mapie", "matplotlib", "pandas", "polars", "pyarrow", "river", "skops"),
-    "xgboost",
-}
+    "catboost", "dask", "distributed", "lightgbm", "mapie", "matplotlib", "pandas", "polars", "pyarrow", "river",
+    "skops", "xgboost",
+}  # fmt: skip
 """What a page may import although not everybody has it; the page is skipped then, and says why."""
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")

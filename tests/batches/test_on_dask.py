@@ -139,10 +139,7 @@ def kill(number):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are ended otherwise on Windows")
 def test_a_killed_worker_costs_nothing_and_one_that_kills_all_is_named(fitted, tmp_path):
-    import dask
-
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
         local_cluster(1) as cluster,  # the next worker has nothing but what the scheduler knows
         distributed.Client(cluster, set_as_default=False) as client,
     ):
@@ -152,6 +149,7 @@ def test_a_killed_worker_costs_nothing_and_one_that_kills_all_is_named(fitted, t
         found = list(map_batches(maker, batches, rows_of=str, client=client))
         assert (tmp_path / "dead").exists()
         pd.testing.assert_frame_equal(pd.concat(found), TablePredictor(model)(fitted.rows), check_exact=True)
+        client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
         answers, found = map_batches(kill, range(9), rows_of="row {}".format, client=client), []
         with pytest.raises(BatchError, match=r"^row 3 cannot be predicted: KilledWorker: "):
             iter_into(found, answers)
@@ -159,7 +157,7 @@ def test_a_killed_worker_costs_nothing_and_one_that_kills_all_is_named(fitted, t
 
 
 def test_a_scheduler_that_is_gone_is_an_error_that_names_the_rows(fitted):
-    with local_cluster(1, processes=False) as cluster:
+    with local_cluster(1, processes=False, protocol="tcp") as cluster:
         client = distributed.Client(cluster, set_as_default=False)
         answers = map_batches(abs, range(1000), rows_of="row {}".format, client=client)
         assert next(answers) == 0

@@ -311,3 +311,36 @@ def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch, name, module)
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(DatasetError, match=r'needs the package \'pyarrow\'.*pip install "labelsure\[tables\]"'):
         infer_schema(write(tmp_path, TEXT, name))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_table_in_memory_is_read_as_its_file_is(tmp_path, library):
+    pa = pytest.importorskip("pyarrow", reason="tables in memory are read by pyarrow")
+    pytest.importorskip(library)
+    path = tmp_path / "t.csv"
+    path.write_text("size,place,sea\n1.5,coast,1\nNA,town,0\n,,1\n")
+    schema = infer_schema(path, ["sea"])
+    columns = {"place": ["coast", "town", None], "size": [1.5, None, None], "sea": [1, 0, 1]}
+    made = pa.table(columns)
+    table = {"pandas": made.to_pandas, "polars": lambda: pytest.importorskip("polars").from_arrow(made)}
+    expected = open_table(path, schema, labels=True).read()
+    found = open_table(table.get(library, lambda: made)(), schema, labels=True, keep=["place"], batch_size=2)
+    assert (found.n_rows, [batch.n_rows for batch in found]) == (3, [2, 1])
+    batch = found.read()
+    np.testing.assert_array_equal(batch.X, expected.X)
+    np.testing.assert_array_equal(batch.Y, expected.Y)
+    assert batch.kept["place"].tolist() == ["coast", "town", None]
+    with pytest.raises(DatasetError, match="a table in memory is read by a schema, got none"):
+        open_table(made)
+
+
+def test_rows_of_parquet_that_were_read_are_forgotten(tmp_path):
+    rng, kind = np.random.default_rng(0), pa.schema([("x", pa.float64())])
+    with parquet.ParquetWriter(tmp_path / "t.parquet", kind) as writer:
+        for _ in range(20):
+            writer.write_table(pa.table({"x": rng.random(50_000)}, schema=kind))
+    before, most = pa.total_allocated_bytes(), 0
+    for batch in open_table(tmp_path / "t.parquet", TableSchema((Column("x", "numeric"),)), batch_size=10_000):
+        most = max(most, pa.total_allocated_bytes() - before)
+        assert batch.n_rows == 10_000
+    assert most < (tmp_path / "t.parquet").stat().st_size / 2

@@ -8,7 +8,7 @@ from uuid import uuid4
 from labelsure._core.optional import import_optional
 from labelsure._core.validation import check_count, check_significance, n_rows
 from labelsure.batches._columns import AnswerColumns
-from labelsure.batches._running import BatchError, in_words
+from labelsure.batches._running import naming
 from labelsure.batches._sources import InFile, InMemory, features_of, limit_cores
 from labelsure.batches._tables import arrow_schema, arrow_table, import_arrow, make_table, pandas_table, spark_types
 from labelsure.datasets import TableSchema, as_arrow, names_of_columns, table_library
@@ -123,10 +123,8 @@ class TablePredictor:
         table
             Of the same kind, of pandas for arrays, with one row per row.
         """
-        try:
+        with naming(_rows_of(table)):
             return self.answer(table)
-        except Exception as error:
-            raise BatchError(f"{_rows_of(table)} cannot be predicted: {in_words(error)}") from error
 
     def map(self, tables: Iterable[Any]) -> Iterator[Any]:
         """Yield the answers for one table after the other, which is what Spark's ``mapInPandas`` calls.

@@ -1,7 +1,9 @@
 """Batches in, answers out in the same order: one after the other here, or a few at a time on a Dask cluster."""
 
+from asyncio import CancelledError
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -67,12 +69,19 @@ def in_words(error: BaseException) -> str:
     return text if isinstance(error, ValueError) else f"{type(error).__name__}: {text}"
 
 
+@contextmanager
+def naming(rows: str) -> Iterator[None]:
+    """Turn whatever goes wrong inside into a BatchError that says for which rows."""
+    try:
+        yield
+    except (Exception, CancelledError) as error:  # a future of Dask that is lost is cancelled
+        raise BatchError(f"{rows} cannot be predicted: {in_words(error)}") from error
+
+
 def _here(function: Callable[[Any], Result], items: Iterator[Any], rows_of: Callable[[Any], str]) -> Iterator[Result]:
     for item in items:
-        try:
+        with naming(rows_of(item)):
             result = function(item)
-        except Exception as error:
-            raise BatchError(f"{rows_of(item)} cannot be predicted: {in_words(error)}") from error
         yield result
 
 
@@ -85,13 +94,13 @@ def _there(
     with Workers(function, client) as workers:
         while True:
             for item in islice(items, max(0, workers.at_a_time() - len(waiting))):
-                waiting.append((rows_of(item), workers.submit(item)))
+                rows = rows_of(item)
+                with naming(rows):
+                    waiting.append((rows, workers.submit(item)))
             if not waiting:
                 return
             rows, future = waiting.popleft()
-            try:
+            with naming(rows):
                 result: Result = workers.result_of(future)
-            except Exception as error:
-                raise BatchError(f"{rows} cannot be predicted: {in_words(error)}") from error
             del future  # so that the cluster forgets the result
             yield result

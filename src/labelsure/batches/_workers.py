@@ -1,8 +1,8 @@
 """A function on the workers of a Dask cluster: sent to each of them once, those included that come later."""
 
 import contextlib
+from asyncio import CancelledError
 from collections.abc import Callable
-from concurrent.futures import CancelledError
 from itertools import count
 from typing import Any, Self
 from uuid import uuid4
@@ -61,7 +61,9 @@ class Workers:
 
     def at_a_time(self) -> int:
         """Return how many items may be under way: workers may come and go."""
-        n_threads: int = sum(self._client.nthreads().values())
+        n_threads = 0
+        with contextlib.suppress(Exception):  # where the scheduler is gone, the items under way tell
+            n_threads = sum(self._client.nthreads().values())
         return max(1, PER_THREAD * n_threads)
 
     def submit(self, item: Any) -> Any:

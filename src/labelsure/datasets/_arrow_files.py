@@ -109,7 +109,7 @@ class ParquetFile(TableFile):
         parquet, pa = import_arrow("pyarrow.parquet", path), import_arrow("pyarrow", path)
         with reading(path):
             try:
-                self._file = parquet.ParquetFile(path.expanduser())
+                self._file = parquet.ParquetFile(path.expanduser(), pre_buffer=False)  # else all that was read stays
             except pa.ArrowInvalid as error:
                 raise DatasetError(
                     f"{path} is not a whole Parquet file ({str(error).splitlines()[0]}). Get it again."
