@@ -3,15 +3,18 @@
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from numbers import Integral, Number, Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
+from labelsure._core.entries import CANNOT_BE_READ, as_numbers, find_entry, find_no_number
 from labelsure._core.optional import import_optional
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
+
+LARGEST = np.finfo(np.float64).max
 
 n_rows: Callable[[Any], int] = _num_samples
 """The number of rows of an array, sparse matrix, DataFrame or list."""
@@ -51,9 +54,10 @@ def check_label_matrix(
     Y = Y if label_names is None else take_by_name(Y, label_names, name=name)
     try:
         array = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
-    except ValueError as error:
+    except CANNOT_BE_READ as error:
+        got = "rows of different length" if isinstance(Y, list | tuple) else f"a {type(Y).__name__} ({error})"
         raise ValueError(
-            f"{name} must be a rectangular label matrix with one 0/1 column per label, got rows of different length."
+            f"{name} must be a rectangular label matrix with one 0/1 column per label, got {got}."
             " sklearn.preprocessing.MultiLabelBinarizer turns lists of labels into such a matrix."
         ) from error
     if array.ndim != 2:
@@ -76,82 +80,6 @@ def check_label_matrix(
     return np.ascontiguousarray(array.astype(np.int8))
 
 
-def find_no_number(values: Any, array: np.ndarray[Any, Any]) -> str | None:
-    """Return the first entry that is no real number, and where it is, or None where there is no such entry.
-
-    Strings that look like numbers, dates, durations, complex numbers and masked entries are none; NaN is one.
-
-    Parameters
-    ----------
-    values : array-like
-        What the user passed.
-    array : array
-        What numpy made of it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> find_no_number([["1"]], np.array([["1"]]))
-    "'1' in row 0, column 0"
-    """
-    rows = values if isinstance(values, list | tuple) else (values,)
-    if any(isinstance(row, np.ma.MaskedArray) and np.ma.is_masked(row) for row in rows):
-        return f"a masked entry{_place(np.argwhere(np.ma.getmaskarray(np.ma.array(values)))[0])}"
-    if array.dtype.kind in "biuf":
-        return None
-    if array.dtype.kind != "O":  # .astype(object) would make whole numbers of dates and durations in nanoseconds
-        return find_entry(np.ones(array.shape, dtype=bool), array) or f"an array of type {array.dtype}"
-    wrong = [not is_number(value) for value in array.flat]
-    return find_entry(np.array(wrong, dtype=bool).reshape(array.shape), array)
-
-
-def as_numbers(values: Any, *, name: str, shape: str) -> np.ndarray[Any, Any]:
-    """Return an array of real numbers in one of numpy's types, whole numbers as such, or say what is wrong.
-
-    Parameters
-    ----------
-    values : array-like
-        What the user passed.
-    name, shape : str
-        The argument's name and the shape it should have, for the error message.
-    """
-    try:
-        array = np.asarray(values)
-        odd = find_no_number(values, array)
-        problem = odd and f" with {odd}"
-        if odd is None and array.dtype == object:
-            array = np.asarray(array.tolist())
-            array = array.astype(np.float64) if array.dtype == object else array
-    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
-        problem = f" that numpy cannot read as one ({error})"
-    if problem:
-        raise ValueError(
-            f"{name} must be a dense array of numbers of shape {shape}, got a {type(values).__name__}{problem}."
-        )
-    return array
-
-
-def is_number(value: Any) -> bool:
-    """Tell whether a value is a real number or a boolean, of Python or of numpy; for numpy a duration is a number."""
-    return isinstance(value, Number | np.bool_) and not isinstance(value, complex | np.complexfloating | np.timedelta64)
-
-
-def find_entry(wrong: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> str | None:
-    """Return the first entry that is wrong, and where it is, or None where none is."""
-    if not np.any(wrong):
-        return None
-    place = np.argwhere(wrong)[0]
-    value = array[tuple(place)]
-    plain = isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64)
-    return f"{value.item() if plain else value!r}{_place(place)}"
-
-
-def _place(place: np.ndarray[Any, Any]) -> str:
-    """Write where an entry of an array of up to two dimensions is."""
-    words = {1: " at position {}", 2: " in row {}, column {}"}
-    return words.get(len(place), "").format(*place)
-
-
 def label_names_of(Y: LabelMatrixLike) -> tuple[str, ...] | None:
     """Return the column names of a DataFrame, or None where ``Y`` carries no names.
 
@@ -160,7 +88,7 @@ def label_names_of(Y: LabelMatrixLike) -> tuple[str, ...] | None:
     >>> label_names_of([[0, 1]]) is None
     True
     """
-    columns = getattr(Y, "columns", None)
+    columns = getattr(Y, "column_names", getattr(Y, "columns", None))  # pyarrow's columns are the data themselves
     return None if columns is None else tuple(str(column) for column in columns)
 
 
@@ -203,10 +131,11 @@ def take_by_name(table: Any, label_names: Sequence[str], *, name: str) -> Any:
     own, wanted = label_names_of(table), tuple(label_names)
     if own is None or own == wanted:
         return table
-    columns = dict(zip(own, table.columns, strict=True))
+    columns = dict(zip(own, getattr(table, "column_names", table.columns), strict=True))
     missing = [label for label in wanted if label not in columns]
     if not missing and len(own) == len(wanted):
-        return table[[columns[label] for label in wanted]]
+        chosen = [columns[label] for label in wanted]
+        return table.select(chosen) if hasattr(table, "column_names") else table[chosen]
     if any(names in (made_up_names(len(names)), tuple(map(str, range(len(names))))) for names in (own, wanted)):
         return table
     unknown = [label for label in own if label not in set(wanted)]
@@ -231,6 +160,9 @@ def row_index_of(X: Any) -> Any:
 
 def check_same_length(X: Any, Y: Any, *, names: tuple[str, str] = ("X", "Y")) -> None:
     """Raise ValueError unless ``X`` and ``Y`` have the same number of rows."""
+    for table, name in zip((X, Y), names, strict=True):
+        if not hasattr(table, "shape") and not hasattr(table, "__len__"):
+            raise ValueError(f"{name} must have one row per object, got {shown(table)}.")
     n_x, n_y = n_rows(X), n_rows(Y)
     if n_x != n_y:
         raise ValueError(
@@ -278,10 +210,9 @@ def check_significance(significance: Any) -> Fraction:
     >>> check_significance(1 - 0.9)
     Fraction(1, 10)
     """
-    is_number = isinstance(significance, Real) and not isinstance(significance, bool)
-    if not is_number or not 0 < significance < 1:
+    if not _is_real(significance) or not 0 < significance < 1:
         raise ValueError(
-            f"significance must be a number strictly between 0 and 1, got {significance!r}."
+            f"significance must be a number strictly between 0 and 1, got {shown(significance)}."
             " For 95 % confidence pass significance=0.05."
         )
     printed = Fraction(str(significance))  # the shortest decimal that is this number in its own precision
@@ -293,26 +224,46 @@ def check_choice(value: Any, choices: tuple[str, ...], *, name: str) -> str:
     """Return ``value`` if it is one of ``choices``, else raise ValueError listing them."""
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
+        raise ValueError(f"{name} must be one of {listed}, got {shown(value)}.")
     return value
 
 
 def check_number(value: Any, *, name: str, above: float = -np.inf, at_least: float = -np.inf) -> float:
     """Return a finite real number within its bounds, or raise ValueError naming the parameter."""
-    valid = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
-    if not valid or float(value) <= above or float(value) < at_least:
+    number = float(value) if _is_real(value) and abs(value) <= LARGEST else np.nan
+    if not np.isfinite(number) or number <= above or number < at_least:
         bound = (
             f" above {above:g}" if np.isfinite(above) else f" of at least {at_least:g}" if np.isfinite(at_least) else ""
         )
-        raise ValueError(f"{name} must be a finite number{bound}, got {value!r}.")
-    return float(value)
+        raise ValueError(f"{name} must be a finite number{bound}, got {shown(value)}.")
+    return number
 
 
 def check_count(value: Any, *, name: str, at_least: int = 1) -> int:
     """Return a whole number of at least ``at_least``, or raise ValueError naming the parameter."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < at_least:
-        raise ValueError(f"{name} must be a whole number of at least {at_least}, got {value!r}.")
+    if not isinstance(value, Integral) or not _is_real(value) or int(value) < at_least:
+        raise ValueError(f"{name} must be a whole number of at least {at_least}, got {shown(value)}.")
     return int(value)
+
+
+def check_flag(value: Any, *, name: str) -> bool:
+    """Return a truth value of Python or numpy, or raise ValueError naming the parameter: a text would count as True."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {shown(value)}.")
+    return bool(value)
+
+
+def shown(value: Any) -> str:
+    """Return a value as an error message shows it: long ones in part."""
+    if isinstance(value, int) and value.bit_length() > 200:
+        return f"a whole number of {value.bit_length()} bits"
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+def _is_real(value: Any) -> bool:
+    """Whether a value is a real number; numpy counts durations among them, and Python truth values."""
+    return isinstance(value, Real) and not isinstance(value, bool | np.timedelta64)
 
 
 def read_labels(

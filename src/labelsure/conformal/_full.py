@@ -233,7 +233,14 @@ def _put_below(X: MatrixLike, more: MatrixLike) -> MatrixLike:
         columns = {} if X.ndim == 1 else {"columns": X.columns}
         return pd.concat([X, more if hasattr(more, "iloc") else type(X)(more, **columns)], ignore_index=True)
     if hasattr(X, "vstack"):  # polars
-        return X.vstack(more if hasattr(more, "vstack") else type(X)(np.asarray(more), schema=X.schema))
+        import polars
+
+        more = more if hasattr(more, "vstack") else type(X)(np.asarray(more), schema=X.columns)
+        return polars.concat([X, more], how="vertical_relaxed")  # numbers of two types in the type that holds both
     if isinstance(X, list):
         return X + list(more if isinstance(more, list) else np.asarray(more))
-    return np.concatenate([X, more])
+    try:
+        return np.concatenate([X, more])
+    except TypeError:
+        kinds = [getattr(part, "dtype", type(part).__name__) for part in (X, more)]
+        raise ValueError(f"X must be of the kind that fit was given, {kinds[0]}, got {kinds[1]}.") from None

@@ -10,7 +10,7 @@ from sklearn.utils.sparsefuncs import min_max_axis
 
 from labelsure._core.running import one_thread, progress_bar
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_count, check_number
+from labelsure._core.validation import check_count, check_flag, check_number
 from labelsure.estimators._base import MultiLabelClassifier, count_share
 
 CUT_MARGIN = 0.1
@@ -163,6 +163,7 @@ class BPMLLClassifier(MultiLabelClassifier):
         rate = check_number(self.learning_rate, name="learning_rate", above=0)
         decay = check_number(self.weight_decay, name="weight_decay", at_least=0)
         n_epochs = check_count(self.n_epochs, name="n_epochs")
+        shuffle = check_flag(self.shuffle, name="shuffle")
         network = Network(self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_)
         order = np.flatnonzero(np.ptp(Y, axis=1) > 0)
         if order.size == 0:
@@ -171,7 +172,7 @@ class BPMLLClassifier(MultiLabelClassifier):
             return
         arrays = Rows(*_arrays(rows))
         for _ in progress_bar(range(n_epochs), description="BP-MLL epochs"):
-            if self.shuffle:
+            if shuffle:
                 rng.shuffle(order)
             train_epoch(arrays, Y, order, network, rate, 2 * decay / order.size)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from labelsure._core.fixed_point import Costs, Form, OwnScores, to_fixed_point
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_choice, check_number
+from labelsure._core.validation import check_choice, check_flag, check_number
 from labelsure.measures._base import Measure, Need
 
 RESIDUAL_EXPONENT = 40
@@ -110,6 +110,10 @@ class LabelWiseCombination(Measure):
     """
 
     out_of_fold: bool = False
+
+    def check_parameters(self, n_labels: int | None = None) -> None:
+        """Raise ValueError where ``out_of_fold`` is no truth value."""
+        check_flag(self.out_of_fold, name="out_of_fold")
 
     @property
     def needs(self) -> Need:  # type: ignore[override]

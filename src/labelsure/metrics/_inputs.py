@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from labelsure._core.entries import as_numbers, find_entry
 from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.unknown import split_unknown
 from labelsure._core.validation import (
-    as_numbers,
     check_label_matrix,
     check_same_length,
     check_significance,
-    find_entry,
     label_names_of,
     take_by_name,
 )

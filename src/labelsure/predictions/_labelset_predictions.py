@@ -11,6 +11,7 @@ from labelsure._core.types import BoolArray, FloatArray, LabelMatrix
 from labelsure._core.validation import (
     check_choice,
     check_count,
+    check_flag,
     check_label_names,
     check_number,
     check_same_length,
@@ -21,7 +22,7 @@ from labelsure.labelsets import LabelsetEngine
 from labelsure.predictions._batch import Batch, RankedLabelsets
 from labelsure.predictions._frames import frame_of_labels
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee
-from labelsure.predictions._memory import GIBIBYTE, check_memory
+from labelsure.predictions._memory import GIBIBYTE, check_listed, check_memory
 from labelsure.predictions._region import LabelsetRegion
 from labelsure.predictions._show import show_predictions
 from labelsure.predictions._summary import Summaries
@@ -257,7 +258,7 @@ class LabelsetPredictions:
         >>> top.labelsets.tolist(), top.p_values.tolist()
         ([[[1, 0], [1, 1]]], [[0.75, 0.25]])
         """
-        best = self._engine.top(check_count(k, name="k"))
+        best = self._engine.top(check_listed(self._engine, k))
         p_values = self._engine.to_p_values(best.numerators)
         return RankedLabelsets(best.labelsets, p_values, self.label_names, objects=self._objects, certain=best.certain)
 
@@ -341,7 +342,8 @@ class LabelsetPredictions:
 
     def _region(self, significance: float, force_nonempty: bool, bits: float) -> LabelsetRegion:
         level, precision = check_significance(significance), check_number(bits, name="bits", above=0)
-        return LabelsetRegion(significance, force_nonempty, precision, self._batch, *self._engine.at_level(level))
+        forced = check_flag(force_nonempty, name="force_nonempty")
+        return LabelsetRegion(significance, forced, precision, self._batch, *self._engine.at_level(level))
 
     @property
     def _objects(self) -> Any:
