@@ -160,7 +160,7 @@ ARRAYS = {
     "dict": Form(lambda v: dict(enumerate(v.tolist())), verdict="refused"),
     "generator": Form(lambda v: (row for row in v.tolist()), verdict="refused"),
     "pickled": Form(pickle.dumps, verdict="refused"),
-    "path": Form(lambda v: Path("table.csv"), verdict="refused"),
+    "path": Form(lambda _: Path("table.csv"), verdict="refused"),
 }
 """Forms of arrays of any number of dimensions."""
 
@@ -272,7 +272,7 @@ NEEDED = {"frame": "pandas", "polars": "polars", "arrow": "pyarrow", "torch": "t
 """The package that a form is of, by the first word of its name."""
 
 
-def fingerprint(value):
+def fingerprint(value):  # noqa: PLR0911 - one return per kind of table
     """Something that changes when what a user passed is changed in place."""
     if isinstance(value, sparse.spmatrix | sparse.sparray):
         parts = {name: np.copy(getattr(value, name)) for name in ("data", "indices", "indptr", "offsets", "coords")

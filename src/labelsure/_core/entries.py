@@ -64,6 +64,26 @@ def check_unmasked(X: Any, *, name: str = "X") -> None:
         )
 
 
+def as_array(values: Any, *, name: str, shape: str) -> np.ndarray[Any, Any]:
+    """Return an array of anything without masked entries, or say what is wrong.
+
+    Parameters
+    ----------
+    values : array-like
+        What the user passed.
+    name, shape : str
+        The argument's name and the shape it should have, for the error message.
+    """
+    check_unmasked(values, name=name)
+    try:
+        return np.asarray(values)
+    except CANNOT_BE_READ as error:
+        raise ValueError(
+            f"{name} must be an array of shape {shape}, got a {type(values).__name__} that numpy cannot read as one"
+            f" ({error})."
+        ) from None
+
+
 def as_numbers(values: Any, *, name: str, shape: str) -> np.ndarray[Any, Any]:
     """Return an array of real numbers in one of numpy's types, whole numbers as such, or say what is wrong.
 

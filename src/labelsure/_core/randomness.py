@@ -139,6 +139,8 @@ def object_keys(objects: Any, *, default: float = 0.0) -> UInt64Array:
 
 def _keys_of_sparse(matrix: Any, default: float) -> UInt64Array:
     """Return the keys that the rows would have as dense ones."""
+    if matrix.ndim != 2:
+        raise ValueError(f"A sparse X must have one row per object, got shape {matrix.shape}.")
     rows = sparse.csr_array(matrix, copy=True)
     rows.sum_duplicates()
     of_default = _hash_entries(_bits(np.full(rows.shape[1], default)), np.arange(rows.shape[1]))

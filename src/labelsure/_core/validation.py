@@ -1,10 +1,10 @@
 """Checks at the door: what was expected, what arrived, what to do."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from fractions import Fraction
 from functools import lru_cache
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +14,7 @@ from labelsure._core.entries import CANNOT_BE_READ, as_numbers, find_entry, find
 from labelsure._core.optional import import_optional
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
 
-LARGEST = np.finfo(np.float64).max
+LARGEST = float(np.finfo(np.float64).max)
 
 n_rows: Callable[[Any], int] = _num_samples
 """The number of rows of an array, sparse matrix, DataFrame or list."""
@@ -102,9 +102,10 @@ def check_label_names(label_names: Sequence[str], n_labels: int) -> tuple[str, .
     ...
     ValueError: Label names must differ, got 'sea' for the labels 0 and 1. Rename one of them.
     """
-    if isinstance(label_names, str):
-        raise ValueError(f"label_names must be a sequence of {n_labels} names, got the string {label_names!r}.")
-    names = tuple(str(name) for name in label_names)
+    names = _texts(label_names)
+    if names is None:
+        got = f"the string {shown(label_names)}" if isinstance(label_names, str) else shown(label_names)
+        raise ValueError(f"label_names must be a sequence of {n_labels} names, got {got}.")
     if len(names) != n_labels:
         raise ValueError(f"label_names must name the {n_labels} labels, got {len(names)} names.")
     if len(set(names)) < n_labels:
@@ -114,6 +115,12 @@ def check_label_names(label_names: Sequence[str], n_labels: int) -> tuple[str, .
             " Rename one of them."
         )
     return names
+
+
+def _texts(names: Any) -> tuple[str, ...] | None:
+    """Return a sequence of names as texts, or None where it is none."""
+    listed = hasattr(names, "__len__") and hasattr(names, "__iter__") and getattr(names, "ndim", 1) == 1
+    return tuple(map(str, names)) if listed and not isinstance(names, str | bytes | Mapping | Set) else None
 
 
 @lru_cache(maxsize=8)
@@ -161,7 +168,7 @@ def row_index_of(X: Any) -> Any:
 def check_same_length(X: Any, Y: Any, *, names: tuple[str, str] = ("X", "Y")) -> None:
     """Raise ValueError unless ``X`` and ``Y`` have the same number of rows."""
     for table, name in zip((X, Y), names, strict=True):
-        if not hasattr(table, "shape") and not hasattr(table, "__len__"):
+        if getattr(table, "ndim", 1) == 0 or not (hasattr(table, "shape") or hasattr(table, "__len__")):
             raise ValueError(f"{name} must have one row per object, got {shown(table)}.")
     n_x, n_y = n_rows(X), n_rows(Y)
     if n_x != n_y:
@@ -210,7 +217,7 @@ def check_significance(significance: Any) -> Fraction:
     >>> check_significance(1 - 0.9)
     Fraction(1, 10)
     """
-    if not _is_real(significance) or not 0 < significance < 1:
+    if not is_real(significance) or not 0 < significance < 1:
         raise ValueError(
             f"significance must be a number strictly between 0 and 1, got {shown(significance)}."
             " For 95 % confidence pass significance=0.05."
@@ -230,7 +237,7 @@ def check_choice(value: Any, choices: tuple[str, ...], *, name: str) -> str:
 
 def check_number(value: Any, *, name: str, above: float = -np.inf, at_least: float = -np.inf) -> float:
     """Return a finite real number within its bounds, or raise ValueError naming the parameter."""
-    number = float(value) if _is_real(value) and abs(value) <= LARGEST else np.nan
+    number = float(value) if is_real(value) and abs(value) <= LARGEST else np.nan
     if not np.isfinite(number) or number <= above or number < at_least:
         bound = (
             f" above {above:g}" if np.isfinite(above) else f" of at least {at_least:g}" if np.isfinite(at_least) else ""
@@ -241,7 +248,7 @@ def check_number(value: Any, *, name: str, above: float = -np.inf, at_least: flo
 
 def check_count(value: Any, *, name: str, at_least: int = 1) -> int:
     """Return a whole number of at least ``at_least``, or raise ValueError naming the parameter."""
-    if not isinstance(value, Integral) or not _is_real(value) or int(value) < at_least:
+    if not is_whole(value) or int(value) < at_least:
         raise ValueError(f"{name} must be a whole number of at least {at_least}, got {shown(value)}.")
     return int(value)
 
@@ -261,9 +268,19 @@ def shown(value: Any) -> str:
     return text if len(text) <= 200 else f"{text[:200]}..."
 
 
-def _is_real(value: Any) -> bool:
+def is_real(value: Any) -> bool:
     """Whether a value is a real number; numpy counts durations among them, and Python truth values."""
     return isinstance(value, Real) and not isinstance(value, bool | np.timedelta64)
+
+
+def is_list(value: Any) -> TypeGuard[Iterable[Any]]:
+    """Whether a value lists others; a text, bytes and an array without dimensions do not."""
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes) and getattr(value, "ndim", 1) > 0
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number, see :func:`is_real`."""
+    return isinstance(value, Integral) and is_real(value)
 
 
 def read_labels(
@@ -274,7 +291,7 @@ def read_labels(
     Columns with the names told are taken in that order; columns with other names are renamed.
     """
     own = label_names_of(Y)
-    by_name = own is not None and label_names is not None and sorted(own) == sorted(map(str, label_names))
+    by_name = own is not None and sorted(own) == sorted(_texts(label_names) or ())
     labels = check_label_matrix(Y, name=name, label_names=label_names if by_name else None)
     names = own if label_names is None else label_names
     return labels, None if names is None else check_label_names(names, labels.shape[1])

@@ -135,10 +135,11 @@ class FullConformalClassifier(LabelsetClassifier):
     def n_fits(self, n_objects: int) -> int:
         """Return how many times the classifier would be trained to predict this many objects."""
         check_is_fitted(self)
+        n = check_count(n_objects, name="n_objects", at_least=0)
         rules, excluded = self.choices_.constraints, self.choices_.empty == "exclude"
         if rules is None:
-            return n_objects * int(2**self.n_labels_ - excluded)
-        return n_objects * int(rules.n_allowed - (excluded and rules.allows_empty))
+            return n * int(2**self.n_labels_ - excluded)
+        return n * int(rules.n_allowed - (excluded and rules.allows_empty))
 
     def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
         """Train once per object and assumed labelset, and return the p-values.

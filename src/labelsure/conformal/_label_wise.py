@@ -143,7 +143,7 @@ class LabelWiseConformalClassifier(RoutingMixin, GapsMixin, WrappingClassifier):
             ``sample_weight`` for the classifier inside, in all its fits; with scikit-learn's metadata routing, whatever
             it and the splitter ask for. Calibration examples count alike, whatever their weights.
         """
-        if self.prefit and self.cv is not None:
+        if check_flag(self.prefit, name="prefit") and self.cv is not None:
             raise ValueError("cv goes without prefit=True: a model that is fitted already has no folds.")
         X, Y, known = self._read_known(X, y, label_names, prefit=self.prefit)
         metadata = self._route(X, groups, fit_params, prefit=self.prefit)

@@ -5,12 +5,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelsure._core.entries import check_unmasked
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_number, check_same_length, n_rows
+
+LARGEST_FEATURE = 1e150
+"""Beyond it, distances and variances are infinite."""
 
 
 class MultiLabelMixin(ClassifierMixin):
@@ -106,6 +110,12 @@ class MultiLabelClassifier(MultiLabelMixin, BaseEstimator):
         if isinstance(X, np.ndarray) and X.dtype.kind in "mMSTUV":  # which numpy would make floats of
             raise ValueError(f"X must hold numbers, got an array of type {X.dtype}. Turn it into features first.")
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=fitting)
+        largest = np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0)
+        if largest > LARGEST_FEATURE:
+            raise ValueError(
+                f"X must hold numbers of at most {LARGEST_FEATURE:g} in size, whose squares can be added up, got"
+                f" {largest:g}. Scale your features, for instance with sklearn.preprocessing.StandardScaler."
+            )
         if not isinstance(X, np.ndarray) and not X.has_canonical_format:
             X = X.copy()  # the user's matrix stays as it is
             X.sum_duplicates()  # scikit-learn's sums of squares are wrong for cells stored in parts

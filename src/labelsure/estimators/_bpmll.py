@@ -13,6 +13,9 @@ from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrix
 from labelsure._core.validation import check_count, check_flag, check_number
 from labelsure.estimators._base import MultiLabelClassifier, count_share
 
+SMALLEST_RANGE = 1e-150
+"""A feature that varies less is taken for constant: weights that make up for it would be infinite."""
+
 CUT_MARGIN = 0.1
 """How far outside the outputs the lowest and the highest candidate for a cut lie."""
 
@@ -210,7 +213,7 @@ def draw_nguyen_widrow(
     weights = length * directions / np.linalg.norm(directions, axis=0)
     spread = np.linspace(-1, 1, n_units) if n_units > 1 else np.zeros(1)
     bias = length * spread * np.sign(weights[0])
-    half_range = np.where(high > low, (high - low) / 2, 1.0)
+    half_range = np.where(high - low > SMALLEST_RANGE, (high - low) / 2, 1.0)
     weights = weights / half_range[:, np.newaxis]
     # not a matrix product, whose last digits would depend on the number of threads
     shift = (((low + high) / 2)[:, np.newaxis] * weights).sum(axis=0)

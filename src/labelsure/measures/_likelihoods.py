@@ -62,7 +62,8 @@ class LogLossMeasure(Measure):
         return -self.n_labels_ * math.log(self.floor)
 
     def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
-        off, on = (-np.log(np.clip(part, self.floor, 1 - self.floor)) for part in (1 - outputs, outputs))
+        floor = float(self.floor)
+        off, on = (-np.log(np.clip(part, floor, 1 - floor)) for part in (1 - outputs, outputs))
         return Costs(off=off, on=on)
 
 

@@ -13,6 +13,7 @@ from labelsure._core.validation import (
     check_label_matrix,
     check_same_length,
     check_significance,
+    is_list,
     label_names_of,
     take_by_name,
 )
@@ -132,7 +133,7 @@ def check_levels(significance: float | Iterable[float]) -> tuple[float, ...]:
     ...
     ValueError: significance must hold different levels, got 0.05 twice.
     """
-    levels = tuple(significance) if isinstance(significance, Iterable) else (significance,)
+    levels: tuple[Any, ...] = tuple(significance) if is_list(significance) else (significance,)
     exact = [check_significance(level) for level in levels]
     if not levels:
         raise ValueError("significance must hold at least one level, got none. Pass for instance (0.05, 0.1, 0.2).")

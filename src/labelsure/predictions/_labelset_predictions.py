@@ -230,9 +230,8 @@ class LabelsetPredictions:
         At 65 % confidence 1 labelset is left. Sure: sea. Ruled out: city.
         Most plausible: {sea} p = 0.667; {sea, city} p = 0.333; no label p = 0.333; {city} p = 0.333.
         """
-        n_top = check_count(top, name="top", at_least=0)
         region = self._region(significance, force_nonempty, bits)  # notes say where a level cannot be reached
-        return Summaries(self, region, n_top, self._objects)
+        return Summaries(self, region, check_count(top, name="top", at_least=0), self._objects)
 
     def top(self, k: int) -> RankedLabelsets:
         """Return the k most plausible labelsets of each object with their p-values, for any number of labels.
@@ -342,8 +341,8 @@ class LabelsetPredictions:
 
     def _region(self, significance: float, force_nonempty: bool, bits: float) -> LabelsetRegion:
         level, precision = check_significance(significance), check_number(bits, name="bits", above=0)
-        forced = check_flag(force_nonempty, name="force_nonempty")
-        return LabelsetRegion(significance, forced, precision, self._batch, *self._engine.at_level(level))
+        parts = self._batch, *self._engine.at_level(level)
+        return LabelsetRegion(significance, check_flag(force_nonempty, name="force_nonempty"), precision, *parts)
 
     @property
     def _objects(self) -> Any:
