@@ -50,8 +50,8 @@ def memmap(values):
 
 def unaligned(values):
     """Numbers that do not begin where the processor likes them to."""
-    buffer = np.zeros(values.nbytes + 1, dtype=np.uint8)
-    array = np.frombuffer(buffer.data, dtype=np.float64, offset=1, count=values.size).reshape(values.shape)
+    buffer = np.zeros(values.nbytes + 9, dtype=np.uint8)
+    array = buffer[1 : 1 + values.nbytes].view(np.float64).reshape(values.shape)
     array[...] = values
     return array
 

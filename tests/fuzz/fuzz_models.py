@@ -7,7 +7,7 @@ import numpy as np
 from fuzz_answers import plain_answer
 from fuzz_calls import first_is_high, worst
 from fuzz_cases import forms_of
-from fuzz_forms import MATRICES, plain
+from fuzz_forms import FRAMES, MATRICES, plain
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import MultiOutputClassifier
@@ -164,7 +164,10 @@ def usable_forms(made, name):
     if name != "Y" and not exact:
         return ["plain", "Fortran", "read-only", "big-endian", "lists", "strided"]
     sparse = {*MATRICES} if name != "Y" and made.kind in FROM_OUTPUTS else set()  # not every measure takes them
-    return sorted({*forms} - {"matrix"} - sparse)
+    of_labels = name == "Y" or made.kind in FROM_OUTPUTS
+    other_names = {*FRAMES} if "label_names" in made.options and of_labels else set()  # are refused
+    listed = {"lists", "tuples", "list of arrays"} if len(values) == 0 else set()  # which have no columns then
+    return sorted({*forms} - {"matrix"} - sparse - other_names - listed)
 
 
 def safe_measure(name):

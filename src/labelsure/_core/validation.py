@@ -14,8 +14,6 @@ from labelsure._core.entries import CANNOT_BE_READ, as_numbers, find_entry, find
 from labelsure._core.optional import import_optional
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
 
-LARGEST = float(np.finfo(np.float64).max)
-
 n_rows: Callable[[Any], int] = _num_samples
 """The number of rows of an array, sparse matrix, DataFrame or list."""
 
@@ -237,7 +235,10 @@ def check_choice(value: Any, choices: tuple[str, ...], *, name: str) -> str:
 
 def check_number(value: Any, *, name: str, above: float = -np.inf, at_least: float = -np.inf) -> float:
     """Return a finite real number within its bounds, or raise ValueError naming the parameter."""
-    number = float(value) if is_real(value) and abs(value) <= LARGEST else np.nan
+    try:
+        number = float(value) if is_real(value) else np.nan
+    except OverflowError:  # a whole number beyond all floats
+        number = np.inf
     if not np.isfinite(number) or number <= above or number < at_least:
         bound = (
             f" above {above:g}" if np.isfinite(above) else f" of at least {at_least:g}" if np.isfinite(at_least) else ""

@@ -113,7 +113,7 @@ def _own_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, params: Mapping[str, Any
     """Return the splits of a user's own, checked."""
     from sklearn.model_selection import BaseShuffleSplit
 
-    if isinstance(cv, str) or not (hasattr(cv, "split") or is_list(cv)):
+    if isinstance(cv, str | bytes) or not (hasattr(cv, "split") or is_list(cv)):
         raise ValueError(
             "cv must be a whole number of folds, a splitter such as KFold(10, shuffle=True), or a list of"
             f" (train, calibration) row numbers, got {cv!r}."
