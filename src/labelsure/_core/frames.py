@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from labelsure._core.optional import import_optional
-from labelsure._core.validation import check_choice
+from labelsure._core.validation import check_choice, shown
 
 LIBRARIES = ("pandas", "polars")
 
@@ -38,6 +38,8 @@ def name_columns(label_names: Sequence[str], taken: Mapping[str, Any], prefix: s
     ...
     ValueError: to_frame has a column 'size' of its own beside that of the label. Pass prefix="label_" ...
     """
+    if not isinstance(prefix, str):
+        raise ValueError(f"prefix must be a text to put before the names of labels, got {shown(prefix)}.")
     columns = [prefix + name for name in label_names]
     clashes = [column for column in columns if column in taken]
     if clashes:

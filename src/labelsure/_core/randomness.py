@@ -3,7 +3,6 @@
 import hashlib
 import math
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from labelsure._core.entries import is_number
 from labelsure._core.types import IntArray
 
 MAX_SEED = np.iinfo(np.int32).max
@@ -120,8 +120,9 @@ def object_keys(objects: Any, *, default: float = 0.0) -> UInt64Array:
         return _keys_of_sparse(objects, default)
     if hasattr(objects, "columns"):  # a DataFrame may have numbers, texts and dates beside each other
         keys = np.zeros(len(objects), dtype=np.uint64)
+        arrow = hasattr(objects, "column_names")  # pyarrow's columns are the data, polars' and pandas' their names
         for j, name in enumerate(objects.columns):
-            column = objects.iloc[:, j] if hasattr(objects, "iloc") else objects[name]
+            column = objects.iloc[:, j] if hasattr(objects, "iloc") else name if arrow else objects[name]
             keys += _hash_entries(_bits(np.asarray(column)), np.array([j]))
         return keys
     if not hasattr(objects, "dtype"):  # each row of a list by itself: the others may be of another kind or length
@@ -138,6 +139,8 @@ def object_keys(objects: Any, *, default: float = 0.0) -> UInt64Array:
 
 def _keys_of_sparse(matrix: Any, default: float) -> UInt64Array:
     """Return the keys that the rows would have as dense ones."""
+    if matrix.ndim != 2:
+        raise ValueError(f"A sparse X must have one row per object, got shape {matrix.shape}.")
     rows = sparse.csr_array(matrix, copy=True)
     rows.sum_duplicates()
     of_default = _hash_entries(_bits(np.full(rows.shape[1], default)), np.arange(rows.shape[1]))
@@ -164,8 +167,16 @@ def _bits(values: np.ndarray[Any, Any]) -> UInt64Array:
     if values.dtype.kind in "biuf":
         numbers = np.asarray(values, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
         return np.where(np.isnan(numbers), np.nan, numbers).view(np.uint64)
-    cells = [_bits(np.array(cell)) if isinstance(cell, Real) else _digest(cell) for cell in values.ravel()]
+    cells = [_bits_of_cell(cell) for cell in values.ravel()]
     return np.array(cells, dtype=np.uint64).reshape(values.shape)
+
+
+def _bits_of_cell(cell: Any) -> np.uint64 | UInt64Array:
+    """Return the bits of a number, of any type, as a float; a digest of anything else, and of what no float holds."""
+    try:
+        return _bits(np.array(float(cell))) if is_number(cell) else _digest(cell)
+    except OverflowError:
+        return _digest(cell)
 
 
 def _digest(cell: Any) -> np.uint64:

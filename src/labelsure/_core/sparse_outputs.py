@@ -36,8 +36,12 @@ class SparseOutputs:
     """
 
     def __init__(self, matrix: Any, default: float, *, n_labels: int, name: str = "outputs") -> None:
+        if matrix.ndim != 2:
+            raise ValueError(f"{name} must have shape (n_objects, {n_labels}), got {matrix.shape}.")
         self.matrix = sparse.csr_array(matrix)
-        self.matrix.sum_duplicates()
+        if not self.matrix.has_canonical_format:
+            self.matrix = self.matrix.copy()  # the user's matrix stays as it is
+            self.matrix.sum_duplicates()
         if self.matrix.shape[1] != n_labels:
             raise ValueError(f"{name} must have shape (n_objects, {n_labels}), got {self.matrix.shape}.")
         if not 0 <= default < 0.5:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from labelsure._core.entries import CANNOT_BE_READ
 from labelsure._core.types import BoolArray, LabelMatrixLike
 from labelsure._core.validation import read_labels
 
@@ -25,13 +26,15 @@ def split_unknown(Y: LabelMatrixLike) -> tuple[Any, Any]:
     try:
         array = np.asarray(Y)
         missing = np.asarray(Y.isna()) if hasattr(Y, "isna") else array != array  # noqa: PLR0124 - NaN in any type
-    except ValueError:  # rows of different lengths: the checks of labels say so
+    except CANNOT_BE_READ:  # rows of different lengths: the checks of labels say so
         return Y, None
     if not isinstance(missing, np.ndarray) or not missing.any():
         return Y, None
     filled = np.where(missing, 0, array)
     if not hasattr(Y, "columns"):
         return filled, missing
+    if hasattr(Y, "from_arrays"):  # of pyarrow
+        return tuple(type(Y).from_arrays(list(part.T), names=Y.column_names) for part in (filled, missing))
     names = {"columns" if hasattr(Y, "iloc") else "schema": list(Y.columns)}  # of pandas, of polars
     return type(Y)(filled, **names), type(Y)(missing, **names)
 

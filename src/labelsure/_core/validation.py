@@ -1,15 +1,16 @@
 """Checks at the door: what was expected, what arrived, what to do."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from fractions import Fraction
 from functools import lru_cache
-from numbers import Integral, Number, Real
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, TypeGuard
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
+from labelsure._core.entries import CANNOT_BE_READ, as_numbers, find_entry, find_no_number
 from labelsure._core.optional import import_optional
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
 
@@ -51,9 +52,10 @@ def check_label_matrix(
     Y = Y if label_names is None else take_by_name(Y, label_names, name=name)
     try:
         array = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
-    except ValueError as error:
+    except CANNOT_BE_READ as error:
+        got = "rows of different length" if isinstance(Y, list | tuple) else f"a {type(Y).__name__} ({error})"
         raise ValueError(
-            f"{name} must be a rectangular label matrix with one 0/1 column per label, got rows of different length."
+            f"{name} must be a rectangular label matrix with one 0/1 column per label, got {got}."
             " sklearn.preprocessing.MultiLabelBinarizer turns lists of labels into such a matrix."
         ) from error
     if array.ndim != 2:
@@ -76,82 +78,6 @@ def check_label_matrix(
     return np.ascontiguousarray(array.astype(np.int8))
 
 
-def find_no_number(values: Any, array: np.ndarray[Any, Any]) -> str | None:
-    """Return the first entry that is no real number, and where it is, or None where there is no such entry.
-
-    Strings that look like numbers, dates, durations, complex numbers and masked entries are none; NaN is one.
-
-    Parameters
-    ----------
-    values : array-like
-        What the user passed.
-    array : array
-        What numpy made of it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> find_no_number([["1"]], np.array([["1"]]))
-    "'1' in row 0, column 0"
-    """
-    rows = values if isinstance(values, list | tuple) else (values,)
-    if any(isinstance(row, np.ma.MaskedArray) and np.ma.is_masked(row) for row in rows):
-        return f"a masked entry{_place(np.argwhere(np.ma.getmaskarray(np.ma.array(values)))[0])}"
-    if array.dtype.kind in "biuf":
-        return None
-    if array.dtype.kind != "O":  # .astype(object) would make whole numbers of dates and durations in nanoseconds
-        return find_entry(np.ones(array.shape, dtype=bool), array) or f"an array of type {array.dtype}"
-    wrong = [not is_number(value) for value in array.flat]
-    return find_entry(np.array(wrong, dtype=bool).reshape(array.shape), array)
-
-
-def as_numbers(values: Any, *, name: str, shape: str) -> np.ndarray[Any, Any]:
-    """Return an array of real numbers in one of numpy's types, whole numbers as such, or say what is wrong.
-
-    Parameters
-    ----------
-    values : array-like
-        What the user passed.
-    name, shape : str
-        The argument's name and the shape it should have, for the error message.
-    """
-    try:
-        array = np.asarray(values)
-        odd = find_no_number(values, array)
-        problem = odd and f" with {odd}"
-        if odd is None and array.dtype == object:
-            array = np.asarray(array.tolist())
-            array = array.astype(np.float64) if array.dtype == object else array
-    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
-        problem = f" that numpy cannot read as one ({error})"
-    if problem:
-        raise ValueError(
-            f"{name} must be a dense array of numbers of shape {shape}, got a {type(values).__name__}{problem}."
-        )
-    return array
-
-
-def is_number(value: Any) -> bool:
-    """Tell whether a value is a real number or a boolean, of Python or of numpy; for numpy a duration is a number."""
-    return isinstance(value, Number | np.bool_) and not isinstance(value, complex | np.complexfloating | np.timedelta64)
-
-
-def find_entry(wrong: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> str | None:
-    """Return the first entry that is wrong, and where it is, or None where none is."""
-    if not np.any(wrong):
-        return None
-    place = np.argwhere(wrong)[0]
-    value = array[tuple(place)]
-    plain = isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64)
-    return f"{value.item() if plain else value!r}{_place(place)}"
-
-
-def _place(place: np.ndarray[Any, Any]) -> str:
-    """Write where an entry of an array of up to two dimensions is."""
-    words = {1: " at position {}", 2: " in row {}, column {}"}
-    return words.get(len(place), "").format(*place)
-
-
 def label_names_of(Y: LabelMatrixLike) -> tuple[str, ...] | None:
     """Return the column names of a DataFrame, or None where ``Y`` carries no names.
 
@@ -160,7 +86,7 @@ def label_names_of(Y: LabelMatrixLike) -> tuple[str, ...] | None:
     >>> label_names_of([[0, 1]]) is None
     True
     """
-    columns = getattr(Y, "columns", None)
+    columns = getattr(Y, "column_names", getattr(Y, "columns", None))  # pyarrow's columns are the data themselves
     return None if columns is None else tuple(str(column) for column in columns)
 
 
@@ -174,9 +100,10 @@ def check_label_names(label_names: Sequence[str], n_labels: int) -> tuple[str, .
     ...
     ValueError: Label names must differ, got 'sea' for the labels 0 and 1. Rename one of them.
     """
-    if isinstance(label_names, str):
-        raise ValueError(f"label_names must be a sequence of {n_labels} names, got the string {label_names!r}.")
-    names = tuple(str(name) for name in label_names)
+    names = _texts(label_names)
+    if names is None:
+        got = f"the string {shown(label_names)}" if isinstance(label_names, str) else shown(label_names)
+        raise ValueError(f"label_names must be a sequence of {n_labels} names, got {got}.")
     if len(names) != n_labels:
         raise ValueError(f"label_names must name the {n_labels} labels, got {len(names)} names.")
     if len(set(names)) < n_labels:
@@ -186,6 +113,12 @@ def check_label_names(label_names: Sequence[str], n_labels: int) -> tuple[str, .
             " Rename one of them."
         )
     return names
+
+
+def _texts(names: Any) -> tuple[str, ...] | None:
+    """Return a sequence of names as texts, or None where it is none."""
+    listed = hasattr(names, "__len__") and hasattr(names, "__iter__") and getattr(names, "ndim", 1) == 1
+    return tuple(map(str, names)) if listed and not isinstance(names, str | bytes | Mapping | Set) else None
 
 
 @lru_cache(maxsize=8)
@@ -203,10 +136,11 @@ def take_by_name(table: Any, label_names: Sequence[str], *, name: str) -> Any:
     own, wanted = label_names_of(table), tuple(label_names)
     if own is None or own == wanted:
         return table
-    columns = dict(zip(own, table.columns, strict=True))
+    columns = dict(zip(own, getattr(table, "column_names", table.columns), strict=True))
     missing = [label for label in wanted if label not in columns]
     if not missing and len(own) == len(wanted):
-        return table[[columns[label] for label in wanted]]
+        chosen = [columns[label] for label in wanted]
+        return table.select(chosen) if hasattr(table, "column_names") else table[chosen]
     if any(names in (made_up_names(len(names)), tuple(map(str, range(len(names))))) for names in (own, wanted)):
         return table
     unknown = [label for label in own if label not in set(wanted)]
@@ -231,6 +165,9 @@ def row_index_of(X: Any) -> Any:
 
 def check_same_length(X: Any, Y: Any, *, names: tuple[str, str] = ("X", "Y")) -> None:
     """Raise ValueError unless ``X`` and ``Y`` have the same number of rows."""
+    for table, name in zip((X, Y), names, strict=True):
+        if getattr(table, "ndim", 1) == 0 or not (hasattr(table, "shape") or hasattr(table, "__len__")):
+            raise ValueError(f"{name} must have one row per object, got {shown(table)}.")
     n_x, n_y = n_rows(X), n_rows(Y)
     if n_x != n_y:
         raise ValueError(
@@ -278,10 +215,9 @@ def check_significance(significance: Any) -> Fraction:
     >>> check_significance(1 - 0.9)
     Fraction(1, 10)
     """
-    is_number = isinstance(significance, Real) and not isinstance(significance, bool)
-    if not is_number or not 0 < significance < 1:
+    if not is_real(significance) or not 0 < significance < 1:
         raise ValueError(
-            f"significance must be a number strictly between 0 and 1, got {significance!r}."
+            f"significance must be a number strictly between 0 and 1, got {shown(significance)}."
             " For 95 % confidence pass significance=0.05."
         )
     printed = Fraction(str(significance))  # the shortest decimal that is this number in its own precision
@@ -293,26 +229,59 @@ def check_choice(value: Any, choices: tuple[str, ...], *, name: str) -> str:
     """Return ``value`` if it is one of ``choices``, else raise ValueError listing them."""
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
+        raise ValueError(f"{name} must be one of {listed}, got {shown(value)}.")
     return value
 
 
 def check_number(value: Any, *, name: str, above: float = -np.inf, at_least: float = -np.inf) -> float:
     """Return a finite real number within its bounds, or raise ValueError naming the parameter."""
-    valid = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
-    if not valid or float(value) <= above or float(value) < at_least:
+    try:
+        number = float(value) if is_real(value) else np.nan
+    except OverflowError:  # a whole number beyond all floats
+        number = np.inf
+    if not np.isfinite(number) or number <= above or number < at_least:
         bound = (
             f" above {above:g}" if np.isfinite(above) else f" of at least {at_least:g}" if np.isfinite(at_least) else ""
         )
-        raise ValueError(f"{name} must be a finite number{bound}, got {value!r}.")
-    return float(value)
+        raise ValueError(f"{name} must be a finite number{bound}, got {shown(value)}.")
+    return number
 
 
 def check_count(value: Any, *, name: str, at_least: int = 1) -> int:
     """Return a whole number of at least ``at_least``, or raise ValueError naming the parameter."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < at_least:
-        raise ValueError(f"{name} must be a whole number of at least {at_least}, got {value!r}.")
+    if not is_whole(value) or int(value) < at_least:
+        raise ValueError(f"{name} must be a whole number of at least {at_least}, got {shown(value)}.")
     return int(value)
+
+
+def check_flag(value: Any, *, name: str) -> bool:
+    """Return a truth value of Python or numpy, or raise ValueError naming the parameter: a text would count as True."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {shown(value)}.")
+    return bool(value)
+
+
+def shown(value: Any) -> str:
+    """Return a value as an error message shows it: long ones in part."""
+    if isinstance(value, int) and value.bit_length() > 200:
+        return f"a whole number of {value.bit_length()} bits"
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+def is_real(value: Any) -> bool:
+    """Whether a value is a real number; numpy counts durations among them, and Python truth values."""
+    return isinstance(value, Real) and not isinstance(value, bool | np.timedelta64)
+
+
+def is_list(value: Any) -> TypeGuard[Iterable[Any]]:
+    """Whether a value lists others; a text, bytes and an array without dimensions do not."""
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes) and getattr(value, "ndim", 1) > 0
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number, see :func:`is_real`."""
+    return isinstance(value, Integral) and is_real(value)
 
 
 def read_labels(
@@ -323,7 +292,7 @@ def read_labels(
     Columns with the names told are taken in that order; columns with other names are renamed.
     """
     own = label_names_of(Y)
-    by_name = own is not None and label_names is not None and sorted(own) == sorted(map(str, label_names))
+    by_name = own is not None and sorted(own) == sorted(_texts(label_names) or ())
     labels = check_label_matrix(Y, name=name, label_names=label_names if by_name else None)
     names = own if label_names is None else label_names
     return labels, None if names is None else check_label_names(names, labels.shape[1])

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from labelsure._core.entries import as_numbers
 from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_choice, n_rows
+from labelsure._core.validation import check_choice, check_flag, n_rows
 from labelsure.conformal._constraints import check_constraints
 from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._taxonomy import ByLabel, Categories, Taxonomy, check_objects, check_taxonomy
@@ -74,7 +75,8 @@ class Choices:
     def weights_of(self, X: MatrixLike) -> FloatArray:
         """Return the weights of objects, or say what is wrong with them."""
         assert self.weight is not None
-        weights = np.asarray(self.weight(check_objects(X)), dtype=np.float64)
+        given = as_numbers(self.weight(check_objects(X)), name="what weight returns", shape="(n_objects,)")
+        weights = given.astype(np.float64)
         if weights.shape != (n_rows(X),):
             raise ValueError(
                 f"weight must return one number per object, {n_rows(X)} in all, got an array of shape {weights.shape}."
@@ -113,7 +115,7 @@ def check_choices(
     known : Need
         What the default measure can know of training parts.
     """
-    mondrian, weight, smoothed = asked.taxonomy, asked.weight, bool(asked.smoothed)
+    mondrian, weight, smoothed = asked.taxonomy, asked.weight, check_flag(asked.smoothed, name="smoothed")
     check_choice(asked.empty, ("auto", "allow", "exclude"), name="empty")
     check_guarantee(asked.guarantee, smoothed=smoothed, one_fold=one_fold, within_categories=mondrian is not None)
     if weight is not None and not callable(weight):

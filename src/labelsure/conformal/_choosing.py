@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import log2
-from numbers import Integral
 
 import numpy as np
 from sklearn.base import clone
@@ -15,6 +14,7 @@ from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.running import run_jobs
 from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
+from labelsure._core.validation import is_whole
 from labelsure.conformal._examples import FoldExamples
 from labelsure.labelsets import Fold, LabelsetRules, RegionSize, make_engine
 from labelsure.measures import MANY_LABELS, AutoMeasure, ForestMeasure, Measure, MeasureChoice, MeasureSum, Need
@@ -80,7 +80,7 @@ def choose_measure(
 def seed_of(recipe: AutoMeasure) -> int:
     """Return the seed of a recipe; an int is its own, so that naming the candidate chosen gives the same result."""
     state = recipe.random_state
-    return int(state) if isinstance(state, Integral) else draw_seeds(state, 1)[0]
+    return int(state) if is_whole(state) else draw_seeds(state, 1)[0]
 
 
 def make_trial(

@@ -135,10 +135,11 @@ class FullConformalClassifier(LabelsetClassifier):
     def n_fits(self, n_objects: int) -> int:
         """Return how many times the classifier would be trained to predict this many objects."""
         check_is_fitted(self)
+        n = check_count(n_objects, name="n_objects", at_least=0)
         rules, excluded = self.choices_.constraints, self.choices_.empty == "exclude"
         if rules is None:
-            return n_objects * int(2**self.n_labels_ - excluded)
-        return n_objects * int(rules.n_allowed - (excluded and rules.allows_empty))
+            return n * int(2**self.n_labels_ - excluded)
+        return n * int(rules.n_allowed - (excluded and rules.allows_empty))
 
     def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
         """Train once per object and assumed labelset, and return the p-values.
@@ -233,7 +234,14 @@ def _put_below(X: MatrixLike, more: MatrixLike) -> MatrixLike:
         columns = {} if X.ndim == 1 else {"columns": X.columns}
         return pd.concat([X, more if hasattr(more, "iloc") else type(X)(more, **columns)], ignore_index=True)
     if hasattr(X, "vstack"):  # polars
-        return X.vstack(more if hasattr(more, "vstack") else type(X)(np.asarray(more), schema=X.schema))
+        import polars
+
+        more = more if hasattr(more, "vstack") else type(X)(np.asarray(more), schema=X.columns)
+        return polars.concat([X, more], how="vertical_relaxed")  # numbers of two types in the type that holds both
     if isinstance(X, list):
         return X + list(more if isinstance(more, list) else np.asarray(more))
-    return np.concatenate([X, more])
+    try:
+        return np.concatenate([X, more])
+    except TypeError:
+        kinds = [getattr(part, "dtype", type(part).__name__) for part in (X, more)]
+        raise ValueError(f"X must be of the kind that fit was given, {kinds[0]}, got {kinds[1]}.") from None

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from labelsure._core.entries import as_array
 from labelsure._core.types import IntArray
 from labelsure._core.validation import n_rows
 from labelsure.predictions import Guarantee
@@ -45,7 +46,7 @@ def check_groups(groups: Any, n_examples: int) -> IntArray:
     >>> check_groups(["b", "a", "b"], 3).tolist()
     [1, 0, 1]
     """
-    names = np.asarray(groups)
+    names = as_array(groups, name="groups", shape="(n_examples,)")
     if names.ndim != 1 or n_rows(names) != n_examples:
         raise ValueError(
             f"groups must name the group of each of the {n_examples} examples, got an array of shape {names.shape}."

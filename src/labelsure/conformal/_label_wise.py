@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from labelsure._core.randomness import SMOOTHING, draw_seeds, draw_uniforms, object_keys
 from labelsure._core.types import LabelMatrixLike, MatrixLike
 from labelsure._core.unknown import split_unknown
-from labelsure._core.validation import check_label_matrix, check_same_length, row_index_of
+from labelsure._core.validation import check_flag, check_label_matrix, check_same_length, row_index_of
 from labelsure.conformal._base import WrappingClassifier
 from labelsure.conformal._groups import sizes_of_groups
 from labelsure.conformal._incomplete import GapsMixin
@@ -146,7 +146,7 @@ class LabelWiseConformalClassifier(RoutingMixin, GapsMixin, WrappingClassifier):
             ``sample_weight`` for the classifier inside, in all its fits; with scikit-learn's metadata routing, whatever
             it and the splitter ask for. Calibration examples count alike, whatever their weights.
         """
-        if self.prefit and self.cv is not None:
+        if check_flag(self.prefit, name="prefit") and self.cv is not None:
             raise ValueError("cv goes without prefit=True: a model that is fitted already has no folds.")
         X, Y, known = self._read_known(X, y, label_names, prefit=self.prefit)
         metadata = self._route(X, groups, fit_params, prefit=self.prefit)
@@ -162,7 +162,7 @@ class LabelWiseConformalClassifier(RoutingMixin, GapsMixin, WrappingClassifier):
         marked, parts = (Y, splits) if known is None or self.prefit else (known.mark(Y), known.trains(splits))
         models = fit_models(self.estimator, X, marked, parts, seeds=seeds, needs=[], **given)
         self.models_, self.fold_indices_ = [fold.model for fold in models], [split.calibration for split in splits]
-        self.smoothed_ = bool(self.smoothed)
+        self.smoothed_ = check_flag(self.smoothed, name="smoothed")
         self.groups_ = metadata.groups
         complementary = all(len(split.train) + len(split.calibration) == len(Y) for split in splits)
         self.complementary_ = complementary and known is None and not any(fold.shared for fold in models)
@@ -170,7 +170,7 @@ class LabelWiseConformalClassifier(RoutingMixin, GapsMixin, WrappingClassifier):
             LabelCalibration.of(
                 fold.outputs,
                 Y[rows],
-                conditional=self.conditional,
+                conditional=check_flag(self.conditional, name="conditional"),
                 unknown=None if known is None else known.unknown[rows],
             )
             for fold, rows in zip(models, self.fold_indices_, strict=True)

@@ -14,6 +14,7 @@ from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, 
 from labelsure._core.unknown import read_unknown, split_unknown
 from labelsure._core.validation import (
     check_examples,
+    check_flag,
     check_label_matrix,
     check_outputs,
     check_same_length,
@@ -317,9 +318,12 @@ def calibrate_labels(
     rows, fold_numbers = rows_of_folds(folds, len(labels))
     calibrated = [
         LabelCalibration.of(
-            checked[part], labels[part], conditional=conditional, unknown=None if unknown is None else unknown[part]
+            checked[part],
+            labels[part],
+            conditional=check_flag(conditional, name="conditional"),
+            unknown=None if unknown is None else unknown[part],
         )
         for part in rows
     ]
-    draw_seed = draw_seeds(random_state, 1)[0] if smoothed else None
+    draw_seed = draw_seeds(random_state, 1)[0] if check_flag(smoothed, name="smoothed") else None
     return LabelWiseOutputsPredictor(tuple(calibrated), fold_numbers, labels.shape[1], names, draw_seed)

@@ -14,6 +14,7 @@ from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.running import count_threads, one_thread, progress_bar, run_jobs
 from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
 from labelsure._core.unknown import split_unknown
+from labelsure._core.validation import check_flag
 from labelsure.conformal._metadata import NO_METADATA, Metadata
 from labelsure.conformal._sharing import N_SHARED, SharedModels, share_models
 from labelsure.conformal._splits import Split, make_splits
@@ -69,7 +70,7 @@ def check_estimator(estimator: Any, *, prefit: bool = False) -> None:
     prefit : bool
         Whether it is fitted already: then it need not be a scikit-learn estimator as long as it has outputs.
     """
-    if estimator is None and not prefit:
+    if not check_flag(prefit, name="prefit") and estimator is None:
         return
     if isinstance(estimator, type):
         name = estimator.__name__

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from labelsure._core.entries import check_unmasked
 from labelsure._core.html import html_note, html_page
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.sparse_outputs import SparseOutputs
@@ -134,6 +135,7 @@ class OutputsPredictor:
         read_one = partial(read_outputs, default_output=self.default_output, **names)
         read = read_per_fold(outputs, self.fold_numbers, self.n_labels, read_one)
         if X is not None:
+            check_unmasked(X)
             check_same_length(X, read[0], names=("X", "outputs"))
         if all(isinstance(part, SparseOutputs) for part in read):
             return read

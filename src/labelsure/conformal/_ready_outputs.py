@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
+from labelsure._core.entries import as_array
 from labelsure._core.randomness import UInt64Array, join_keys, object_keys
 from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
@@ -49,7 +50,7 @@ def rows_of_folds(folds: Any, n_examples: int) -> tuple[list[BoolArray], IntArra
     """Return the examples of each fold and the sorted fold numbers; all of them and None where there are no folds."""
     if folds is None:
         return [np.ones(n_examples, dtype=bool)], None
-    numbers = np.asarray(folds)
+    numbers = as_array(folds, name="folds", shape="(n_examples,)")
     if numbers.shape != (n_examples,):
         raise ValueError(
             f"folds must hold one fold number per calibration example, {n_examples} in all, got shape {numbers.shape}."

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from labelsure._core.types import IntArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_count, check_number
+from labelsure._core.validation import check_count, check_number, is_list
 from labelsure.conformal._groups import check_apart
 
 
@@ -113,7 +113,7 @@ def _own_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, params: Mapping[str, Any
     """Return the splits of a user's own, checked."""
     from sklearn.model_selection import BaseShuffleSplit
 
-    if isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
+    if isinstance(cv, str | bytes) or not (hasattr(cv, "split") or is_list(cv)):
         raise ValueError(
             "cv must be a whole number of folds, a splitter such as KFold(10, shuffle=True), or a list of"
             f" (train, calibration) row numbers, got {cv!r}."

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from labelsure._core.types import IntArray, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_count, check_label_matrix, check_same_length
+from labelsure._core.validation import check_count, check_flag, check_label_matrix, check_same_length
 
 
 class MultiLabelStratifiedKFold:
@@ -99,7 +99,7 @@ class MultiLabelStratifiedKFold:
 
         n_rows, n_labels = labels.shape
         order, draws = np.arange(n_rows), np.zeros(n_rows, dtype=np.int64)
-        if self.shuffle:
+        if check_flag(self.shuffle, name="shuffle"):
             random = check_random_state(self.random_state)
             order, draws = random.permutation(n_rows), random.randint(2**31 - 1, size=n_rows).astype(np.int64)
             labels = labels[order][:, random.permutation(n_labels)]

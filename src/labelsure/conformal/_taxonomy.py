@@ -9,8 +9,9 @@ import numpy as np
 
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Discounts, Overrides, Penalty
+from labelsure._core.entries import as_array
 from labelsure._core.types import IntArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_count
+from labelsure._core.validation import check_count, is_whole, shown
 
 Categories = np.ndarray[tuple[int], np.dtype[Any]]
 
@@ -158,7 +159,11 @@ class ByObject(Taxonomy):
 
     def of_examples(self, X: MatrixLike, Y: LabelMatrix) -> Categories:
         """Return the category of each object."""
-        categories = np.asarray(self.function(check_objects(X)))
+        if not callable(self.function):
+            raise ValueError(
+                f"ByObject takes a function from X to one category per object, got {shown(self.function)}."
+            )
+        categories = as_array(self.function(check_objects(X)), name="what the function returns", shape="(n_objects,)")
         if categories.shape != (len(Y),):
             raise ValueError(
                 f"The category function must return one category per object, {len(Y)} in all, got an array of shape"
@@ -193,7 +198,7 @@ def check_taxonomy(mondrian: Any, label_names: Sequence[str] | None, n_labels: i
         taxonomy = ByCardinality()
     elif isinstance(mondrian, str) and mondrian in (label_names or ()):
         taxonomy = ByLabel(list(label_names or ()).index(mondrian))
-    elif isinstance(mondrian, int | np.integer) and not isinstance(mondrian, bool):
+    elif is_whole(mondrian):
         taxonomy = ByLabel(int(mondrian))
     elif callable(mondrian) and not isinstance(mondrian, type):
         taxonomy = ByObject(mondrian)

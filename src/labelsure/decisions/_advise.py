@@ -7,7 +7,14 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from labelsure._core.types import IntArray, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_count, check_label_matrix, check_same_length, check_significance, n_rows
+from labelsure._core.validation import (
+    check_count,
+    check_label_matrix,
+    check_same_length,
+    check_significance,
+    is_list,
+    n_rows,
+)
 from labelsure.decisions._advice import QUESTIONS, Advice
 from labelsure.decisions._advise_questions import ASKING
 from labelsure.decisions._advise_sample import MOST_LABELSETS, REGION_OBJECTS, Sample, take_objects
@@ -88,7 +95,7 @@ def advise(
     >>> print(advice.first.words)
     half of the regions hold at most 1 labelset, and 8 % of the labels are undecided
     """
-    asked = sorted(float(check_significance(level)) for level in levels)
+    asked = sorted(float(check_significance(level)) for level in (levels if is_list(levels) else [levels]))
     if not asked:
         raise ValueError("levels must hold at least one number between 0 and 1, got none. Pass (0.05, 0.1, 0.2).")
     sample = _draw(model, X, y, check_count(max_objects, name="max_objects", at_least=LEAST_EXAMPLES), random_state)

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 from scipy.special import bdtr
 
-from labelsure._core.validation import check_count
+from labelsure._core.validation import check_count, shown
 from labelsure.decisions._risk_control import check_probability
 from labelsure.predictions import Guarantee, LabelsetPredictions, LabelsetRegion
 
 PROVED_BY = "Vovk 2012"
+
+MOST_EXAMPLES = 10**8
+"""More calibration examples would not fit into memory here."""
 
 
 def pac_significance(n_calibration: int, epsilon: float, *, delta: float = 0.1) -> float:
@@ -73,6 +76,8 @@ def pac_significance(n_calibration: int, epsilon: float, *, delta: float = 0.1) 
     ValueError: An error of at most 0.1 for all but 0.05 of calibration sets takes at least 29 calibration examples, ...
     """
     n = check_count(n_calibration, name="n_calibration")
+    if n > MOST_EXAMPLES:
+        raise ValueError(f"n_calibration must be at most {MOST_EXAMPLES}, got {shown(n_calibration)}.")
     level = check_probability(epsilon, name="epsilon", example="For 90 % coverage pass epsilon=0.1.")
     failing = check_probability(delta, name="delta", example="To be 90 % sure pass delta=0.1.")
     return float(_largest_level(n, level, failing))
@@ -83,7 +88,7 @@ def _largest_level(n: int, epsilon: Fraction, delta: Fraction) -> Fraction:
     within = bdtr(np.arange(n, dtype=np.float64), n, float(epsilon)) <= float(delta)  # rising, for l - 1 = 0, 1, ...
     largest = n if within.all() else int(within.argmin())
     if largest == 0:
-        least = math.ceil(math.log(delta) / math.log(1 - epsilon) - 1e-9)
+        least = math.ceil(math.log(delta) / math.log1p(-epsilon) - 1e-9)
         raise ValueError(
             f"An error of at most {float(epsilon):g} for all but {float(delta):g} of calibration sets takes at least"
             f" {least} calibration examples, got {n}. Calibrate with more, or accept a larger epsilon or delta."

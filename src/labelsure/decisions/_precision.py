@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_choice, check_count
+from labelsure._core.validation import check_choice, check_count, shown
 from labelsure.decisions._risk_control import (
     BOUNDS,
     ThresholdPredictor,
@@ -17,6 +17,8 @@ from labelsure.decisions._risk_control import (
     sum_of_shares,
 )
 from labelsure.decisions._unknown import add_assumption, check_known_examples, count_known
+
+MOST_THRESHOLDS = 10**6
 
 CLAIM = (
     "With probability at least {sure:g} over calibration sets the mean precision of new objects is at least {target:g},"
@@ -108,6 +110,8 @@ def _check_grid(thresholds: Any) -> FloatArray:
     """Return the thresholds in ascending order, none twice."""
     if isinstance(thresholds, Integral):
         n = check_count(thresholds, name="thresholds", at_least=2)
+        if n > MOST_THRESHOLDS:
+            raise ValueError(f"thresholds must be at most {MOST_THRESHOLDS}, got {shown(thresholds)}.")
         return np.arange(n) / (n - 1)  # 0.7 as it is written; linspace has 0.7000000000000001
     try:
         grid = np.unique(np.asarray(thresholds, dtype=np.float64))

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from labelsure._core.types import LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.unknown import split_unknown
 from labelsure._core.validation import (
+    check_flag,
     check_label_matrix,
     check_same_length,
     label_names_of,
@@ -141,7 +142,7 @@ class ReviewSelector:
             raise ValueError("X and y must hold at least one held-out example, got none.")
         question = Question.of(self.at_most, self.label, tuple(names))
         kind = check_kind(self.sureness, self.model, question)
-        told = _known_rows(missing, question, known, from_fit=from_fit)
+        told = _known_rows(missing, question, known, from_fit=check_flag(from_fit, name="from_fit"))
         if from_fit:
             rows = _own_examples(self.model, kind, X, labels)
             X, labels = _safe_indexing(X, rows), labels[rows]

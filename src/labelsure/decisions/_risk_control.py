@@ -7,14 +7,13 @@ between 0 and 1.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.special import bdtr, rel_entr
 
 from labelsure._core.types import BoolArray, FloatArray, IntArray
-from labelsure._core.validation import check_outputs, check_significance
+from labelsure._core.validation import check_outputs, check_significance, is_real, shown
 
 BOUNDS = ("betting", "hoeffding-bentkus")
 """What the mean of losses between 0 and 1 is bounded with, the default first."""
@@ -83,8 +82,8 @@ class ThresholdPredictor:
 
 def check_probability(value: Any, *, name: str, example: str) -> Fraction:
     """Return a number strictly between 0 and 1 as an exact fraction, as it is printed."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < 1:
-        raise ValueError(f"{name} must be a number strictly between 0 and 1, got {value!r}. {example}")
+    if not is_real(value) or not 0 < value < 1:
+        raise ValueError(f"{name} must be a number strictly between 0 and 1, got {shown(value)}. {example}")
     return check_significance(value)
 
 

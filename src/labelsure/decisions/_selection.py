@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from labelsure._core.entries import as_numbers, find_entry
 from labelsure._core.frames import make_frame, name_columns
 from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
-from labelsure._core.validation import as_numbers, check_same_length, find_entry, made_up_names
+from labelsure._core.validation import check_flag, check_same_length, made_up_names
 from labelsure.decisions._risk_control import check_probability
 from labelsure.decisions._selection_words import Facts
 
@@ -183,7 +184,7 @@ def select_objects(
     correct = _check_right(right, len(held_out))
     level = check_probability(alpha, name="alpha", example="To accept 5 % wrong ones pass alpha=0.05.")
     orders = None
-    if random_ties:
+    if check_flag(random_ties, name="random_ties"):
         draws = check_random_state(random_state).random_sample(len(held_out) + len(new))
         orders = _break_ties(held_out, new, draws)
     return select(held_out, correct, new, level, batch, orders=orders)
@@ -216,7 +217,8 @@ def select(
     of_held_out, of_new = (held_out, new) if orders is None else orders
     wrong = np.sort(of_held_out[~right])
     numerators = len(wrong) - np.searchsorted(wrong, of_new, side="left") + 1  # ties count against the object
-    ranks = np.arange(1, len(new) + 1) if batch else np.full(len(new), len(new))
+    at_once = check_flag(batch, name="batch")
+    ranks = np.arange(1, len(new) + 1) if at_once else np.full(len(new), len(new))
     ordered = np.sort(numerators)
     too_large = smallest_numerators(alpha * (len(held_out) + 1) / len(new), ranks)  # for the k surest to be accepted
     passing = np.flatnonzero(ordered < too_large)

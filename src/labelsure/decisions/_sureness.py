@@ -7,7 +7,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_count, check_label_matrix, check_outputs, check_same_length, list_labels
+from labelsure._core.validation import (
+    check_count,
+    check_label_matrix,
+    check_outputs,
+    check_same_length,
+    is_whole,
+    list_labels,
+)
 from labelsure.conformal import (
     CrossConformalClassifier,
     InductiveConformalClassifier,
@@ -61,8 +68,7 @@ class Question:
             return cls(n_labels, allowed)
         if allowed:
             raise ValueError(f"at_most={allowed} and label={label!r} are two questions. Ask one of them.")
-        known = label in label_names if isinstance(label, str) else label in range(n_labels)
-        if not known or isinstance(label, bool):
+        if not (label in label_names if isinstance(label, str) else is_whole(label) and label in range(n_labels)):
             raise ValueError(
                 f"label must be the name of a label or a number from 0 to {n_labels - 1}, got {label!r}."
                 f" {list_labels(label_names)}"
@@ -105,7 +111,7 @@ def check_kind(kind: Any, model: Any, question: Question) -> Sureness:
     fitting = [name for name in KINDS if possible[name]]
     if kind is None and fitting:
         return fitting[0]
-    if kind in fitting:
+    if isinstance(kind, str) and kind in fitting:
         return str(kind)
     listed = "".join(f"{name!r}, " for name in fitting)
     raise ValueError(

@@ -17,7 +17,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import _safe_indexing
 
 from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_label_matrix, check_outputs, check_same_length, n_rows
+from labelsure._core.validation import check_count, check_label_matrix, check_outputs, check_same_length, n_rows
 
 Answer = NDArray[np.floating[Any]]
 
@@ -134,6 +134,7 @@ def outputs_of(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
     >>> outputs_of(model, [[1.0]], 2).round(2).tolist()
     [[0.63, 0.86]]
     """
+    n_labels = check_count(n_labels, name="n_labels")
     if isinstance(model, FittedBase):
         if len(model.fixed) != n_labels:
             raise ValueError(

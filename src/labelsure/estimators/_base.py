@@ -5,11 +5,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from labelsure._core.entries import check_unmasked
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_number, check_same_length, n_rows
+
+LARGEST_FEATURE = 1e150
+"""Beyond it, distances and variances are infinite."""
 
 
 class MultiLabelMixin(ClassifierMixin):
@@ -46,6 +51,7 @@ class MetaClassifier(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
             X = X.tocsr()
         elif getattr(X, "ndim", 2) == 0 or not hasattr(X, "__len__") or isinstance(X, str | bytes):
             raise ValueError(f"X must have one row per object, got {X!r}.")
+        check_unmasked(X)
         if n_rows(X) == 0:
             raise ValueError(f"X must have at least one row, got shape {getattr(X, 'shape', (0,))}.")
         if not reset and hasattr(self, "n_features_in_") and getattr(X, "ndim", 2) == 1:
@@ -100,10 +106,21 @@ class MultiLabelClassifier(MultiLabelMixin, BaseEstimator):
         """
         if not fitting:
             check_is_fitted(self)
+        check_unmasked(X)
+        if isinstance(X, np.ndarray) and X.dtype.kind in "mMSTUV":  # which numpy would make floats of
+            raise ValueError(f"X must hold numbers, got an array of type {X.dtype}. Turn it into features first.")
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=fitting)
+        largest = np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0)
+        if largest > LARGEST_FEATURE:
+            raise ValueError(
+                f"X must hold numbers of at most {LARGEST_FEATURE:g} in size, whose squares can be added up, got"
+                f" {largest:g}. Scale your features, for instance with sklearn.preprocessing.StandardScaler."
+            )
         if not isinstance(X, np.ndarray) and not X.has_canonical_format:
             X = X.copy()  # the user's matrix stays as it is
             X.sum_duplicates()  # scikit-learn's sums of squares are wrong for cells stored in parts
+        if not isinstance(X, np.ndarray) and X.indices.dtype != np.int32 and max(X.nnz, *X.shape) < 2**31:
+            X = type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)  # for k-means
         return X
 
 

@@ -10,8 +10,11 @@ from sklearn.utils.sparsefuncs import min_max_axis
 
 from labelsure._core.running import one_thread, progress_bar
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_count, check_number
+from labelsure._core.validation import check_count, check_flag, check_number
 from labelsure.estimators._base import MultiLabelClassifier, count_share
+
+SMALLEST_RANGE = 1e-150
+"""A feature that varies less is taken for constant: weights that make up for it would be infinite."""
 
 CUT_MARGIN = 0.1
 """How far outside the outputs the lowest and the highest candidate for a cut lie."""
@@ -163,6 +166,7 @@ class BPMLLClassifier(MultiLabelClassifier):
         rate = check_number(self.learning_rate, name="learning_rate", above=0)
         decay = check_number(self.weight_decay, name="weight_decay", at_least=0)
         n_epochs = check_count(self.n_epochs, name="n_epochs")
+        shuffle = check_flag(self.shuffle, name="shuffle")
         network = Network(self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_)
         order = np.flatnonzero(np.ptp(Y, axis=1) > 0)
         if order.size == 0:
@@ -171,7 +175,7 @@ class BPMLLClassifier(MultiLabelClassifier):
             return
         arrays = Rows(*_arrays(rows))
         for _ in progress_bar(range(n_epochs), description="BP-MLL epochs"):
-            if self.shuffle:
+            if shuffle:
                 rng.shuffle(order)
             train_epoch(arrays, Y, order, network, rate, 2 * decay / order.size)
 
@@ -209,7 +213,7 @@ def draw_nguyen_widrow(
     weights = length * directions / np.linalg.norm(directions, axis=0)
     spread = np.linspace(-1, 1, n_units) if n_units > 1 else np.zeros(1)
     bias = length * spread * np.sign(weights[0])
-    half_range = np.where(high > low, (high - low) / 2, 1.0)
+    half_range = np.where(high - low > SMALLEST_RANGE, (high - low) / 2, 1.0)
     weights = weights / half_range[:, np.newaxis]
     # not a matrix product, whose last digits would depend on the number of threads
     shift = (((low + high) / 2)[:, np.newaxis] * weights).sum(axis=0)

@@ -11,9 +11,10 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import _check_method_params, _check_sample_weight, has_fit_parameter
 
+from labelsure._core.entries import as_numbers, find_entry
 from labelsure._core.running import one_thread, run_jobs
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_count, find_entry, n_rows
+from labelsure._core.validation import check_count, n_rows
 from labelsure.estimators._adapter import FittedBase, fit_base, outputs_of, read_answer
 from labelsure.estimators._logit_pooling import smoothed_logits
 
@@ -64,7 +65,8 @@ def check_sample_weight(sample_weight: Any, X: MatrixLike) -> FloatArray | None:
     """
     if sample_weight is None:
         return None
-    weights: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    given = as_numbers(sample_weight, name="sample_weight", shape="(n_objects,)")
+    weights: FloatArray = _check_sample_weight(given, X, dtype=np.float64)
     if (weights < 0).any() or not weights.any():
         raise ValueError(f"sample_weight must be at least 0 and not all 0, got {sample_weight!r}.")
     return weights

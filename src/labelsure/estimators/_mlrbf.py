@@ -177,7 +177,8 @@ class MLRBFClassifier(MultiLabelClassifier):
         layer = np.ones((X.shape[0], len(self.centres_) + 1))
         if len(self.centres_) > 0:
             distances = _distances(X, self.centres_)
-            np.exp(-0.5 * (distances / self.sigma_) ** 2, out=layer[:, :-1])
+            with np.errstate(over="ignore"):  # an infinite distance is an activation of 0
+                np.exp(-0.5 * (distances / self.sigma_) ** 2, out=layer[:, :-1])
         return layer
 
 

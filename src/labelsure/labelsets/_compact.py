@@ -79,11 +79,11 @@ class CompactEngine(LabelsetEngine):
 
     def p_value_table(self, *, empty: IntArray | None = None) -> FloatArray:
         """Refuse, or list all labelsets."""
-        return self._list_all(lambda engine, own: engine.p_value_table(empty=own), empty)
+        return self._list_all(lambda engine, own: engine.p_value_table(empty=own), empty, self.n_candidates)
 
     def label_masses(self, *, empty: IntArray | None = None) -> FloatArray:
         """Refuse, or list all labelsets."""
-        return self._list_all(lambda engine, own: engine.label_masses(empty=own), empty)
+        return self._list_all(lambda engine, own: engine.label_masses(empty=own), empty, self.n_labels)
 
     def top(self, n_best: int, objects: IntArray | None = None) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of some objects (None: of all)."""
@@ -242,13 +242,14 @@ class CompactEngine(LabelsetEngine):
         expanded[:, labels] = labelsets
         return expanded
 
-    def _list_all(self, ask: Callable[[FoldEngine, IntArray | None], FloatArray], empty: IntArray | None) -> FloatArray:
+    def _list_all(
+        self, ask: Callable[[FoldEngine, IntArray | None], FloatArray], empty: IntArray | None, width: int
+    ) -> FloatArray:
         """Return the answers of engines that know all labels, one below the other."""
         check_listable(self.n_labels, self.options)
         everything = np.ones(self.n_labels, dtype=bool)
-        return np.concatenate(
-            self._map(lambda i: ask(self._engine_on(i, everything), None if empty is None else empty[[i]]))
-        )
+        answers = self._map(lambda i: ask(self._engine_on(i, everything), None if empty is None else empty[[i]]))
+        return np.concatenate(answers) if answers else np.empty((0, width))
 
     def _map(self, answer: Callable[[int], Answer], objects: Sequence[int] | None = None) -> list[Answer]:
         chosen = range(self.n_objects) if objects is None else objects

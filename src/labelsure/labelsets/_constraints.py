@@ -1,15 +1,14 @@
 """Constraints on labelsets: what a user knows about them, by the names or numbers of labels."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from labelsure._core.types import IntArray, LabelMatrix
-from labelsure._core.validation import check_label_matrix, list_labels, made_up_names
+from labelsure._core.validation import check_count, check_label_matrix, is_list, is_whole, list_labels, made_up_names
 from labelsure.labelsets.arrays._counting import Inequality, TooEntangledError
 from labelsure.labelsets.arrays._rules import LabelsetRules
 
@@ -36,7 +35,7 @@ class LabelNumbers:
         """Return the number of one label."""
         if isinstance(label, str) and label in self.number_of:
             return self.number_of[label]
-        if isinstance(label, Integral) and not isinstance(label, bool) and 0 <= int(label) < len(self.names):
+        if is_whole(label) and 0 <= int(label) < len(self.names):
             return int(label)
         raise ValueError(
             f"{constraint!r} must name labels, or number them from 0 to {len(self.names) - 1}, got {label!r}."
@@ -45,7 +44,7 @@ class LabelNumbers:
 
     def several(self, labels: Any, constraint: "Constraint") -> frozenset[int]:
         """Return the numbers of different labels; a single name or number stands for itself."""
-        given = [labels] if isinstance(labels, str | Integral) else list(labels)
+        given = list(labels) if is_list(labels) else [labels]
         numbers = [self.one(label, constraint) for label in given]
         if not numbers or len(set(numbers)) < len(numbers):
             raise ValueError(f"{constraint!r} must name at least one label, and none twice, got {labels!r}.")
@@ -120,7 +119,7 @@ class AtMost(Constraint):
 
     def _number(self, labels: LabelNumbers) -> int:
         n_labels = len(labels.several(self.labels, self))
-        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or not 0 <= self.k <= n_labels:
+        if not is_whole(self.k) or not 0 <= self.k <= n_labels:
             raise ValueError(f"{self!r} must ask for 0 to {n_labels} labels of {n_labels}, got {self.k!r}.")
         return int(self.k)
 
@@ -255,7 +254,7 @@ class Allowed(Constraint):
     def listed(self, labels: LabelNumbers) -> LabelMatrix:
         """Return the labelsets, once each."""
         given, names = self.labelsets, labels.names
-        if isinstance(given, Collection) and all(isinstance(one, set | frozenset) for one in given):
+        if is_list(given) and isinstance(given, Collection) and all(isinstance(one, set | frozenset) for one in given):
             rows = np.zeros((len(given), len(names)), dtype=np.int8)
             for row, labelset in zip(rows, given, strict=True):
                 row[[labels.one(label, self) for label in labelset]] = 1
@@ -289,7 +288,7 @@ def compile_constraints(constraints: Any, labels: int | Sequence[str]) -> Labels
     ...
     ValueError: No labelset obeys all constraints: AtLeast(k=2, labels=[0, 1]) contradicts those before it. ...
     """
-    names = made_up_names(labels) if isinstance(labels, int) else tuple(labels)
+    names = tuple(labels) if is_list(labels) else made_up_names(check_count(labels, name="labels"))
     given = list_constraints(constraints)
     rules = _combine(given, LabelNumbers(names))
     if _count(rules) == 0:
@@ -305,7 +304,7 @@ def list_constraints(constraints: Any) -> list[Constraint]:
     """Return constraints as a list, one or several being given."""
     if isinstance(constraints, Constraint):
         return [constraints]
-    given = list(constraints) if isinstance(constraints, Iterable) else [constraints]
+    given = list(constraints) if is_list(constraints) else [constraints]
     if not all(isinstance(one, Constraint) for one in given):
         raise ValueError(
             "constraints must be constraints such as labelsure.labelsets.Implies('spaniel', 'dog'), in a list,"

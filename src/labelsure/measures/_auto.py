@@ -5,10 +5,9 @@ from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
-from labelsure._core.validation import check_count, check_significance
+from labelsure._core.validation import check_count, check_significance, is_list
 from labelsure.measures._base import Measure, Need
 from labelsure.measures._errors import PowerMeasure
 from labelsure.measures._posterior import USUAL, PosteriorMeasure
@@ -66,6 +65,7 @@ def default_candidates(n_labels: int) -> list[Measure]:
     >>> default_candidates(6)[0]
     ForestMeasure(base=PosteriorMeasure(), n_estimators=25)
     """
+    n_labels = check_count(n_labels, name="n_labels")
     limits = {name: [MEASURES[term.name].up_to for term in read_measure(name)] for name in CANDIDATES}
     return make_measures(
         name for name in CANDIDATES if all(up_to is None or n_labels <= up_to for up_to in limits[name])
@@ -189,7 +189,7 @@ class AutoMeasure(BaseEstimator):
     def levels(self) -> list[Fraction]:
         """Return the significance levels at which regions are measured."""
         asked = self.significance
-        levels = asked if isinstance(asked, Sequence | np.ndarray) else [] if asked is None else [asked]
-        if not len(levels):
+        levels = list(asked) if is_list(asked) else [] if asked is None else [asked]
+        if not levels:
             raise ValueError(f"significance must be a level such as 0.1 or a list of levels, got {asked!r}.")
         return [check_significance(level) for level in levels]

@@ -9,7 +9,7 @@ import numpy as np
 from labelsure._core.fixed_point import Costs
 from labelsure._core.running import one_thread
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_choice, check_number
+from labelsure._core.validation import check_choice, check_flag, check_number
 from labelsure.measures._base import Measure, Need
 
 SMALLEST_RATIO = 1e-10
@@ -224,6 +224,8 @@ class MahalanobisMeasure(Measure):
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where residuals or shrinkage are none that there are."""
         check_choice(self.residuals, ("signed", "absolute"), name="residuals")
+        for name in ("rescale", "normalised", "out_of_fold"):
+            check_flag(getattr(self, name), name=name)
         if isinstance(self.shrinkage, str):
             check_choice(self.shrinkage, ("ledoit-wolf",), name="shrinkage, unless a number,")
         elif check_number(self.shrinkage, name="shrinkage", at_least=0) > 1:

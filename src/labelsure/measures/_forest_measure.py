@@ -157,7 +157,7 @@ class ForestMeasure(Measure):
         forest_seed, target_seed = draw_seeds(self.random_state, 2)
         self.forest_ = ExtraTreesRegressor(
             self.n_estimators,
-            min_samples_leaf=self.min_samples_leaf,
+            min_samples_leaf=min(int(self.min_samples_leaf), 2**31),
             max_features=self.max_features,
             random_state=forest_seed,
         ).fit(X, _mix_targets(labels, target_seed))
@@ -192,7 +192,7 @@ class ForestMeasure(Measure):
 
         def joint(general: FloatArray) -> FloatArray:
             """Return the scores with the forest's share in the probability; none is larger for it."""
-            return np.minimum(-np.logaddexp(np.log((1 - self.mix) * probabilities), -general), general)
+            return np.minimum(-np.logaddexp(np.log(float(1 - self.mix) * probabilities), -general), general)
 
         base = self.base_._energy(outputs, None, exponent)
         general = replace(base, constant=base.constant + to_fixed_point(-math.log(self.mix), exponent))
@@ -215,10 +215,11 @@ class ForestMeasure(Measure):
         owners = np.repeat(np.arange(len(found)), found)
         order = np.lexsort((sums.indices, -sums.data, owners))
         rank = np.arange(len(order)) - sums.indptr[owners]
-        kept = order[rank < self.max_listed]
+        most = min(int(self.max_listed), 2**31)
+        kept = order[rank < most]
         n_trees = len(self._first_node) - 1
         probabilities = np.ldexp(sums.data[kept].astype(np.float64), -SHARE_EXPONENT) / n_trees
-        return np.minimum(found, self.max_listed), sums.indices[kept], probabilities
+        return np.minimum(found, most), sums.indices[kept], probabilities
 
 
 def _mix_targets(labels: LabelMatrix, seed: int) -> LabelMatrix | FloatArray:

@@ -7,7 +7,7 @@ import numpy as np
 
 from labelsure._core.fixed_point import Costs, Form, OwnScores, to_fixed_point
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_choice, check_number
+from labelsure._core.validation import check_choice, check_flag, check_number
 from labelsure.measures._base import Measure, Need
 
 RESIDUAL_EXPONENT = 40
@@ -62,7 +62,8 @@ class LogLossMeasure(Measure):
         return -self.n_labels_ * math.log(self.floor)
 
     def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
-        off, on = (-np.log(np.clip(part, self.floor, 1 - self.floor)) for part in (1 - outputs, outputs))
+        floor = float(self.floor)
+        off, on = (-np.log(np.clip(part, floor, 1 - floor)) for part in (1 - outputs, outputs))
         return Costs(off=off, on=on)
 
 
@@ -110,6 +111,10 @@ class LabelWiseCombination(Measure):
     """
 
     out_of_fold: bool = False
+
+    def check_parameters(self, n_labels: int | None = None) -> None:
+        """Raise ValueError where ``out_of_fold`` is no truth value."""
+        check_flag(self.out_of_fold, name="out_of_fold")
 
     @property
     def needs(self) -> Need:  # type: ignore[override]

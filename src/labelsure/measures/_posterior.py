@@ -134,7 +134,7 @@ class PosteriorMeasure(Measure):
     def _learn(self, labels: LabelMatrix, outputs: FloatArray | SparseOutputs | None, X: MatrixLike) -> float:
         self.n_training_ = len(labels)
         prior = LabelsetPrior(smoothing=self.smoothing).fit(labels)
-        self._counted = CountedPrior(prior.labelsets_, prior.counts_, prior.marginals_, self.smoothing)
+        self._counted = CountedPrior(prior.labelsets_, prior.counts_, prior.marginals_, float(self.smoothing))
         sample = None if outputs is None else self._sample(labels, outputs)
         self.parameters_ = self._learned(sample)
         exponent, share, temperature, intercepts = self.parameters_
@@ -148,8 +148,10 @@ class PosteriorMeasure(Measure):
 
     def _given(self) -> tuple[float | None, ...]:
         """Return the parameters in the order in which they are learned, the slope 1 / temperature; None: not given."""
-        slope = None if self.temperature is None else 1 / self.temperature
-        return self.prior_exponent, self.marginals_share, slope, self.intercepts
+        slope = None if self.temperature is None else 1 / float(self.temperature)
+        given = (self.prior_exponent, self.marginals_share, slope, self.intercepts)
+        exponent, share, slope, intercepts = (None if one is None else float(one) for one in given)
+        return exponent, share, slope, intercepts
 
     def _sample(self, labels: LabelMatrix, outputs: FloatArray | SparseOutputs) -> tuple[LabelMatrix, FloatArray]:
         """Return the examples that are learned from, every k-th, with dense outputs."""

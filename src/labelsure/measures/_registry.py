@@ -197,6 +197,8 @@ def read_measure(name: str) -> list[Term]:
     >>> read_measure("power:2+pairs")
     [Term(name='power', number=2.0), Term(name='pairs', number=None)]
     """
+    if not isinstance(name, str):
+        raise ValueError(f"The name of a measure must be a text such as 'power:2+pairs', got {name!r}.")
     terms = [_read_term(text, name, first=n == 0) for n, text in enumerate(name.split("+"))]
     base, *added = (term.name for term in terms)
     if MEASURES[base].role == "recipe" and added:

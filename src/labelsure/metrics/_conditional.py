@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from labelsure._core.entries import as_array
 from labelsure._core.types import BoolArray, LabelMatrixLike
 from labelsure._core.validation import (
     check_label_matrix,
@@ -65,7 +66,7 @@ def coverage_by_group(
     Worst: night, 0.7500 (0.5656 to 0.8860, at 95 % for all 2 groups at once; limits in the table: 95 % each).
     """
     covered = check_contains(contains)
-    values = np.asarray(groups)
+    values = as_array(groups, name="groups", shape="(n_objects,)")
     check_same_length(covered, values, names=("contains", "groups"))
     if values.ndim != 1:
         raise ValueError(f"groups must have shape (n_objects,), one group per object, got shape {values.shape}.")

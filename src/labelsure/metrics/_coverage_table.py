@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
+from labelsure._core.entries import as_numbers
 from labelsure._core.optional import import_optional
 from labelsure._core.types import BoolArray, FloatArray, IntArray
 
@@ -47,7 +48,10 @@ class Slab:
 
     def holds(self, X: ArrayLike) -> BoolArray:
         """Tell which objects lie in the slab."""
-        places = np.asarray(X, dtype=np.float64) @ self.direction
+        objects = as_numbers(X, name="X", shape=f"(n_objects, {len(self.direction)})")
+        if objects.ndim != 2 or objects.shape[1] != len(self.direction):
+            raise ValueError(f"X must have shape (n_objects, {len(self.direction)}), got {objects.shape}.")
+        places = objects.astype(np.float64) @ self.direction
         inside: BoolArray = (places >= self.low) & (places <= self.high)
         return inside
 
@@ -195,7 +199,7 @@ def clopper_pearson(successes: IntArray, trials: IntArray, level: float) -> tupl
     >>> [limits.round(3).tolist() for limits in clopper_pearson(np.array([0, 5]), np.array([10, 10]), 0.95)]
     [[0.0, 0.187], [0.308, 0.813]]
     """
-    tail, failures = (1 - level) / 2, trials - successes
+    tail, failures = float(1 - level) / 2, trials - successes
     low = betaincinv(np.maximum(successes, 1), failures + 1, tail)
     high = betaincinv(successes + 1, np.maximum(failures, 1), 1 - tail)
     return np.where(successes > 0, low, 0.0), np.where(failures > 0, high, 1.0)

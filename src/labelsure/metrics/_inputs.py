@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from labelsure._core.entries import as_numbers, find_entry
 from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.unknown import split_unknown
 from labelsure._core.validation import (
-    as_numbers,
     check_label_matrix,
     check_same_length,
     check_significance,
-    find_entry,
+    is_list,
     label_names_of,
     take_by_name,
 )
@@ -133,7 +133,7 @@ def check_levels(significance: float | Iterable[float]) -> tuple[float, ...]:
     ...
     ValueError: significance must hold different levels, got 0.05 twice.
     """
-    levels = tuple(significance) if isinstance(significance, Iterable) else (significance,)
+    levels: tuple[Any, ...] = tuple(significance) if is_list(significance) else (significance,)
     exact = [check_significance(level) for level in levels]
     if not levels:
         raise ValueError("significance must hold at least one level, got none. Pass for instance (0.05, 0.1, 0.2).")

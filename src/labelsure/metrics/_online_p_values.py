@@ -1,15 +1,15 @@
 """P-values one after the other: each example among those that came before it."""
 
-import math
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from labelsure._core.entries import find_no_number
 from labelsure._core.types import FloatArray, IntArray
-from labelsure._core.validation import find_no_number
+from labelsure._core.validation import is_real
 
 BLOCK = 1024
 """Scores that are compared with each other one by one; with all earlier ones they are compared by bisection."""
@@ -131,7 +131,7 @@ def check_scores_in_order(scores: ArrayLike) -> np.ndarray[Any, Any]:
     # One by one as Python numbers: numpy would make floats of [1, 2**63], and ties of numbers that differ.
     values = array.tolist()
     for n, value in enumerate(values):
-        if not isinstance(value, Real) or isinstance(value, bool) or math.isnan(value):
+        if not is_real(value) or value != value:  # noqa: PLR0124 - NaN, of numbers that no float holds too
             raise ValueError(f"scores must be numbers, got {value!r} at position {n}.")
     try:
         return np.array(values, dtype=np.int64 if all(isinstance(value, Integral) for value in values) else np.float64)

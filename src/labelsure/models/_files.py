@@ -226,7 +226,10 @@ def _flat(message: str) -> str:
 def _names_of(trusted: Trusted) -> frozenset[str]:
     if isinstance(trusted, str | type):
         trusted = [trusted]
-    return frozenset(one if isinstance(one, str) else f"{one.__module__}.{one.__qualname__}" for one in trusted)
+    given = list(trusted) if isinstance(trusted, Iterable) else [None]
+    if not all(isinstance(one, str | type) for one in given):
+        raise ValueError(f"trusted must hold names of classes such as 'package.module.Class', got {trusted!r}.")
+    return frozenset(one if isinstance(one, str) else f"{one.__module__}.{one.__qualname__}" for one in given)
 
 
 def _describe(model: Any, table: Mapping[str, Any] | None, trusted: frozenset[str]) -> tuple[dict[str, Any], Members]:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from labelsure._core.entries import is_number
 from labelsure._core.frames import choose_library, library_of, make_frame
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
-from labelsure._core.validation import check_choice, check_label_matrix, check_same_length, is_number, list_labels
+from labelsure._core.validation import check_choice, check_label_matrix, check_same_length, list_labels
 from labelsure.labelsets import BestLabelsets, LabelsetEngine
 from labelsure.predictions._decided import name_labels
 from labelsure.predictions._frames import LAYOUTS
@@ -145,7 +146,10 @@ class RankedLabelsets:
 
 def choose_objects(n_objects: int, objects: Any, index: Any) -> tuple[IntArray, Any]:
     """Return the positions and names that a slice, indices, a boolean mask or a single index choose."""
-    chosen = np.atleast_1d(np.arange(n_objects)[objects])
+    try:
+        chosen = np.atleast_1d(np.arange(n_objects)[objects])
+    except OverflowError:
+        raise IndexError(f"There are {n_objects} objects, got index {objects}.") from None
     if chosen.ndim != 1:
         raise IndexError(f"Objects are chosen along one axis, got an index of {chosen.ndim} dimensions.")
     return chosen, None if index is None else index[chosen]

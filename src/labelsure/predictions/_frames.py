@@ -48,5 +48,5 @@ def frame_of_labels(
         return make_frame({**dict(zip(columns, cells.T, strict=True)), **more}, index=index, library=library)
     of_values = p_values()
     tables = {"p_off": of_values[:, :, 0], "p_on": of_values[:, :, 1], called: cells}
-    names = [prefix + name for name in label_names]
+    names = name_columns(label_names, {}, prefix)
     return make_long_frame(tables, label_names=names, index=index, library=library)

@@ -88,6 +88,7 @@ class Guarantee:
 
     def sentence(self, significance: float) -> str:
         """Return what is guaranteed at a significance, under which conditions, and by whom it was proved."""
+        check_significance(significance)
         level = float(significance)
         bound, conditions = min(self.error_bound(level), 1.0), self.conditions_at(level)
         proven = (

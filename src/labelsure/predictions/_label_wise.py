@@ -8,7 +8,7 @@ import numpy as np
 
 from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_count, check_significance, made_up_names
+from labelsure._core.validation import check_count, check_flag, check_significance, made_up_names
 from labelsure.predictions._batch import check_labelsets, choose_objects
 from labelsure.predictions._frames import frame_of_labels
 from labelsure.predictions._guarantee import LabelWiseGuarantee
@@ -279,7 +279,7 @@ class LabelWisePredictions:
                 f"at_most_wrong must be below the number of labels, {self.n_labels}, got {h}:"
                 " more labels than there are cannot be wrong."
             )
-        if per_label and h:
+        if check_flag(per_label, name="per_label") and h:
             raise ValueError(
                 f"at_most_wrong={h} and per_label=True are two questions: how many labels are wrong at once, and how"
                 " often each label is wrong by itself. Ask one of them."

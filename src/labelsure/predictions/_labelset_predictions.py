@@ -11,6 +11,7 @@ from labelsure._core.types import BoolArray, FloatArray, LabelMatrix
 from labelsure._core.validation import (
     check_choice,
     check_count,
+    check_flag,
     check_label_names,
     check_number,
     check_same_length,
@@ -21,7 +22,7 @@ from labelsure.labelsets import LabelsetEngine
 from labelsure.predictions._batch import Batch, RankedLabelsets
 from labelsure.predictions._frames import frame_of_labels
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee
-from labelsure.predictions._memory import GIBIBYTE, check_memory
+from labelsure.predictions._memory import GIBIBYTE, check_listed, check_memory
 from labelsure.predictions._region import LabelsetRegion
 from labelsure.predictions._show import show_predictions
 from labelsure.predictions._summary import Summaries
@@ -229,9 +230,8 @@ class LabelsetPredictions:
         At 65 % confidence 1 labelset is left. Sure: sea. Ruled out: city.
         Most plausible: {sea} p = 0.667; {sea, city} p = 0.333; no label p = 0.333; {city} p = 0.333.
         """
-        n_top = check_count(top, name="top", at_least=0)
         region = self._region(significance, force_nonempty, bits)  # notes say where a level cannot be reached
-        return Summaries(self, region, n_top, self._objects)
+        return Summaries(self, region, check_count(top, name="top", at_least=0), self._objects)
 
     def top(self, k: int) -> RankedLabelsets:
         """Return the k most plausible labelsets of each object with their p-values, for any number of labels.
@@ -257,7 +257,7 @@ class LabelsetPredictions:
         >>> top.labelsets.tolist(), top.p_values.tolist()
         ([[[1, 0], [1, 1]]], [[0.75, 0.25]])
         """
-        best = self._engine.top(check_count(k, name="k"))
+        best = self._engine.top(check_listed(self._engine, k))
         p_values = self._engine.to_p_values(best.numerators)
         return RankedLabelsets(best.labelsets, p_values, self.label_names, objects=self._objects, certain=best.certain)
 
@@ -341,7 +341,8 @@ class LabelsetPredictions:
 
     def _region(self, significance: float, force_nonempty: bool, bits: float) -> LabelsetRegion:
         level, precision = check_significance(significance), check_number(bits, name="bits", above=0)
-        return LabelsetRegion(significance, force_nonempty, precision, self._batch, *self._engine.at_level(level))
+        parts = self._batch, *self._engine.at_level(level)
+        return LabelsetRegion(significance, check_flag(force_nonempty, name="force_nonempty"), precision, *parts)
 
     @property
     def _objects(self) -> Any:
