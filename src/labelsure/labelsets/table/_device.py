@@ -1,0 +1,108 @@
+"""Devices that tables are made on: where their arrays live, and how the kernels of ``table.cu`` run there."""
+
+from functools import cache
+from importlib.resources import files
+from typing import Any, Protocol
+
+from labelsure._core.optional import import_optional
+
+ON_THE_CARD = """
+#define SHARED_ROOM(name) extern __shared__ __align__(16) unsigned char name[]
+#define UNROLL _Pragma("unroll")
+"""
+"""What the source takes for granted, in the words of CUDA C."""
+
+
+class Device(Protocol):
+    """Where tables are made.
+
+    Attributes
+    ----------
+    arrays : module
+        numpy, or what stands in for it there.
+    n_processors, shared_bytes, free_bytes : int
+        How many work side by side, the fast memory of each, and what is free of the large one.
+    low_labels : int
+        Threads of a block are two to the power of this.
+    """
+
+    arrays: Any
+    n_processors: int
+    shared_bytes: int
+    low_labels: int
+
+    @property
+    def free_bytes(self) -> int:
+        """The memory that is free."""
+        ...
+
+    def to_host(self, array: Any) -> Any:
+        """Return an array of the device as one of numpy."""
+        ...
+
+    def launch(self, name: str, macros: tuple[tuple[str, str], ...], shape: tuple[int, int, int], *given: Any) -> None:
+        """Run a kernel.
+
+        Parameters
+        ----------
+        name : str
+            Of the kernel.
+        macros : tuple of (str, str)
+            What the source is compiled with.
+        shape : tuple of int
+            Blocks, threads of each, and bytes of fast memory of each.
+        *given
+            Arrays of the device and whole numbers.
+        """
+        ...
+
+
+def source() -> str:
+    """Return the source of the kernels."""
+    return files("labelsure.labelsets.table").joinpath("table.cu").read_text(encoding="utf-8")
+
+
+class CudaDevice:
+    """The GPU that CuPy uses."""
+
+    low_labels = 10
+
+    def __init__(self) -> None:
+        self.arrays = import_optional("cupy", extra="cuda13", purpose='device="cuda"')
+        try:
+            properties = self.arrays.cuda.runtime.getDeviceProperties(self.arrays.cuda.Device().id)
+        except self.arrays.cuda.runtime.CUDARuntimeError as error:
+            raise ValueError(
+                'device="cuda" needs an NVIDIA GPU with a driver that CuPy can use, found none:'
+                f' {error}. Use device="cpu", which gives the same answers.'
+            ) from error
+        self.n_processors = int(properties["multiProcessorCount"])
+        self.shared_bytes = int(properties["sharedMemPerBlockOptin"])
+
+    @property
+    def free_bytes(self) -> int:
+        """The memory that is free on the card, that which CuPy keeps for later included."""
+        free, _ = self.arrays.cuda.runtime.memGetInfo()
+        return int(free + self.arrays.get_default_memory_pool().free_bytes())
+
+    def to_host(self, array: Any) -> Any:
+        """Return an array of the card as one of numpy."""
+        return self.arrays.asnumpy(array)
+
+    def launch(self, name: str, macros: tuple[tuple[str, str], ...], shape: tuple[int, int, int], *given: Any) -> None:
+        """Run a kernel."""
+        n_blocks, n_threads, n_bytes = shape
+        kernel = self._module(macros).get_function(name)
+        kernel.max_dynamic_shared_size_bytes = n_bytes
+        kernel((n_blocks,), (n_threads,), given, shared_mem=n_bytes)
+
+    @cache  # noqa: B019: one device for all tables
+    def _module(self, macros: tuple[tuple[str, str], ...]) -> Any:
+        defined = tuple(f"-D{name}={value}" for name, value in macros)
+        return self.arrays.RawModule(code=ON_THE_CARD + source(), options=("-std=c++17", *defined))
+
+
+@cache
+def cuda_device() -> CudaDevice:
+    """Return the GPU, or raise what is missing."""
+    return CudaDevice()
