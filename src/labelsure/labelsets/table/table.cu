@@ -101,7 +101,7 @@ __device__ bool is_candidate(i64 code, i64 first_code, const unsigned char *allo
 }
 
 // Writes the numerator of every code of every object; 0 where it is no candidate.
-extern "C" __global__ void count_rows(
+extern "C" __global__ void BOUNDED count_rows(
     i64 n_objects, const i64 *constant, const i64 *unary, const i64 *pairs, const i64 *penalties,
     const BUCKET *all_buckets, i64 n_buckets, const i64 *values, const i64 *counts, const i64 *layout,
     const i64 *start, const i64 *at_least, const i64 *above, const i64 *first, const i64 *weights,
@@ -175,7 +175,7 @@ extern "C" __global__ void count_rows(
 }
 
 // Writes how many numerators of each object are at least its smallest.
-extern "C" __global__ void count_members(
+extern "C" __global__ void BOUNDED count_members(
     i64 n_objects, i64 first_code, const unsigned char *allowed, const ROW *rows, const i64 *smallest, i64 *sizes
 ) {
     SHARED_ROOM(room);
@@ -196,7 +196,7 @@ extern "C" __global__ void count_members(
 }
 
 // Writes the highest numerators with each label off and on, (n, q, 2); 0 where no candidate is such.
-extern "C" __global__ void label_maxima(i64 n_objects, const ROW *rows, i64 *maxima) {
+extern "C" __global__ void BOUNDED label_maxima(i64 n_objects, const ROW *rows, i64 *maxima) {
     SHARED_ROOM(room);
     i64 *partial = (i64 *)room;
     for (i64 i = blockIdx.x; i < n_objects; i += gridDim.x) {
@@ -232,7 +232,7 @@ __device__ bool before(i64 total, i64 code, i64 other_total, i64 other_code) {
 }
 
 // Writes the best codes of each object: by highest numerator, then by lowest total score, then by lowest code.
-extern "C" __global__ void best_codes(
+extern "C" __global__ void BOUNDED best_codes(
     i64 n_objects, const i64 *constant, const i64 *unary, const i64 *pairs, const i64 *penalties, const i64 *layout,
     i64 first_code, const unsigned char *allowed, const ROW *rows, i64 n_best, i64 *codes, i64 *numerators
 ) {
