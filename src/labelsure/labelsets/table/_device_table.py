@@ -176,6 +176,7 @@ class DeviceTable(NumbaTable):
             "PREFIXES": int(self.weighing.multipliers.size > 0),
             "ALLOWED": int(self.constraints is not None),
             "SHARED_BUCKETS": int(self._shared_buckets),
+            "PLAIN": int(self.weighing.is_plain),
         }
         kinds = {
             "ROW": "int" if self.weighing.is_plain else "i64",

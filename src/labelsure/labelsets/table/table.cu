@@ -9,6 +9,7 @@
 //   LOOKS                2 where scores above a labelset's own count for more than equal ones, else 1
 //   WEIGHTS, PREFIXES    whether counts are weighed, and whether the smallest weighed prefix counts
 //   ALLOWED              whether constraints say which codes are candidates
+//   PLAIN                whether numerators are counts and one more
 //   ROW, BUCKET          types of numerators, and of what a bucket holds
 //   SHARED_BUCKETS       whether buckets fit beside the processors
 // A test compiles the same source for the CPU, where a header stands in for what CUDA brings.
@@ -48,9 +49,23 @@ __device__ i64 final_score(i64 additive, i64 penalty, i64 link) {
     return additive + penalty;
 }
 
+// Where a fold's part of the tables lies.
+struct Fold {
+    i64 origin, value_begin, value_end, count_shift;
+    unsigned bucket_begin, bucket_last;
+    int shift, link;
+};
+
+__device__ Fold fold_of(const i64 *layout) {
+    Fold own = {layout[ORIGIN], layout[VALUE_BEGIN], layout[VALUE_END], layout[COUNT_SHIFT]};
+    own.bucket_begin = layout[BUCKET_BEGIN], own.bucket_last = layout[BUCKET_LAST] - layout[BUCKET_BEGIN];
+    own.shift = layout[SHIFT], own.link = layout[LINK];
+    return own;
+}
+
 // How many of a fold's calibration scores are at least `score`, when all values before `position` are below it.
-__device__ i64 count_from(i64 score, i64 position, const i64 *own, const Tables &tables) {
-    i64 below = position - 1, step = 1, end = own[VALUE_END];
+__device__ i64 count_from(i64 score, i64 position, const Fold &own, const Tables &tables) {
+    i64 below = position - 1, step = 1, end = own.value_end;
     while (position < end && tables.values[position] < score) {
         below = position;
         position += step;
@@ -62,15 +77,14 @@ __device__ i64 count_from(i64 score, i64 position, const i64 *own, const Tables 
         if (tables.values[middle] < score) below = middle;
         else above = middle;
     }
-    return tables.counts[above + own[COUNT_SHIFT]];
+    return tables.counts[above + own.count_shift];
 }
 
-__device__ i64 count_at_least(i64 score, const i64 *own, const Tables &tables) {
-    i64 distance = score - own[ORIGIN];
-    u64 bucket = (u64)own[BUCKET_BEGIN] + ((u64)(distance > 0 ? distance : 0) >> own[SHIFT]);
-    u64 last = (u64)own[BUCKET_LAST];
-    i64 count = tables.buckets[bucket < last ? bucket : last];
-    return count >= 0 ? count : count_from(score, own[VALUE_BEGIN] + ~count, own, tables);
+__device__ i64 count_at_least(i64 score, const Fold &own, const Tables &tables) {
+    const i64 distance = score - own.origin;
+    const u64 bucket = (u64)(distance > 0 ? distance : 0) >> own.shift;
+    const i64 count = tables.buckets[own.bucket_begin + (unsigned)(bucket < own.bucket_last ? bucket : own.bucket_last)];
+    return count >= 0 ? count : count_from(score, own.value_begin + ~count, own, tables);
 }
 
 __device__ i64 pair_cost(const i64 *pairs, int j, int r) { return pairs[j * LABELS + r]; }
@@ -141,35 +155,42 @@ extern "C" __global__ void BOUNDED count_rows(
         __syncthreads();
         const i64 item = group * SLOTS + slot, i = item >> PARTS;
         if (item >= n_items) continue;
-        i64 low[FOLDS];
+        // fold by fold, so that what belongs to a fold is at hand for all codes of the high labels
+        ROW totals[1 << HIGH];
+        i64 lowest[PREFIXES ? 1 << HIGH : 1];
+        UNROLL
+        for (int high = 0; high < 1 << HIGH; high++) totals[high] = (ROW)start[i];
+        const i64 first_upper = (item & (((i64)1 << PARTS) - 1)) << HIGH;
         for (int k = 0; k < FOLDS; k++) {
             const i64 *of_pairs = PAIRS == 2 ? costs.pairs + (i * FOLDS + k) * LABELS * LABELS : 0;
-            low[k] = sum_over(low_code, 0, LOW, costs.unary + (k * n_objects + i) * LABELS, of_pairs);
-        }
-        for (int high = 0; high < 1 << HIGH; high++) {
-            const i64 upper = (item & (((i64)1 << PARTS) - 1)) << HIGH | high, code = upper << LOW | low_code;
-            i64 total = start[i], lowest = 0;
+            const i64 low = sum_over(low_code, 0, LOW, costs.unary + (k * n_objects + i) * LABELS, of_pairs);
+            const Fold own = fold_of(own_layout + k * COLUMNS);
             UNROLL
-            for (int k = 0; k < FOLDS; k++) {
+            for (int high = 0; high < 1 << HIGH; high++) {
                 const int e = (slot * FOLDS + k) << HIGH | high;
-                i64 score = low[k] + base[e];
-                if (PAIRS == 1) score += costs.pairs[k * CODES + code];
+                const i64 place = k * CODES + ((first_upper | high) << LOW | low_code);
+                i64 score = low + base[e];
+                if (PAIRS == 1) score += costs.pairs[place];
                 if (PAIRS == 2)
                     for (int j = 0; j < LOW; j++)
                         if ((low_code >> j) & 1) score += cross[e * LOW + j];
-                const i64 *own = own_layout + k * COLUMNS;
-                score = final_score(score, PENALTIES ? costs.penalties[k * CODES + code] : 0, own[LINK]);
+                score = final_score(score, PENALTIES ? costs.penalties[place] : 0, own.link);
                 for (int strict = 0; strict < LOOKS; strict++) {
                     i64 count = count_at_least(score + strict, own, tables);
                     if (WEIGHTS) count = weights[k * width + count];
-                    total += count * (strict ? above[i] : at_least[i]);
+                    totals[high] += (ROW)(PLAIN ? count : count * (strict ? above[i] : at_least[i]));
                 }
                 if (PREFIXES) {
-                    const i64 prefix = total * (k == 0 ? first[i] : multipliers[k]);
-                    lowest = k == 0 || prefix < lowest ? prefix : lowest;
+                    const i64 prefix = totals[high] * (k == 0 ? first[i] : multipliers[k]);
+                    lowest[high] = k == 0 || prefix < lowest[high] ? prefix : lowest[high];
                 }
             }
-            rows[i * CODES + code] = is_candidate(code, first_code, allowed) ? (ROW)(PREFIXES ? lowest : total) : 0;
+        }
+        UNROLL
+        for (int high = 0; high < 1 << HIGH; high++) {
+            const i64 code = (first_upper | high) << LOW | low_code;
+            const i64 value = PREFIXES ? lowest[high] : totals[high];
+            rows[i * CODES + code] = is_candidate(code, first_code, allowed) ? (ROW)value : 0;
         }
     }
 }
