@@ -60,7 +60,18 @@ def compiled(macros):
     compiler = shutil.which("g++") or pytest.skip("no C++ compiler to run the kernels of the GPU with")
     library = folder() / f"{len(list(folder().iterdir()))}.so"
     defined = [f"-D{name}={value}" for name, value in macros]
-    command = [compiler, "-x", "c++", "-std=c++17", "-O1", "-shared", "-fPIC", "-Wall", "-Wno-unknown-pragmas", *defined]
+    command = [
+        compiler,
+        "-x",
+        "c++",
+        "-std=c++17",
+        "-O1",
+        "-shared",
+        "-fPIC",
+        "-Wall",
+        "-Wno-unknown-pragmas",
+        *defined,
+    ]
     text = HEADER.read_text() + source()
     subprocess.run([*command, "-o", library, "-"], input=text.encode(), check=True)
     return ctypes.CDLL(library)

@@ -77,6 +77,7 @@ class CudaDevice:
                 'device="cuda" needs an NVIDIA GPU with a driver that CuPy can use, found none:'
                 f' {error}. Use device="cpu", which gives the same answers.'
             ) from error
+        self._modules: dict[tuple[tuple[str, str], ...], Any] = {}
         self.n_processors = int(properties["multiProcessorCount"])
         self.shared_bytes = int(properties["sharedMemPerBlockOptin"])
 
@@ -97,10 +98,11 @@ class CudaDevice:
         kernel.max_dynamic_shared_size_bytes = n_bytes
         kernel((n_blocks,), (n_threads,), given, shared_mem=n_bytes)
 
-    @cache  # noqa: B019: one device for all tables
     def _module(self, macros: tuple[tuple[str, str], ...]) -> Any:
-        defined = tuple(f"-D{name}={value}" for name, value in macros)
-        return self.arrays.RawModule(code=ON_THE_CARD + source(), options=("-std=c++17", *defined))
+        if macros not in self._modules:
+            defined = tuple(f"-D{name}={value}" for name, value in macros)
+            self._modules[macros] = self.arrays.RawModule(code=ON_THE_CARD + source(), options=("-std=c++17", *defined))
+        return self._modules[macros]
 
 
 @cache

@@ -80,7 +80,9 @@ class DeviceTable(NumbaTable):
     def _count(self, objects: IntArray, rows: Any) -> None:
         """Write the numerators of some objects."""
         tables, weighing, to_device = self._tables, self.weighing, self.device.arrays.asarray
-        per_object = (to_device(part[objects]) for part in (weighing.start, weighing.at_least, weighing.above, weighing.first))
+        per_object = (
+            to_device(part[objects]) for part in (weighing.start, weighing.at_least, weighing.above, weighing.first)
+        )
         n_folds, n_labels = self.arrays.n_folds, self.n_labels
         low, high, slots = self._parts
         n_bytes = 64 * n_folds + (8 * slots * n_folds << high) * (1 + low * self.arrays.own_pairs)
@@ -89,10 +91,22 @@ class DeviceTable(NumbaTable):
         n_groups = -(-(len(objects) << (n_labels - low - high)) // slots)
         shape = (min(n_groups, self.device.n_processors), slots << low, n_bytes)
         self.device.launch(
-            "count_rows", self._macros, shape,
-            len(objects), *self._costs(objects), tables.buckets, len(tables.buckets), tables.values, tables.counts,
-            tables.layout, *per_object, to_device(weighing.weights), to_device(weighing.multipliers),
-            weighing.weights.shape[1], *self._candidates, rows,
+            "count_rows",
+            self._macros,
+            shape,
+            len(objects),
+            *self._costs(objects),
+            tables.buckets,
+            len(tables.buckets),
+            tables.values,
+            tables.counts,
+            tables.layout,
+            *per_object,
+            to_device(weighing.weights),
+            to_device(weighing.multipliers),
+            weighing.weights.shape[1],
+            *self._candidates,
+            rows,
         )
         if self.arrays.has_own_scores:
             own, labelsets = self.arrays.overridden(objects)
@@ -145,7 +159,9 @@ class DeviceTable(NumbaTable):
         room = self.device.shared_bytes // 2 // (2 if short else 4) // arrays.n_folds
         tables = ScoreTables.of(arrays.calibrations, links, bits=max(room.bit_length() - 1, 6))
         kinds = (np.int16 if short else np.int32, np.int64, np.int64, np.int64, np.int64)
-        return ScoreTables(*(self.device.arrays.asarray(part, dtype=kind) for part, kind in zip(tables, kinds, strict=True)))
+        return ScoreTables(
+            *(self.device.arrays.asarray(part, dtype=kind) for part, kind in zip(tables, kinds, strict=True))
+        )
 
     @property
     def _shared_buckets(self) -> bool:
