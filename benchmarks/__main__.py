@@ -2,7 +2,9 @@
 
 import argparse
 import json
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -64,11 +66,16 @@ def main() -> None:
     parser.add_argument(
         "--write-docs", action="store_true", help=f"only write {PAGE.name} and its pictures from the results kept"
     )
+    parser.add_argument(
+        "--only", type=lambda text: text.split(","), metavar="part,part", help=f"of paths: {', '.join(paths.PARTS)}"
+    )
     options = parser.parse_args()
+    if options.only and (options.questions != ["paths"] or set(options.only) - set(paths.PARTS)):
+        parser.error(f"--only chooses parts of the question paths, from {', '.join(paths.PARTS)}")
     if unknown := set(options.questions) - set(QUESTIONS):
         parser.error(f"unknown question {', '.join(sorted(unknown))}; there are {', '.join(QUESTIONS)}")
     if not options.write_docs:
-        _measure(options.questions or list(QUESTIONS))
+        _measure(options.questions or list(QUESTIONS), options.only)
     PAGE.write_text(page(), encoding="utf-8")
     print(f"wrote {PAGE}")
     try:
@@ -84,28 +91,58 @@ def page() -> str:
 
 
 def _results() -> list[dict[str, Any]]:
-    paths = [path for name in QUESTIONS if (path := _result_path(name)).exists()]
-    return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    found = []
+    for name, question in QUESTIONS.items():
+        kept = [path for part in _parts(question) if (path := _result_path(name, part)).exists()]
+        if kept:
+            found.append(join([json.loads(path.read_text(encoding="utf-8")) for path in kept]))
+    return found
+
+
+def _parts(question: Any) -> Sequence[str | None]:
+    """Return the parts of a question that are measured and kept one by one; None stands for the whole."""
+    parts: Sequence[str | None] = getattr(question, "PARTS", (None,))
+    return parts
+
+
+def join(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the results of a question's parts as one: figures and pictures of all, tables of a caption as one."""
+    tables: dict[str, dict[str, Any]] = {}
+    for one in (one for document in documents for one in document["tables"]):
+        before = tables.get(one["caption"], {"rows": []})["rows"]
+        tables[one["caption"]] = {**one, "rows": [*before, *one["rows"]]}
+    several = {name: [one for document in documents for one in document[name]] for name in ("figures", "pictures")}
+    machines = [document["machine"] for document in documents]
+    machine = {key: _each(one[key] for one in machines if key in one) for key in dict.fromkeys(chain(*machines))}
+    date = _each(document["date"] for document in documents)
+    return {**documents[-1], **several, "tables": list(tables.values()), "date": date, "machine": machine}
+
+
+def _each(texts: Iterable[str]) -> str:
+    """Return each of some texts once: parts may have been measured on several days, or machines."""
+    return " and ".join(dict.fromkeys(texts))
 
 
 def _pictures() -> list[Picture]:
     return [Picture(**picture) for result in _results() for picture in result["pictures"]]
 
 
-def _measure(names: list[str]) -> None:
+def _measure(names: list[str], only: Sequence[str] | None = None) -> None:
     machine = describe_machine()
     print("\n".join(f"{key}: {value}" for key, value in machine.items()))
     for name in names:
         question = QUESTIONS[name]
         print(f"\n{name}: {question.__doc__}", flush=True)
-        try:
-            answers = question.measure()
-        except NotMeasuredError as reason:
-            print(f"  not measured, the results kept stay: {reason}", flush=True)
-            continue
-        print(as_lines([answer for answer in answers if isinstance(answer, Figure)]), flush=True)
-        document = _document(question, answers, machine | describe_packages(getattr(question, "PACKAGES", ())))
-        _result_path(name).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        for part in only or _parts(question):
+            try:
+                answers = question.measure() if part is None else question.measure(part)
+            except NotMeasuredError as reason:
+                print(f"  not measured, the results kept stay: {reason}", flush=True)
+                continue
+            print(as_lines([answer for answer in answers if isinstance(answer, Figure)]), flush=True)
+            document = _document(question, answers, machine | describe_packages(getattr(question, "PACKAGES", ())))
+            _result_path(name, part).parent.mkdir(exist_ok=True)
+            _result_path(name, part).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
 def _document(question: Any, answers: list[Figure | Table | Picture], machine: dict[str, str]) -> dict[str, Any]:
@@ -121,8 +158,8 @@ def _document(question: Any, answers: list[Figure | Table | Picture], machine: d
     }
 
 
-def _result_path(name: str) -> Path:
-    return HERE / "results" / f"{name}.json"
+def _result_path(name: str, part: str | None = None) -> Path:
+    return HERE / "results" / (f"{name}.json" if part is None else f"{name}/{part}.json")
 
 
 if __name__ == "__main__":

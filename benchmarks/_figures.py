@@ -55,7 +55,7 @@ class Figure:
 
 def as_lines(figures: list[Figure]) -> str:
     """Return the figures as lines of text in columns."""
-    width = max(len(figure.what) for figure in figures)
+    width = max((len(figure.what) for figure in figures), default=0)
     lines = []
     for figure in figures:
         bar = f"   {figure.verdict}: {figure.bar}" if figure.bar else ""

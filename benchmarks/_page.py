@@ -23,6 +23,7 @@ def write_page(results: Sequence[dict[str, Any]]) -> str:
 def _section(result: dict[str, Any]) -> str:
     figures = [Figure(**figure) for figure in result["figures"]]
     rows = [f"| {figure.what} | {figure.shown} |" for figure in figures]
+    shown = ["| what | measured |", "|---|---:|", *rows, ""] if rows else []
     machine = ", ".join(f"{name} {value}" for name, value in result["machine"].items())
     return "\n".join(
         [
@@ -30,10 +31,7 @@ def _section(result: dict[str, Any]) -> str:
             "",
             result["method"],
             "",
-            "| what | measured |",
-            "|---|---:|",
-            *rows,
-            "",
+            *shown,
             *(line for table in result["tables"] for line in _table(Table(**table))),
             *(line for picture in result["pictures"] for line in _picture(Picture(**picture))),
             f"Measured on {result['date']} with: {machine}.",

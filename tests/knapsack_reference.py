@@ -17,16 +17,17 @@ def count_fitting(cells, budget):
 
 
 def draw_fitting(cells, start, budget, random):
-    """Return one set per row of random numbers: from the last position on, by the counts of the positions before."""
+    """Return one set per row of random numbers: the last flip by the counts of the positions before, and so on."""
     drawn = []
     for row in random:
-        left, flips = budget, np.array(start, dtype=bool)
-        for t in range(len(cells) - 1, -1, -1):
-            before = count_fitting(cells[:t], left)
-            with_flip = before[left - cells[t]] if cells[t] <= left else 0
-            if row[t] * (with_flip + before[left]) < with_flip:
-                flips[t] = not flips[t]
-                left -= cells[t]
+        left, flips, n_before = budget, np.array(start, dtype=bool), len(cells)
+        for number in row:
+            rank = number * count_fitting(cells[:n_before], left)[left]
+            n_before = next(n for n in range(len(cells) + 1) if count_fitting(cells[:n], left)[left] > rank) - 1
+            if n_before < 0:
+                break
+            flips[n_before] = not flips[n_before]
+            left -= cells[n_before]
         drawn.append(flips)
     return np.array(drawn).reshape(len(random), len(cells))
 

@@ -14,9 +14,8 @@ def labelset_lists(draw):
 
 
 def paths_of(trie):
-    """The labels of each node's path, one by one."""
-    paths, path = [()], []
-    for depth, label in zip(trie.depth, trie.label, strict=True):
-        path[depth - 1 :] = [label]
-        paths.append(tuple(path))
-    return paths
+    """The labels of each labelset, in the order of the trie."""
+    paths = [()]
+    for shared, begin, end in zip(trie.shared, trie.begin, trie.begin[1:], strict=False):
+        paths.append((*paths[-1][:shared], *trie.label[begin:end].tolist()))
+    return paths[1:]

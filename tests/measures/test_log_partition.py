@@ -14,11 +14,15 @@ SIZES = st.sampled_from([0.0, 1e-3, 1.0, 30.0, 700.0])
 
 
 @given(labelset_lists())
-def test_trie_has_each_labelset_at_its_end(seen):
+def test_trie_has_each_labelset_once_and_nothing_twice(seen):
     trie = Trie.of(seen)
     paths = paths_of(trie)
-    assert len(set(paths)) == len(paths)  # what begins alike is shared
-    assert [paths[end] for end in trie.ends] == [tuple(np.flatnonzero(row)) for row in seen]
+    assert paths == [tuple(np.flatnonzero(row)) for row in seen[trie.order]]
+    assert sorted(trie.order.tolist()) == list(range(len(seen)))
+    assert paths == sorted(paths)
+    for one, other, shared in zip(paths, paths[1:], trie.shared[1:], strict=False):
+        assert one[:shared] == other[:shared]
+        assert one[: shared + 1] != other[: shared + 1]
 
 
 @settings(max_examples=50)

@@ -393,3 +393,25 @@ def test_repr_and_pickle():
 def test_predictions_of_one_calibration_example():
     pred = calibrate_outputs([[0.9, 0.2]], [[1, 0]], empty="allow").predict_labelsets([[0.9, 0.2], [0.1, 0.9]])
     assert pred.p_values().tolist() == [[0.5, 1.0, 0.5, 0.5], [0.5, 0.5, 1.0, 0.5]]
+
+
+@pytest.mark.parametrize(("n_labels", "certain"), [(9, True), (90, False)])
+def test_coupled_pairs_are_answered_within_budgets_and_answers_say_what_is_certain(n_labels, certain):
+    """Costs of pairs of either sign, as large as those of labels: with 90 of them no search rules out all others."""
+    rng = np.random.default_rng(0)
+    folds = []
+    for _ in range(3):
+        energy = Energy(
+            np.array([0]), *(rng.normal(0, 2**24, size=(m, n_labels)).astype(np.int64) for m in (1, n_labels))
+        )
+        scores = energy.scores(rng.integers(0, 2, size=(60, n_labels)), objects=np.zeros(60, dtype=np.int64))
+        folds.append(Fold(np.sort(scores - n_labels * 2**24), energy))
+    options = EngineOptions(table_labels=0, best_budget=2000, ranked_budget=2000, label_budget=2000)
+    pred = LabelsetPredictions(FoldEngine(folds, allow_empty=True, options=options))
+    top = pred.top(5)
+    assert top.certain.tolist() == pred.certain.tolist() == [certain]
+    assert top.p_values[0, 0] == pred.credibility[0]
+    assert (pred.p_value(top.labelsets[0, 0]) == top.p_values[0, 0]).all()
+    # at least that, whatever a stopped search has missed
+    for labelset, p_value in zip(top.labelsets[0], top.p_values[0], strict=True):
+        assert (pred.label_p_values[0, np.arange(n_labels), labelset] >= p_value).all()

@@ -51,7 +51,10 @@ def _compile(
 
     put_off_garbage_collection()
     KERNELS.add(function)
-    options: dict[str, Any] = {"nogil": True, "inline": inline} | ({} if counted else {"_nrt": False})
+    # nobody calls kernels from C
+    options: dict[str, Any] = {"nogil": True, "inline": inline, "no_cfunc_wrapper": True}
+    if not counted:
+        options["_nrt"] = False
     try:
         compiled: Any = numba.njit(**options, cache=True)(function)
         _mark(compiled._cache._cache_file, _mark_of(function.__module__.partition(".")[0]))

@@ -211,21 +211,20 @@ class Costs:
         below = min(2 * exponent, _exponent_below_root(bound)) if form == "root" else exponent
         pairwise = None if self.pairwise is None else _round_pairs(self.pairwise, shape, below)
         alike = all(len(part) == 1 for part in parts) and (pairwise is None or pairwise.ndim == 2)
-        rounded = [to_fixed_point(part, below) for part in parts]
+        terms, off, on = (to_fixed_point(part, below) for part in parts)
         rows = (1 if alike else n_objects, n_labels)  # one that stands for all, where they are alike
-        off, on = (np.broadcast_to(part, rows) for part in rounded[1:])
-        constant: IntArray = rounded[0].sum(axis=1)
+        constant: IntArray = terms.sum(axis=1)
         general = Energy(np.zeros(rows[0], dtype=np.int64), np.zeros(rows, dtype=np.int64))
         by_cardinality = None if self.by_cardinality is None else to_fixed_point(self.by_cardinality, exponent)
         if form == "none" and self.constant is not None:  # a penalty, so that no link of another measure applies to it
             flat = np.full(n_labels + 1, constant[0], dtype=np.int64)
             by_cardinality = flat if by_cardinality is None else flat + by_cardinality
         elif form == "maximum":
-            general = replace(general, maximum=Maximum(np.ascontiguousarray(off), np.ascontiguousarray(on)))
+            general = replace(general, maximum=Maximum(_repeat(off, rows), _repeat(on, rows)))
         elif form != "none":
             link = SquareRoot(2 * exponent - below) if form == "root" else None
-            empty = np.broadcast_to(constant + rounded[1].sum(axis=1), rows[:1])
-            general = Energy(empty.copy(), on - off, pairwise=pairwise, link=link)
+            empty = constant if self.off is None else constant + off.sum(axis=1)
+            general = Energy(_repeat(empty, rows[:1]), _repeat(on - off, rows), pairwise=pairwise, link=link)
         if by_cardinality is not None or self.anchors is not None:
             per_distance = int(to_fixed_point(self.per_distance, exponent))
             general = replace(general, penalty=Penalty(by_cardinality, self.anchors, per_distance))
@@ -277,6 +276,11 @@ class Costs:
                 " Let _learn return a number that no labelset's score can exceed, and costs be finite."
             )
         return parts
+
+
+def _repeat(part: IntArray, shape: tuple[int, ...]) -> IntArray:
+    """Return a part of this shape, one row standing for all."""
+    return part if len(part) == shape[0] else np.ascontiguousarray(np.broadcast_to(part, shape))
 
 
 def _round_pairs(pairwise: FloatArray | Iterable[FloatArray], shape: tuple[int, int], exponent: int) -> IntArray:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+Int32Array: TypeAlias = NDArray[np.int32]
 BoolArray: TypeAlias = NDArray[np.bool_]
 LabelMatrix: TypeAlias = NDArray[np.int8]
 """Zeros and ones of shape (n, q): row i holds the labels of object i."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from numbers import Integral, Number, Real
 from typing import Any
 
@@ -186,6 +187,7 @@ def check_label_names(label_names: Sequence[str], n_labels: int) -> tuple[str, .
     return names
 
 
+@lru_cache(maxsize=8)
 def made_up_names(n_labels: int) -> tuple[str, ...]:
     """Return what labels are called that have no names."""
     return tuple(f"label_{j}" for j in range(n_labels))

@@ -17,6 +17,7 @@ from labelsure.labelsets.arrays._results import (
     BestLabelsets,
     EngineOptions,
     Members,
+    NotAllListedError,
     RegionSize,
     check_listable,
     sum_sizes,
@@ -122,7 +123,11 @@ class LabelsetEngine(ABC):
         most = self.options.list_bytes // (self.n_labels + 24)
         listed = None
         if limit is None or limit > self.options.few_members:
-            listed = self._list_members(i, smallest, most if limit is None else min(limit, most))
+            try:
+                listed = self._list_members(i, smallest, most if limit is None else min(limit, most))
+            except NotAllListedError:
+                if limit is None:
+                    raise
         if listed is not None:
             labelsets, numerators = listed
             totals = self.total_scores(labelsets, np.full(len(labelsets), i))

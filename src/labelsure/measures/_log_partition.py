@@ -19,7 +19,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from labelsure._core.labelset_bits import find_keys, labelset_keys
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+from labelsure._core.types import FloatArray, Int32Array, IntArray, LabelMatrix
 
 BLOCK_ENTRIES = 2**21
 """Objects times seen labelsets that are looked at together, to bound memory."""
@@ -33,25 +33,31 @@ TOGETHER = 64
 
 
 class Trie(NamedTuple):
-    """Labelsets as paths from label to label, in ascending order; those that begin alike share a path.
+    """Labelsets in the order of their labels, each without the first labels, which it shares with the one before it.
 
     Attributes
     ----------
-    depth, label : int64 arrays of shape (N,)
-        Of each node, in the order of first visits: how many labels its path has, and the last of them.
-    ends : int64 array of shape (S,)
-        The node at which each labelset ends, plus one; 0 for the empty one.
+    label : int32 array of shape (N,)
+        The other labels of all of them, ascending in each.
+    begin : int32 array of shape (S + 1,)
+        Where those of each begin.
+    shared : int32 array of shape (S,)
+        How many labels each shares.
+    order : int64 array of shape (S,)
+        Which of the labelsets given each is.
 
     Examples
     --------
     >>> import numpy as np
-    >>> Trie.of(np.array([[1, 1, 0], [0, 0, 0], [1, 0, 1]]))
-    Trie(depth=array([1, 2, 2]), label=array([0, 1, 2]), ends=array([2, 0, 3]))
+    >>> trie = Trie.of(np.array([[1, 1, 0], [0, 0, 0], [1, 0, 1]]))
+    >>> trie.label.tolist(), trie.begin.tolist(), trie.shared.tolist(), trie.order.tolist()
+    ([0, 1, 2], [0, 0, 2, 3], [0, 0, 1], [1, 0, 2])
     """
 
-    depth: IntArray
-    label: IntArray
-    ends: IntArray
+    label: Int32Array
+    begin: Int32Array
+    shared: Int32Array
+    order: IntArray
 
     @classmethod
     def of(cls, labelsets: LabelMatrix) -> "Trie":
@@ -59,15 +65,14 @@ class Trie(NamedTuple):
         row, label = np.nonzero(labelsets)
         lengths = np.bincount(row, minlength=len(labelsets))
         column = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        paths = np.full((len(labelsets), int(lengths.max(initial=0)) + 1), -1)
+        paths = np.full((len(labelsets), int(lengths.max(initial=0)) + 1), -1, dtype=np.int32)
         paths[row, column] = label
         order = np.lexsort(paths.T[::-1])
-        shared = np.zeros(paths.shape, dtype=bool)
-        shared[1:] = np.logical_and.accumulate(paths[order[1:]] == paths[order[:-1]], axis=1)
-        fresh = (paths[order] >= 0) & ~shared
-        ends = np.empty(len(labelsets), dtype=np.int64)
-        ends[order] = np.where(lengths[order] > 0, np.cumsum(fresh.sum(axis=1)), 0)
-        return cls(np.nonzero(fresh)[1] + 1, paths[order][fresh], ends)
+        alike = np.zeros(paths.shape, dtype=bool)
+        alike[1:] = np.logical_and.accumulate(paths[order[1:]] == paths[order[:-1]], axis=1)
+        shared = alike.sum(axis=1, dtype=np.int32)
+        begin = np.append(0, np.cumsum(lengths[order] - shared)).astype(np.int32)
+        return cls(paths[order][(paths[order] >= 0) & ~alike], begin, shared, order)
 
 
 class Moments(NamedTuple):
@@ -108,7 +113,9 @@ class CountedPrior:
     counts: IntArray
     marginals: FloatArray
     smoothing: float
-    _known_weights: dict[float, FloatArray] = field(default_factory=dict, init=False, repr=False)
+    _known_powers: dict[float, tuple[FloatArray, float, FloatArray, FloatArray]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave out of a pickle what is worked out when asked for."""
@@ -184,13 +191,12 @@ class CountedPrior:
         padded = np.zeros((n_blocks, n_together, n_labels))
         padded.reshape(-1, n_labels)[:n_objects] = odds
         factors = np.ascontiguousarray(padded.transpose(0, 2, 1))
-        sums, path = np.zeros((n_blocks, n_together)), np.ones((int(self.trie.depth.max(initial=0)) + 1, n_together))
-        weights = self._weights(beta)
-        sum_products(*self.trie[:2], weights[1:], factors, path, sums)
-        off, on = ((1 - self.marginals) ** beta)[:, None], (self.marginals**beta)[:, None]
+        sums, path = np.zeros((n_blocks, min(n_together, n_objects))), np.ones((n_labels + 1, n_together))
+        weights, of_empty, off, on = self._powers(beta)
+        sum_products(self.trie, weights, factors, path, sums)
         log_products = beta * self.log_share + np.log(off + on * factors).sum(axis=1)
         with np.errstate(divide="ignore"):
-            log_sums = np.logaddexp(log_products, np.log(weights[0] + sums))
+            log_sums = np.logaddexp(log_products, np.log(of_empty + sums))
         return np.asarray(log_sums.reshape(-1)[:n_objects])
 
     @cached_property
@@ -198,13 +204,18 @@ class CountedPrior:
         """The labelsets seen as a trie, in which those with the same first labels share them."""
         return Trie.of(self.labelsets)
 
-    def _weights(self, beta: float) -> FloatArray:
-        """Return P^beta - (kappa B)^beta of the empty labelset and of those that end at each node, else 0."""
-        if beta not in self._known_weights:
-            weights = np.zeros(len(self.trie.depth) + 1)
-            weights[self.trie.ends] = np.exp(self._corrections(self.log_seen, beta)[0])
-            self._known_weights[beta] = weights
-        return self._known_weights[beta]
+    def _powers(self, beta: float) -> tuple[FloatArray, float, FloatArray, FloatArray]:
+        """Return P^beta - (kappa B)^beta of the labelsets of the trie and of the empty one, which is 0 among them.
+
+        And those of the product: (1 - m_j)^beta and m_j^beta, (q, 1) each.
+        """
+        if beta not in self._known_powers:
+            order, on = self.trie.order, self.marginals[:, None]
+            weights = np.exp(self._corrections(self.log_seen, beta)[0])[order]
+            empty = ~self.labelsets[order].any(axis=1)
+            of_empty, weights[empty] = float(weights[empty].sum()), 0.0
+            self._known_powers[beta] = weights, of_empty, (1 - on) ** beta, on**beta
+        return self._known_powers[beta]
 
     def moments(self, values: FloatArray, beta: float, left_out: IntArray) -> Moments:
         """Return log Z for each object and its derivatives, the prior being that of the other examples.

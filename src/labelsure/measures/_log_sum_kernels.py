@@ -1,26 +1,42 @@
 """Compiled sums over the labelsets of a trie, several objects at a time."""
 
 from labelsure._core.compilation import lean_kernel
-from labelsure._core.types import FloatArray, IntArray
+from labelsure._core.types import FloatArray
+from labelsure.measures._log_partition import Trie
+
+FEW = 4
+"""Fewer objects are worked on one by one: side by side they would fill no register."""
 
 
 @lean_kernel
-def sum_products(
-    depth: IntArray, label: IntArray, weight: FloatArray, factors: FloatArray, path: FloatArray, sums: FloatArray
-) -> None:
+def sum_products(trie: Trie, weight: FloatArray, factors: FloatArray, path: FloatArray, sums: FloatArray) -> None:
     """Add to each object's sum the weights of labelsets, each times the product of the object's factors of its labels.
 
     What is added for an object is the same whatever other objects there are, to the last bit.
 
     Reference : the definition
-    Requires : the nodes of a trie in order of their first visit: at depth d >= 1 a labelset's d-th label; factors
-        (blocks, q, objects), path (deepest + 1, objects) with ones in its first row, sums (blocks, objects)
-    Cost : two products and a sum per node and object, several objects at a time
+    Requires : weights in the order of the trie; factors (blocks, q, objects), path (q + 1, objects) with ones in its
+        first row, sums (blocks, objects); there may be more factors than sums
+    Cost : a product per object and label that is not shared, a product and a sum per labelset
     """
+    label, begin, n_objects = trie.label, trie.begin, sums.shape[1]
+    n_singly, n_together = (n_objects, 0) if n_objects < FEW else (0, n_objects)
     for block in range(factors.shape[0]):
-        for node in range(depth.shape[0]):
-            d, j, w = depth[node], label[node], weight[node]
-            for i in range(sums.shape[1]):
-                product = path[d - 1, i] * factors[block, j, i]
-                path[d, i] = product
-                sums[block, i] += w * product
+        for i in range(n_singly):
+            for e in range(weight.shape[0]):
+                d = trie.shared[e]
+                product = path[d, i]
+                for place in range(begin[e], begin[e + 1]):
+                    product *= factors[block, label[place], i]
+                    d += 1
+                    path[d, i] = product
+                sums[block, i] += weight[e] * product
+        for e in range(weight.shape[0] if n_together else 0):
+            d, w = trie.shared[e], weight[e]
+            for place in range(begin[e], begin[e + 1]):
+                j = label[place]
+                for i in range(n_together):
+                    path[d + 1, i] = path[d, i] * factors[block, j, i]
+                d += 1
+            for i in range(n_together):
+                sums[block, i] += w * path[d, i]

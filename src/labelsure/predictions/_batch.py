@@ -1,7 +1,7 @@
 """What predictions and their regions share: the engine that answers for some objects, names, and ranked labelsets."""
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from labelsure._core.optional import import_optional
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure._core.validation import check_label_matrix, check_same_length, is_number, list_labels
 from labelsure.labelsets import BestLabelsets, LabelsetEngine
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee
@@ -81,6 +81,9 @@ class RankedLabelsets:
         In order.
     p_values : array of shape (n, k) or (k,)
         Their p-values; 0 where an object has fewer than k labelsets to choose from.
+    certain : bool array of shape (n,), or None for the members of a region
+        Whether no others are more plausible; False only where, with very many labels, a search was stopped before it
+        had ruled out all others: then these are the best ones found.
     label_names : tuple of str
         The labels.
     objects : sequence of length n
@@ -97,6 +100,7 @@ class RankedLabelsets:
 
     labelsets: LabelMatrix
     p_values: FloatArray
+    certain: BoolArray | None = field(default=None, kw_only=True)
     label_names: tuple[str, ...]
     objects: Sequence[Any]
 

@@ -64,8 +64,8 @@ class LabelsetPredictions:
         if self.index is not None:
             check_same_length(range(len(self)), self.index, names=("the predictions", "index"))
         n_labels = self._engine.n_labels
-        given = self.label_names if len(self.label_names) else made_up_names(n_labels)
-        self.label_names = check_label_names(given, n_labels)
+        given = self.label_names
+        self.label_names = check_label_names(given, n_labels) if len(given) else made_up_names(n_labels)
         self._batch = Batch(self._engine, self.guarantee, self.label_names, self.index)
 
     def __len__(self) -> int:
@@ -200,7 +200,8 @@ class LabelsetPredictions:
         RankedLabelsets
             ``labelsets`` of shape (n, k, q) and ``p_values`` of shape (n, k), the most plausible first: by p-value,
             then by lowest total score, then by lowest code. Where there are fewer than k candidates the rest has
-            the p-value 0. ``to_frame()`` makes a table.
+            the p-value 0; ``certain`` says of which objects these are proven to be the best. ``to_frame()`` makes a
+            table.
 
         Examples
         --------
@@ -213,9 +214,8 @@ class LabelsetPredictions:
         """
         best = self._engine.top(check_count(k, name="k"))
         objects = range(len(self)) if self.index is None else self.index
-        return RankedLabelsets(
-            best.labelsets, self._engine.to_p_values(best.numerators), self.label_names, objects=objects
-        )
+        p_values = self._engine.to_p_values(best.numerators)
+        return RankedLabelsets(best.labelsets, p_values, self.label_names, objects=objects, certain=best.certain)
 
     @property
     def label_p_values(self) -> FloatArray:
@@ -224,6 +224,7 @@ class LabelsetPredictions:
         ``label_p_values[i, j, c]`` is the maximum of the p-values of object i's labelsets with ``t_j = c``. These are
         p-values of statements about single labels that hold jointly: at significance eps all the statements
         "t_j = 1 - c" with a value of at most eps are true together, with the probability of the region at eps.
+        Where, with very many labels, a search was stopped, they are upper bounds: this holds, but says less.
 
         Examples
         --------

@@ -225,7 +225,8 @@ class ObjectRegion:
     def __iter__(self) -> Iterator[LabelMatrix]:
         """Yield the members one by one in the order in which a search finds them, in bounded memory.
 
-        :meth:`members` returns them with the most plausible first.
+        Raises ValueError where a search goes on for seconds without finding any: there may be more members than those
+        yielded by then. :meth:`members` returns them with the most plausible first.
         """
         region = self._region
         chunks = region._engine.iterate_members(self._i, int(region._smallest[self._i]))
@@ -260,6 +261,12 @@ class ObjectRegion:
         -------
         RankedLabelsets
             ``labelsets`` of shape (m, q) and ``p_values`` of shape (m,); ``to_frame()`` makes a table.
+
+        Raises
+        ------
+        ValueError
+            Without a limit, where a list would take more than a gigabyte, or where the members are so far apart that a
+            search for them goes on for seconds without finding any.
         """
         region, batch = self._region, self._region._batch
         limit = None if limit is None else check_count(limit, name="limit", at_least=0)

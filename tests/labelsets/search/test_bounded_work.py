@@ -9,17 +9,20 @@ from hypothesis import strategies as st
 
 from labelsure._core.energy import Energy
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine
+from labelsure.labelsets.arrays._results import NotAllListedError
 from labelsure.labelsets.search import _answers, _best_first, _estimate, _states, _together
 from labelsure.labelsets.search._pair_search import PairSearch
 
 OPTIONS = EngineOptions(
     best_budget=3000, ranked_budget=3000, label_budget=6000, rough_budget=500, count_budget=4000, start_budget=500,
-    ranked_call=1000, depth_first_call=1000,
+    ranked_call=1000, depth_first_call=1000, list_budget=4000, member_budget=3, chunk=64, list_bytes=100_000,
 )  # fmt: skip
 LAST_LISTS = 4
 """How many lists of labels searches may finish beyond their budgets; each asks a few questions of every label."""
 
-MOST_DRAWS = 60_000
+MOST_DRAWS = 120_000
+"""Of two estimates, to one bit and to what is asked for: from the cover, and from probabilities fitted twice."""
+
 KINDS = ("plain", "outliers", "ties", "constant", "dense", "pairs", "outliers with pairs")
 
 
@@ -49,7 +52,7 @@ class Counter:
         self.work = self.draws = self.n_calls = 0
         self._count(patch, _answers, "search", lambda args: args[5].numbers)
         self._count(patch, _best_first, "best_first", lambda args: args[6].numbers)
-        self._count(patch, _together, "search_objects", lambda args: args[6].frontier.numbers)
+        self._count(patch, _together, "search_objects", lambda args: {_states.WORK: args[6].work.sum()})
         self._count(patch, PairSearch, "go_on", lambda args: args[0].stack.numbers)
         weigh_flips = _estimate.weigh_flips
 
@@ -78,6 +81,42 @@ class Counter:
         return answer, self.work, self.draws
 
 
+def members_of(engine, smallest, most):
+    """Return the members that iterating finds, about ``most`` of them, and whether these are all."""
+    found, n_found = [], 0
+    try:
+        for labelsets, numerators in engine.iterate_members(0, smallest):
+            assert (numerators >= smallest).all()
+            found += map(bytes, labelsets)
+            n_found += len(labelsets)
+            if n_found >= most:
+                return found, False
+    except NotAllListedError as error:
+        assert f"found {n_found}, spent its budget" in str(error)
+        return found, False
+    return found, True
+
+
+@given(engines(), st.sampled_from([0.02, 0.1, 0.5]))
+@settings(max_examples=30)
+def test_listing_a_region_takes_no_more_work_than_budgets_allow(engine, level):
+    lists = LAST_LISTS * engine.n_labels * (5 + len(engine.folds))
+    smallest = int(engine.smallest_member(Fraction(level))[0])
+    most = OPTIONS.list_bytes // (engine.n_labels + 24)
+    with pytest.MonkeyPatch.context() as patch:
+        counter = Counter(patch)
+        (found, finished), work, _ = counter.spent_by(lambda: members_of(engine, smallest, most))
+        assert work <= OPTIONS.list_budget + OPTIONS.member_budget * (len(found) + OPTIONS.chunk) + lists
+        assert len(set(found)) == len(found)
+        if finished:
+            listed, work, _ = counter.spent_by(lambda: engine.region_members(0, smallest, None))
+            assert sorted(found) == sorted(map(bytes, listed[0]))
+        else:
+            with pytest.raises(ValueError, match=r"limit="):
+                engine.region_members(0, smallest, None)
+        assert work <= OPTIONS.list_budget + OPTIONS.member_budget * (most + OPTIONS.chunk) + lists
+
+
 @given(engines(), st.sampled_from([0.02, 0.1, 0.5]), st.sampled_from([0.1, 1.0]))
 @settings(max_examples=60)
 def test_no_input_takes_more_work_than_budgets_allow(engine, level, bits):
@@ -96,7 +135,9 @@ def test_no_input_takes_more_work_than_budgets_allow(engine, level, bits):
         assert draws <= MOST_DRAWS
         assert size.at_least <= size.low <= size.value <= size.high <= size.at_most
         numerators, work, _ = counter.spent_by(engine.label_numerators)
-        assert work <= OPTIONS.label_budget + OPTIONS.best_budget + 2 * OPTIONS.ranked_budget + engine.n_labels * lists
+        together = OPTIONS.label_budget + 2 * engine.n_labels  # each search takes one evaluation at least
+        alone = OPTIONS.label_budget + OPTIONS.best_budget + 2 * OPTIONS.ranked_budget + engine.n_labels * lists
+        assert work <= together + alone
         assert (numerators.max(axis=2) >= best.numerators[0, 0]).all()
         _, work, draws = counter.spent_by(lambda: engine.numerators_of(best.labelsets[:, 0]))
         assert work == draws == 0

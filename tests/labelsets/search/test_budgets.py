@@ -4,6 +4,7 @@ Folds that disagree about every label, as models do about outliers: bounds are f
 search without a budget would grow for ever.
 """
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from brute_force import highest_by_label
 from labelsure._core.energy import Energy
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine
+from labelsure.labelsets.arrays._results import NotAllListedError
 from labelsure.labelsets.search import _best_first, _labels, _max_answers, _pair_search
 from labelsure.labelsets.search._best_first import best_of
 from max_cases import noisy_folds, random_max_case
@@ -155,3 +157,27 @@ def test_walks_over_maxima_keep_to_their_budgets(monkeypatch):
     highest = engine.label_numerators()[0]
     assert (highest.max(axis=1) >= best.numerators[0, 0]).all()
     assert sum(looked_at) <= 50 + 2 * 8
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_members_far_apart_are_not_listed_but_the_most_plausible_are(pairs):
+    options = EngineOptions(list_budget=500, member_budget=0, few_members=3, best_budget=5000, ranked_budget=5000)
+    engine = FoldEngine(disagreeing_folds(40, 5, pairs=pairs), allow_empty=True, options=options)
+    smallest = int(engine.top(1).numerators[0, 0]) // 2 + 1
+    with pytest.raises(NotAllListedError, match=r"spent its budget.*members\(limit=\)"):
+        list(engine.iterate_members(0, smallest))
+    with pytest.raises(NotAllListedError):
+        engine.region_members(0, smallest, None)
+    for limit in (2, 10):  # searched for best first; and listed, which takes too long
+        labelsets, numerators = engine.region_members(0, smallest, limit)
+        assert 0 < len(labelsets) <= limit
+        assert (numerators >= smallest).all()
+
+
+def test_members_of_maxima_far_apart_are_not_listed():
+    engine = FoldEngine(noisy_folds(0, n_labels=60, n_folds=3, noise=0.5), allow_empty=True, options=EngineOptions())
+    smallest = int(engine.top(1).numerators[0, 0]) // 4 + 1
+    short = FoldEngine(engine.folds, allow_empty=True, options=EngineOptions(list_budget=20, member_budget=0))
+    with pytest.raises(NotAllListedError):
+        list(short.iterate_members(0, smallest))
+    assert sum(len(part) for part, _ in itertools.islice(engine.iterate_members(0, smallest), 3)) > 0

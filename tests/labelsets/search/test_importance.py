@@ -22,9 +22,10 @@ def test_log_probabilities_are_those_of_independent_flips(flips, probabilities):
     assert np.exp(log_probabilities(flips, probabilities)) == pytest.approx(expected)
 
 
-def region_draws(engine, i, smallest, known=()):
+def region_draws(engine, i, smallest, known=None):
     (one,) = engine._search.pose(np.array([i]))
-    return RegionDraws(one.pair_problem, one.lookup, smallest, set(known), one, np.random.default_rng(0))
+    known = pack(np.empty((0, engine.n_labels), dtype=np.int8)) if known is None else known
+    return RegionDraws(one.pair_problem, one.lookup, smallest, known, one, np.random.default_rng(0))
 
 
 def estimate(engine, smallest, **options):
@@ -103,7 +104,7 @@ def test_labelsets_that_are_known_do_not_count():
     engine = form_engine(0, n_labels=8, n_folds=1)
     smallest = 5
     labelsets, _ = next(engine.table.iterate_members(0, smallest))
-    known = {row.tobytes() for row in pack(labelsets[: len(labelsets) // 2])}
+    known = pack(labelsets[: len(labelsets) // 2])
     whole = estimate_by_importance(region_draws(engine, 0, smallest), 20_000)
     rest = estimate_by_importance(region_draws(engine, 0, smallest, known), 20_000)
     assert 2 ** whole[0] == pytest.approx(len(labelsets), rel=0.1)

@@ -18,6 +18,13 @@ def parts_of(positions):
     return cells, np.array([first for _, first in positions], dtype=bool)
 
 
+def draws_of(knapsack, n_draws, seed):
+    """Return draws from one knapsack."""
+    flips = np.empty((n_draws, len(knapsack.cells)), dtype=bool)
+    knapsack.draw(flips, np.random.default_rng(seed), np.empty(knapsack.n_numbers))
+    return flips
+
+
 @given(POSITIONS, BUDGETS)
 def test_counts_of_fitting_sets_are_those_listed(positions, budget):
     """With a row for each position, the last one is that of all; two rows in turn give the same."""
@@ -26,9 +33,11 @@ def test_counts_of_fitting_sets_are_those_listed(positions, budget):
     n_fitting = int((cells <= budget).sum())
     for n_rows in (2, 2 + n_fitting):
         rows = np.full((n_rows, budget + 1), np.nan)
-        counts, n_divided = count_fitting(cells, budget, rows)
+        divided = np.full(n_rows, -1)
+        counts, n_divided = count_fitting(cells, budget, rows, divided)
         assert counts.tolist() == expected
         assert n_divided == 0
+        assert not divided[: 1 + n_fitting].any()
     for r, last in enumerate(np.flatnonzero(cells <= budget) + 1):
         assert rows[r + 1].tolist() == knapsack_reference.count_fitting(cells[:last], budget)
 
@@ -36,11 +45,11 @@ def test_counts_of_fitting_sets_are_those_listed(positions, budget):
 @given(POSITIONS, BUDGETS, st.integers(0, 2**32 - 1))
 def test_draws_follow_the_counts_of_fitting_sets(positions, budget, seed):
     cells, start = parts_of(positions)
-    random = np.random.default_rng(seed).random((20, len(cells)))
-    rows = np.empty((2 + len(cells), budget + 1))
-    count_fitting(cells, budget, rows)
-    flips = np.empty(random.shape, dtype=bool)
-    draw_fitting(cells, start, rows, random, flips)
+    random = np.random.default_rng(seed).random((20, len(cells) + 1))
+    rows, divided = np.empty((2 + len(cells), budget + 1)), np.empty(2 + len(cells), dtype=np.int64)
+    count_fitting(cells, budget, rows, divided)
+    flips = np.tile(start, (20, 1))
+    draw_fitting(cells, np.flatnonzero(cells <= budget), rows, divided, random, flips)
     assert flips.tolist() == knapsack_reference.draw_fitting(cells, start, budget, random).tolist()
 
 
@@ -61,7 +70,7 @@ def test_knapsack_draws_uniformly_from_the_sets_that_fit():
     start, cells = np.array([True, False, False, True, False]), np.array([0, 2, 99, 3, 5])
     everything, n_draws = knapsack_reference.all_flips(5), 20_000
     for budget in (0, 1, 5, 13):
-        drawn = Knapsack(start, cells, budget).draw(n_draws, np.random.default_rng(budget))
+        drawn = draws_of(Knapsack(start, cells, budget), n_draws, budget)
         fitting = everything[(everything != start) @ cells <= budget]
         assert Knapsack(start, cells, budget).size() == (len(fitting), 0)
         found, counts = np.unique(drawn, axis=0, return_counts=True)
@@ -74,5 +83,5 @@ def test_knapsacks_keep_counts_beyond_floats():
     knapsack = Knapsack(np.zeros(2500, dtype=bool), np.zeros(2500, dtype=np.int64), 0)
     size, n_times = knapsack.size()
     assert int(size) * int(MUCH) ** n_times == 2**2500
-    drawn = knapsack.draw(400, np.random.default_rng(0))
+    drawn = draws_of(knapsack, 400, 0)
     assert abs(drawn.mean() - 0.5) < 0.01  # 6 standard deviations are 0.003

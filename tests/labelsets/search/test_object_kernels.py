@@ -1,23 +1,18 @@
 """Objects searched together, labelsets with discounts looked at one by one: as brute force says, whatever the room."""
 
-from itertools import count
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 
 from brute_force import codes_of, highest_by_label
-from labelsure._core.labelset_bits import pack
 from labelsure.labelsets import EngineOptions
-from labelsure.labelsets.arrays._discount_kernels import LabelCosts
-from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup
-from labelsure.labelsets.search._discount_kernels import best_listed, bound_listed
-from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, TOTAL, is_listed
-from labelsure.labelsets.search._states import FINISHED, Ranked
+from labelsure.labelsets.search._discount_kernels import bound_listed, offer_listed, raise_by_listed
+from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, TOTAL, FoundBest, insert
 from search_cases import BY_SEARCH, BY_TABLE, seen_case
 
-LITTLE = EngineOptions(table_labels=0, plain_frontier=2, ranked_call=1)
+LITTLE = EngineOptions(table_labels=0, ranked_call=3)
 SEEDS = 150
 
 
@@ -38,8 +33,8 @@ def test_little_room_leaves_some_searches_to_others():
     cases = [seen_case(seed) for seed in range(SEEDS)]
     for options, low, high in ((LITTLE, 0.1, 0.95), (BY_SEARCH, 1, 1)):
         searches = [case.search(options).together for case in cases]
-        assert low <= np.mean([search.best(np.arange(2), 2).ended == FINISHED for search in searches]) <= high
-        assert low <= np.mean([search.label_maxima(np.arange(2)).known for search in searches]) <= high
+        assert low <= np.mean([search.best(np.arange(2), 2).finished for search in searches]) <= high
+        assert low <= np.mean([search.label_maxima(np.arange(2))[1] for search in searches]) <= high
 
 
 @pytest.mark.parametrize("options", [BY_SEARCH, BY_TABLE, LITTLE], ids=["search", "table", "little room"])
@@ -52,31 +47,35 @@ def test_highest_numerators_of_labels_equal_brute_force(options):
 
 
 def listed_of(case):
-    arrays = FoldArrays(case.folds)
-    costs = LabelCosts.of(arrays.n_labels, arrays.n_folds, len(arrays.discounted.more))
-    for k, energy in enumerate(arrays.general):
-        costs.constant[k], costs.unary[:, k] = energy.constant[0], energy.unary[0]
-    return arrays, costs
+    """Return the folds, and all that kernels take that look at listed labelsets of the first object."""
+    search = case.search(BY_SEARCH).together
+    return search.arrays, search._listed(np.array([0]))
+
+
+@njit
+def bounded(listed, bounds):
+    return bound_listed(0, listed, bounds)
 
 
 def test_bounds_of_listed_labelsets_are_below_their_scores():
     for seed in range(SEEDS):
-        arrays, costs = listed_of(seen_case(seed))
-        labelsets = arrays.discounted.labelsets
-        if not len(labelsets):
+        arrays, (_, bounds, listed, *_) = listed_of(seen_case(seed))
+        if not len(listed.more):
             continue
-        lowest = bound_listed(costs, arrays.discounted)
-        scores = arrays.scores(labelsets, np.zeros(len(labelsets), dtype=np.int64))
-        assert (costs.bounds <= scores.min(axis=0)).all()
-        assert costs.totals.tolist() == scores.sum(axis=0).tolist()
-        assert costs.totals[lowest] == costs.totals.min()
+        likeliest = bounded(listed, bounds)
+        scores = arrays.scores(listed.labelsets, np.zeros(len(listed.more), dtype=np.int64))
+        assert (bounds.bounds <= scores.min(axis=0)).all()
+        assert bounds.totals.tolist() == scores.sum(axis=0).tolist()
+        assert bounds.totals[likeliest] == bounds.totals.min()
 
 
 def test_best_listed_labelsets_equal_all_sorted():
     for seed in range(SEEDS):
         case = seen_case(seed)
-        arrays, costs = listed_of(case)
+        arrays, asked = listed_of(case)
         labelsets = arrays.discounted.labelsets
+        if not len(labelsets):
+            continue
         owners, n_best = np.zeros(len(labelsets), dtype=np.int64), 1 + seed % 5
         scores = arrays.scores(labelsets, owners)
         numerators = case.weighing.of_scores(arrays.calibrations, scores, owners)
@@ -85,19 +84,39 @@ def test_best_listed_labelsets_equal_all_sorted():
             for numerator, total, code in zip(numerators, scores.sum(axis=0), codes_of(labelsets), strict=True)
             if code or case.allow_empty
         )[:n_best]
-        best = Ranked(np.arange(n_best + 1), np.empty((n_best + 1, CODE + 1), dtype=np.int64))
-        lookup = Lookup(arrays.tables, arrays.penalties, case.weighing.of(0), case.allow_empty)
-        n_found = best_listed(costs, arrays.discounted, lookup, 0, best)
-        found = best.keys[best.order[:n_found]]
-        codes = (found[:, CODE] ^ np.iinfo(np.int64).min).tolist()
-        assert sorted(zip(found[:, NUMERATOR].tolist(), found[:, TOTAL].tolist(), codes, strict=True)) == expected
+        found = FoundBest.of(1, n_best, 1)
+        offer_listed(*asked, found)
+        keys = found.keys[0, : found.n_found[0]]
+        codes = (keys[:, CODE] ^ np.iinfo(np.int64).min).tolist()
+        assert list(zip(keys[:, NUMERATOR].tolist(), keys[:, TOTAL].tolist(), codes, strict=True)) == expected
 
 
-@given(st.sampled_from([3, 64, 70, 130]), st.integers(0, 2**32))
-def test_labelset_is_listed_where_it_is_one_of_them(n_labels, seed):
-    rng = np.random.default_rng(seed)
-    some = pack(np.unique(rng.random((9, n_labels)) < rng.choice([0.01, 0.5]), axis=0))
-    ordered = some[np.lexsort(some.T[::-1])]
-    listed = np.ascontiguousarray(ordered[::2])
-    assert [bool(is_listed(words, listed)) for words in ordered] == [i % 2 == 0 for i, _ in zip(count(), ordered)]
-    assert not is_listed(ordered[0], listed[:0])
+@given(st.integers(0, 10**6), st.integers(0, 2**32))
+def test_numerators_of_labels_are_raised_to_the_highest_listed_ones(seed, other_seed):
+    case = seen_case(seed)
+    arrays, asked = listed_of(case)
+    labelsets = arrays.discounted.labelsets
+    if not len(labelsets):
+        return
+    objects = np.zeros(len(labelsets), dtype=np.int64)
+    numerators = case.weighing.of_scores(arrays.calibrations, arrays.scores(labelsets, objects), objects)
+    highest = int(numerators.max()) + 1
+    maxima = np.random.default_rng(other_seed).integers(0, highest + 1, size=(1, arrays.n_labels, 2))
+    expected = maxima[0].copy()
+    for labelset, numerator in zip(labelsets, numerators, strict=True):
+        if case.allow_empty or labelset.any():
+            for j, on in enumerate(labelset):
+                expected[j, on] = max(expected[j, on], numerator)
+    raise_by_listed(*asked, maxima)
+    assert maxima[0].tolist() == expected.tolist()
+
+
+@given(st.lists(st.integers(0, 3), max_size=12), st.integers(1, 4))
+def test_inserted_keys_are_the_first_of_all_sorted_each_labelset_once(values, n_best):
+    keys, n_found = np.zeros((n_best + 1, CODE + 1), dtype=np.int64), 0
+    offered = sorted((value, 0, value) for value in set(values))
+    for value in values:
+        keys[n_best] = (value, 0, value)
+        if n_found < n_best or tuple(keys[n_best]) < tuple(keys[n_best - 1]):
+            n_found = insert(n_found, keys)
+    assert [tuple(key) for key in keys[:n_found].tolist()] == offered[:n_best]

@@ -29,6 +29,12 @@ def posed(folds):
 
 
 @given(FOLDS)
+def test_problems_have_one_layout_for_any_number_of_objects(folds):
+    """Kernels are compiled anew for another one."""
+    assert all(part.flags.c_contiguous for part in posed(folds))
+
+
+@given(FOLDS)
 def test_modes_cannot_be_bettered_by_one_flip(folds):
     problems = posed(folds)
     n_labels = folds[0].energy.n_labels

@@ -7,8 +7,10 @@ from brute_force import codes_of
 from constraint_cases import constrain
 from labelsure._core.labelset_bits import unpack
 from labelsure.labelsets.search._ruled_search import list_ruled_members
-from labelsure.labelsets.search._states import Buffer
+from labelsure.labelsets.search._states import Allowance, Buffer
 from search_cases import random_case
+
+ENDLESS = Allowance(10**9)
 
 
 def searched_cases(n_cases):
@@ -33,7 +35,7 @@ def test_ruled_search_finds_all_members_in_any_steps(n_room, call):
         smallest = int(np.median(ranked.numerators))
         members = ranked.members(smallest)
         found, met = Buffer.of(n_room, len(one.flips.mode)), []
-        for n_new, _ in list_ruled_members(one.flips, one.lookup, smallest, found, call, None):
+        for n_new, _ in list_ruled_members(one.flips, one.lookup, smallest, found, call, ENDLESS):
             codes = codes_of(unpack(found.words[:n_new], len(one.flips.label)))
             met += zip(codes, found.numerators[:n_new].tolist(), strict=True)
         assert sorted(met) == sorted(zip(members.codes.tolist(), members.numerators.tolist(), strict=True))
@@ -45,7 +47,7 @@ def test_budget_ends_a_ruled_search():
     for case, _ in searched_cases(10):
         (one,) = case.search().pose(np.arange(1))
         nothing = Buffer.of(0, 1)
-        steps = list(list_ruled_members(one.flips, one.lookup, 1, nothing, 10, 1))
-        full = list(list_ruled_members(one.flips, one.lookup, 1, nothing, 10**6, None))
+        steps = list(list_ruled_members(one.flips, one.lookup, 1, nothing, 10, Allowance(1)))
+        full = list(list_ruled_members(one.flips, one.lookup, 1, nothing, 10**6, ENDLESS))
         assert sum(n_new for n_new, _ in steps) <= sum(n_new for n_new, _ in full) == len(case.ranked()[0].codes)
         assert full[-1][1]

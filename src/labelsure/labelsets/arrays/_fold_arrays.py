@@ -16,13 +16,11 @@ from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Penalty
 from labelsure._core.labelset_bits import Words, pack
 from labelsure._core.remembering import Memory
-from labelsure._core.types import IntArray, LabelMatrix
+from labelsure._core.types import Int32Array, IntArray, LabelMatrix
 from labelsure.labelsets.arrays._discounted import Discounted, pool_discounts
 from labelsure.labelsets.arrays._pairs import FoldPairs
 from labelsure.labelsets.arrays._rules import NO_RULES, LabelsetRules, Rules
 from labelsure.labelsets.arrays._weighing import ObjectWeighing, Weighing
-
-Int32Array = np.ndarray[tuple[int, ...], np.dtype[np.int32]]
 
 BUCKET_BITS = 13
 """2^13 four-byte buckets are 32 KiB: the first-level cache of today's processors, so look-ups do not wait."""
@@ -110,6 +108,7 @@ class Penalties(NamedTuple):
     ----------
     by_cardinality : int64 array of shape (K, levels, q + 1)
         The least penalty by number of labels over 1, 2, 4, ... numbers from each on; beyond the end it is cut off.
+        One level of zeros where there is no penalty.
     anchors : uint64 array of shape (A, W)
         Labelsets as words, fold k's from ``anchor_begin[k]`` on.
     anchor_begin : int64 array of shape (K + 1,)
@@ -128,25 +127,26 @@ class Penalties(NamedTuple):
     @classmethod
     def of(cls, penalties: Sequence[Penalty | None], n_labels: int) -> "Penalties":
         """Return the penalties of several folds, None where a fold has none."""
-        n_words = (n_labels + 63) // 64
-        least = [np.zeros((len(penalties), n_labels + 1), dtype=np.int64)]
+        n_words, n_levels = (n_labels + 63) // 64, (n_labels + 1).bit_length()
+        least = np.zeros((len(penalties), n_levels, n_labels + 1), dtype=np.int64)
         per_distance = np.zeros(len(penalties), dtype=np.int64)
         anchors: list[Words] = [np.empty((0, n_words), dtype=np.uint64)] * len(penalties)
         for k, penalty in enumerate(penalties):
             if penalty is not None and penalty.by_cardinality is not None:
-                least[0][k] = penalty.by_cardinality
+                least[k, 0] = penalty.by_cardinality
             if penalty is not None and penalty.per_distance > 0 and penalty.anchors is not None:
                 per_distance[k] = penalty.per_distance
                 anchors[k] = pack(penalty.anchors)
-        while (1 << len(least)) <= n_labels + 1:
-            half, last = 1 << (len(least) - 1), least[-1]
-            least.append(np.concatenate([np.minimum(last[:, :-half], last[:, half:]), last[:, -half:]], axis=1))
+        present = any(penalty is not None for penalty in penalties)
+        for level in range(1, n_levels if present else 1):
+            half, last = 1 << (level - 1), least[:, level - 1]
+            least[:, level] = np.concatenate([np.minimum(last[:, :-half], last[:, half:]), last[:, -half:]], axis=1)
         return cls(
-            by_cardinality=np.ascontiguousarray(np.stack(least, axis=1)),
+            by_cardinality=least,
             anchors=np.concatenate(anchors),
             anchor_begin=np.cumsum([0, *map(len, anchors)], dtype=np.int64),
             per_distance=per_distance,
-            present=any(penalty is not None for penalty in penalties),
+            present=present,
         )
 
 
@@ -162,8 +162,6 @@ class Lookup(NamedTuple):
         Whether the empty labelset is a candidate.
     rules : Rules
         What candidates have to obey, with the object's own places.
-    listed : uint64 array of shape (E, W)
-        Labelsets that a best-first search leaves out, in ascending order: they are looked at elsewhere.
     """
 
     tables: ScoreTables
@@ -171,7 +169,6 @@ class Lookup(NamedTuple):
     weighing: ObjectWeighing
     allow_empty: bool
     rules: Rules = NO_RULES
-    listed: Words = np.empty((0, 1), dtype=np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,9 +326,7 @@ class FoldArrays:
         from labelsure.labelsets.arrays._discount_kernels import LabelCosts, ListedScores, weigh_listed
 
         listed = self.discounted
-        costs = LabelCosts.of(self.n_labels, self.n_folds, 0)
-        for k, energy in enumerate(self.general):
-            costs.constant[k], costs.unary[:, k] = energy.constant[i], energy.unary[i]
+        costs = LabelCosts.of(self.general, np.array([i]))
         numerators, general, totals = np.empty((3, len(listed.more)), dtype=np.int64)
         weigh_listed(costs, listed, weighing.of(i), self.tables, ListedScores(numerators, general, totals))
         first = int(not allow_empty and len(listed.words) > 0 and not listed.words[0].any())  # the empty one is first

@@ -92,7 +92,7 @@ def final_score(additive: Integer, penalty: Integer, link: Integer) -> Integer:
     return additive + penalty
 
 
-@lean_kernel
+@kernel_part
 def total_of(scores: IntArray, more: IntArray, penalty: IntArray, tables: ScoreTables) -> Integer:
     """Return the total score over the folds of a labelset with additive scores ``scores + more``.
 
@@ -136,6 +136,36 @@ def weigh(
             prefix = total * multipliers[k]
             lowest = prefix if k == 0 else min(lowest, prefix)
     return lowest if multipliers.shape[0] > 0 else total
+
+
+@kernel_part
+def only_counts(weighing: ObjectWeighing, tables: ScoreTables) -> bool:
+    """Tell whether numerators are a start and counts of additive scores: ``count_additive`` takes a third of the time.
+
+    Reference : the definition
+    Requires : nothing
+    Cost : O(K)
+    """
+    plain = weighing.weights.shape[0] == 0 and weighing.multipliers.shape[0] == 0
+    plain &= weighing.at_least == 1 and weighing.above == 0
+    for k in range(tables.layout.shape[0]):
+        plain &= tables.layout[k, columns.LINK] < 0
+    return bool(plain)
+
+
+@kernel_part
+def value_of(
+    scores: IntArray, more: IntArray, penalty: IntArray, plain: bool, weighing: ObjectWeighing, tables: ScoreTables
+) -> Integer:
+    """Return the numerator of additive scores ``scores + more``.
+
+    Reference : weigh
+    Requires : scores, more, penalty (K,), the last zeros where plain is, as only_counts tells
+    Cost : that of count_additive or weigh
+    """
+    if plain:
+        return weighing.start + count_additive(scores, more, tables)
+    return weigh(scores, more, penalty, weighing, tables)
 
 
 @kernel_part

@@ -48,14 +48,17 @@ class EngineOptions:
         Evaluations of one object's searches for the highest numerators of all labels; then bounds are the answer.
     start_budget : int
         Evaluations in search of the labelset that draws start from, which need not be the best of all.
-    frontier, plain_frontier : int
-        Entries that a best-first search has room for at first, and where many objects are searched together.
+    frontier : int
+        Entries that a best-first search has room for at first.
     chunk : int
         Members handed over at a time.
     few_members : int
         Up to this many members of a region are searched for best first; more are listed and sorted.
     list_bytes : int
         A list of a region's members may take this much memory; larger regions are iterated.
+    list_budget, member_budget : int
+        Evaluations that listing or iterating a region may take, a second or two, and how many more for each member that
+        it finds. Beyond them an error says how many were found.
     override_bytes : int
         Answers about overrides are kept for further questions, as long as they take no more than this.
     exact_minima, estimate_minima, rough_minima : int
@@ -76,7 +79,7 @@ class EngineOptions:
     block_objects: int = 32
     probed_objects: int = 8
     count_budget: int = 2_000_000
-    rough_budget: int = 5_000
+    rough_budget: int = 40_000
     depth_first_call: int = 1_000_000
     ranked_call: int = 200_000
     best_budget: int = 4_000_000
@@ -85,10 +88,11 @@ class EngineOptions:
     label_budget: int = 8_000_000
     start_budget: int = 100_000
     frontier: int = 64
-    plain_frontier: int = 4096
     chunk: int = 4096
     few_members: int = 4096
     list_bytes: int = 2**30
+    list_budget: int = 20_000_000
+    member_budget: int = 50
     override_bytes: int = 2**28
     exact_minima: int = 2**13
     estimate_minima: int = 2**9
@@ -102,6 +106,17 @@ def check_listable(n_labels: int, options: EngineOptions) -> None:
             f"This lists the p-values of all 2^{n_labels} labelsets of {n_labels} labels, one by one;"
             f" that is possible for up to {options.max_table_labels} labels."
             " Predictions, top(k), regions and p_value(Y) work for any number of labels."
+        )
+
+
+class NotAllListedError(ValueError):
+    """Raised by a search for all members of a region that has spent its budget."""
+
+    def __init__(self, n_found: int) -> None:
+        super().__init__(
+            f"This region's labelsets are far apart, as where models disagree about an object: a search for all of them"
+            f" found {n_found}, spent its budget, and may have missed others."
+            " members(limit=) returns the most plausible ones."
         )
 
 

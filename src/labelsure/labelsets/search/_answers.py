@@ -11,19 +11,26 @@ from labelsure._core.labelset_bits import labelset_keys, unpack, word_keys
 from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup, OverrideList
-from labelsure.labelsets.arrays._results import Answers, BestLabelsets, EngineOptions, Members, RegionSize
+from labelsure.labelsets.arrays._results import (
+    Answers,
+    BestLabelsets,
+    EngineOptions,
+    Members,
+    NotAllListedError,
+    RegionSize,
+)
 from labelsure.labelsets.arrays._rules import NO_RULES, LabelsetRules
 from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._best_first import top_of
-from labelsure.labelsets.search._depth_first_kernels import search, weigh_rows
+from labelsure.labelsets.search._depth_first_kernels import LastFlips, search, weigh_rows
 from labelsure.labelsets.search._estimate import estimate_size
 from labelsure.labelsets.search._labels import label_numerators_of
 from labelsure.labelsets.search._labelset_kernels import NUMERATOR
 from labelsure.labelsets.search._pair_search import list_pair_members
 from labelsure.labelsets.search._problems import ObjectSearch, pose_problems
 from labelsure.labelsets.search._ruled_search import list_ruled_members
-from labelsure.labelsets.search._states import Buffer, DepthFirst
+from labelsure.labelsets.search._states import Allowance, Buffer, DepthFirst
 from labelsure.labelsets.search._together import TogetherSearch
 
 
@@ -73,7 +80,7 @@ class SearchAnswers(Answers):
             labelsets = unpack(found.words.reshape(-1, found.words.shape[2]), self.n_labels)
             best.labelsets[:] = labelsets.reshape(best.labelsets.shape)
             best.numerators[:] = best.upper[:] = found.numerators
-            rest = np.flatnonzero(found.ended != states.FINISHED)
+            rest = np.flatnonzero(~found.finished)
         for row, one in zip(rest.tolist(), self.pose(objects[rest]), strict=True):
             top = top_of(one, n_best)
             best.write(row, top.rank[:, NUMERATOR], unpack(top.words, self.n_labels), top.missed)
@@ -124,7 +131,7 @@ class SearchAnswers(Answers):
             return RegionSize.counted(found)
         estimate = partial(estimate_size, one, self.arrays, self.weighing, smallest)
         size, sure = estimate(at_least=found, bits=max(bits, 1.0))
-        # every member takes an evaluation at least: where there are more it would be in vain
+        # counting takes about an evaluation for each member: where there are more it would be in vain
         if bits <= 1 and max(sure, size.at_least) <= options.count_budget:
             found, finished = self._count(one, smallest, options.count_budget)
             if finished:
@@ -139,9 +146,14 @@ class SearchAnswers(Answers):
         yield one.overrides.labelsets[members], one.overrides.numerators[members]
         known = labelset_keys(one.overrides.labelsets)
         found = Buffer.of(self.options.chunk, len(one.flips.mode))
-        for n_new, _ in self._depth_first(one, smallest, found):
+        n_found, is_all = int(members.sum()), False
+        allowance = Allowance(self.options.list_budget, self.options.member_budget)
+        for n_new, finished in self._depth_first(one, smallest, found, allowance):
             fresh = ~np.isin(word_keys(found.words[:n_new]), known)
+            n_found, is_all = n_found + int(fresh.sum()), finished
             yield unpack(found.words[:n_new][fresh], self.arrays.n_labels), found.numerators[:n_new][fresh]
+        if not is_all:
+            raise NotAllListedError(n_found)
 
     def count(self, objects: IntArray, smallest: IntArray, budget: int) -> list[tuple[int, bool]]:
         """Return the members of each region that at most ``budget`` evaluations find, and whether these are all."""
@@ -150,7 +162,7 @@ class SearchAnswers(Answers):
     def _count(self, one: ObjectSearch, smallest: int, budget: int) -> tuple[int, bool]:
         """Return the same for one region."""
         nothing = Buffer(one.problems.mode[:0], np.empty(0, dtype=np.int64))
-        steps = list(self._depth_first(one, smallest, nothing, budget=budget))
+        steps = list(self._depth_first(one, smallest, nothing, Allowance(budget)))
         size, finished = sum(n_new for n_new, _ in steps), steps[-1][1]
         if self.arrays.has_overrides:
             general = int((one.overrides.general >= smallest).sum())
@@ -176,15 +188,15 @@ class SearchAnswers(Answers):
             yield ObjectSearch(i, problems, row, problems.flips(row), lookup, overrides, *settings)
 
     def _depth_first(
-        self, one: ObjectSearch, smallest: int, found: Buffer, *, budget: int | None = None
+        self, one: ObjectSearch, smallest: int, found: Buffer, allowance: Allowance
     ) -> Iterator[tuple[int, bool]]:
         """Search a region; yield how many members were found since, and whether the search is finished.
 
-        They are in ``found`` until the next step, if that has room. Ends when ``budget`` is spent.
+        They are in ``found`` until the next step, if that has room. Ends when its ``allowance`` is spent.
         """
         if one.has_pairs:
             call = self.options.ranked_call
-            yield from list_pair_members(one.pair_problem, one.lookup, smallest, found, call, budget)
+            yield from list_pair_members(one.pair_problem, one.lookup, smallest, found, call, allowance)
             return
         flips = one.flips
         # positions that some labelset looked for may have flipped
@@ -202,7 +214,7 @@ class SearchAnswers(Answers):
         )
         if self.constraints is not None:
             call = self.options.depth_first_call
-            yield from list_ruled_members(flips, one.lookup, smallest, found, call, budget)
+            yield from list_ruled_members(flips, one.lookup, smallest, found, call, allowance)
             return
         position, flipped = np.zeros((2, len(flips.label) + 2), dtype=np.int64)
         scores = np.zeros((len(flips.label) + 2, len(flips.base)), dtype=np.int64)
@@ -211,11 +223,11 @@ class SearchAnswers(Answers):
         present, known = np.array([flips.mode, flips.mode])
         state = DepthFirst(numbers, position, flipped, scores, present, penalty, known)
         plain = self.weighing.is_plain and not (one.lookup.penalties.present or self.arrays.has_link)
-        ended, spent, call = states.BUFFER_FULL, 0, self.options.depth_first_call
-        while ended != states.FINISHED and (budget is None or spent < budget):
+        counted = not (len(found.numerators) or one.lookup.penalties.present)
+        counting = LastFlips.of(flips, counted=counted, allow_empty=self.allow_empty)
+        ended, call = states.BUFFER_FULL, self.options.depth_first_call
+        while ended != states.FINISHED and (left := allowance.left(numbers)) > 0:
             stop_if_asked()
-            before = int(state.numbers[states.FOUND])
-            allowance = call if budget is None else min(call, budget - spent)
-            ended = search(flips, one.lookup, plain, smallest, allowance, state, found)
-            spent += allowance
-            yield int(state.numbers[states.FOUND]) - before, ended == states.FINISHED
+            before = int(numbers[states.FOUND])
+            ended = search(flips, one.lookup, plain, smallest, min(call, left), state, found, counting)
+            yield int(numbers[states.FOUND]) - before, ended == states.FINISHED

@@ -32,7 +32,6 @@ from labelsure.labelsets.search._labelset_kernels import (
     TOTAL,
     flip,
     is_candidate,
-    is_listed,
     offer,
     penalise,
     precedes,
@@ -158,7 +157,7 @@ def best_first(
             if itself:
                 n_found = numbers[states.FOUND]
                 worst = -best.keys[best.order[0], NUMERATOR] if n_found == best.keys.shape[0] - 1 else -states.FAR
-                if rank[NUMERATOR] >= worst and not is_listed(node.words, lookup.listed):
+                if rank[NUMERATOR] >= worst:
                     n_found = offer(rank[NUMERATOR], rank[TOTAL], node.words, totals.matter, n_found, best)
                 numbers[states.FOUND] = n_found
             else:

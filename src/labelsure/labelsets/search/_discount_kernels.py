@@ -1,75 +1,174 @@
-"""Compiled looks at those labelsets with discounts that may be among the best."""
+"""Compiled looks at those labelsets with discounts that may matter, by bounds of what they score."""
+
+from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.compilation import lean_kernel
+from labelsure._core.compilation import kernel_part, lean_kernel
+from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._discount_kernels import LabelCosts, add_labels
 from labelsure.labelsets.arrays._discounted import Discounted
-from labelsure.labelsets.arrays._fold_arrays import FAR, Lookup
-from labelsure.labelsets.arrays._lookup_kernels import Integer, highest_score, weigh
-from labelsure.labelsets.search._labelset_kernels import NUMERATOR, TOTAL, is_candidate, offer
-from labelsure.labelsets.search._states import Ranked
+from labelsure.labelsets.arrays._fold_arrays import FAR, ScoreTables
+from labelsure.labelsets.arrays._lookup_kernels import (
+    Integer,
+    highest_score,
+    only_counts,
+    score_with,
+    value_of,
+    weighing_of,
+)
+from labelsure.labelsets.arrays._rule_kernels import is_on
+from labelsure.labelsets.arrays._weighing import ObjectWeighings
+from labelsure.labelsets.search._labelset_kernels import (
+    NUMERATOR,
+    TOTAL,
+    FoundBest,
+    insert,
+    is_some,
+    precedes,
+    write_key,
+)
 
 
-@lean_kernel
-def bound_listed(costs: LabelCosts, listed: Discounted) -> Integer:
-    """Write a lower bound of the scores of each listed labelset in all folds, and its total; return the lowest total's.
+class ListedBounds(NamedTuple):
+    """What bounds of the scores of E listed labelsets follow from, and room for those of one object after the other.
+
+    Attributes
+    ----------
+    least, total : (n, q + 1)
+        The least of the folds' costs of each label and their sum, and last those of the constant.
+    bounds, totals : (E,)
+        For notes: a lower bound of a labelset's scores in all folds, and their sum.
+    """
+
+    least: IntArray
+    total: IntArray
+    bounds: IntArray
+    totals: IntArray
+
+    @classmethod
+    def of(cls, costs: LabelCosts, n_listed: int) -> "ListedBounds":
+        """Return them for labelsets of objects with these costs."""
+        both = np.concatenate([costs.unary, costs.constant[:, :, None]], axis=2)
+        return cls(both.min(axis=0), both.sum(axis=0), *np.empty((2, n_listed), dtype=np.int64))
+
+
+@kernel_part
+def bound_listed(i: Integer, listed: Discounted, bounds: ListedBounds) -> Integer:
+    """Write the bounds of object i; return the labelset of lowest total.
 
     Reference : Energy.scores
     Requires : at least one
     Cost : two additions per label on
     """
-    n_labels, n_folds = costs.unary.shape
-    for j in range(n_labels + 1):
-        costs.least[j], costs.total[j] = FAR, 0
-        for k in range(n_folds):
-            cost = costs.unary[j, k] if j < n_labels else costs.constant[k]
-            costs.least[j] = min(costs.least[j], cost)
-            costs.total[j] += cost
-    lowest: Integer = np.int64(0)
-    for e in range(listed.more.shape[0]):
-        bound, total = costs.least[n_labels] + listed.least[e], costs.total[n_labels] + listed.total[e]
+    least, total = bounds.least[i], bounds.total[i]
+    likeliest: Integer = np.int64(0)
+    n_labels = least.shape[0] - 1
+    for e in range(bounds.bounds.shape[0]):
+        bound, sum_of_all = least[n_labels] + listed.least[e], total[n_labels] + listed.total[e]
         for place in range(listed.begin[e], listed.begin[e + 1]):
-            bound += costs.least[listed.label[place]]
-            total += costs.total[listed.label[place]]
-        costs.bounds[e], costs.totals[e] = bound, total
-        if total < costs.totals[lowest]:
-            lowest = e
-    return lowest
+            bound += least[listed.label[place]]
+            sum_of_all += total[listed.label[place]]
+        bounds.bounds[e], bounds.totals[e] = bound, sum_of_all
+        if sum_of_all < bounds.totals[likeliest]:
+            likeliest = e
+    return likeliest
 
 
 @lean_kernel
-def best_listed(costs: LabelCosts, listed: Discounted, lookup: Lookup, n_found: Integer, best: Ranked) -> Integer:
-    """Put listed labelsets among the best found; return how many these are.
+def offer_listed(
+    costs: LabelCosts,
+    bounds: ListedBounds,
+    listed: Discounted,
+    tables: ScoreTables,
+    weighings: ObjectWeighings,
+    allow_empty: bool,
+    found: FoundBest,
+) -> None:
+    """Write the best of the listed labelsets of each object.
 
     One with scores above some level in all folds cannot reach the worst of the best; nor can one that may tie with it
     but has a higher total. Neither is looked at.
 
     Reference : the definition
-    Requires : as weigh_listed; n_found of the best there are found
-    Cost : two additions per label on, and what weigh_listed takes for those looked at
+    Requires : at least one; no links or penalties
+    Cost : two additions per label on, and what weigh takes for those looked at
     """
-    n_best, n_listed = best.keys.shape[0] - 1, listed.more.shape[0]
-    if n_listed == 0:
-        return n_found
-    lowest = bound_listed(costs, listed)
-    reached, level, level_above = np.int64(-FAR), np.int64(FAR), np.int64(FAR)
-    for place in range(n_listed + 1):
-        e = place - 1 if place > 0 else lowest  # the likeliest first
-        worst = best.order[0]
-        if n_found == n_best:
-            if costs.bounds[e] > level:
+    n_best = found.keys.shape[1] - 1
+    for i in range(bounds.least.shape[0]):
+        weighing, keys, n_found = weighing_of(i, weighings), found.keys[i], np.int64(0)
+        likeliest, plain = bound_listed(i, listed, bounds), only_counts(weighing, tables)
+        reached, level, level_above = np.int64(-FAR), np.int64(FAR), np.int64(FAR)
+        for place in range(listed.more.shape[0] + 1):
+            e = place - 1 if place > 0 else likeliest
+            if n_found == n_best:
+                if bounds.bounds[e] > level:
+                    continue
+                if bounds.bounds[e] > level_above and bounds.totals[e] > keys[n_best - 1, TOTAL]:
+                    continue
+            if (place > 0 and e == likeliest) or not (allow_empty or is_some(listed.words[e])):
                 continue
-            if costs.bounds[e] > level_above and costs.totals[e] > best.keys[worst, TOTAL]:
+            add_labels(i, e, costs, listed)
+            value = value_of(costs.scores, listed.more[e], costs.nothing, plain, weighing, tables)
+            write_key(value, bounds.totals[e], listed.words[e], True, n_best, keys)
+            if n_found < n_best or precedes(np.int64(n_best), np.int64(n_best - 1), keys, True):
+                n_found = insert(n_found, keys)
+            if n_found == n_best and -keys[n_best - 1, NUMERATOR] != reached:
+                reached = -keys[n_best - 1, NUMERATOR]
+                level = highest_score(reached, costs.scores, costs.nothing, weighing, tables)
+                level_above = highest_score(reached + 1, costs.scores, costs.nothing, weighing, tables)
+        found.n_found[i] = n_found
+
+
+@lean_kernel
+def raise_by_listed(
+    costs: LabelCosts,
+    bounds: ListedBounds,
+    listed: Discounted,
+    tables: ScoreTables,
+    weighings: ObjectWeighings,
+    allow_empty: bool,
+    found: IntArray,
+) -> None:
+    """Raise the highest numerators of each object with each label off and on by those of listed labelsets.
+
+    All labels outside one labelset, the leader, have been raised to some numerator already with the label off, and most
+    labelsets do not exceed that: then only their own labels and the leader's are looked at. One that by a bound of its
+    scores cannot raise any is not looked at.
+
+    Reference : the maximum over listed labelsets
+    Requires : found (n, q, 2); at least one; no links or penalties
+    Cost : three additions per label on; O(q) for each that is a new leader
+    """
+    label, begin = listed.label, listed.begin
+    for i in range(found.shape[0]):
+        weighing, maxima, likeliest = weighing_of(i, weighings), found[i], bound_listed(i, listed, bounds)
+        plain = only_counts(weighing, tables)  # else a level takes longer than a look
+        leader, outside = likeliest, np.int64(-FAR)  # what all labels outside the leader have been raised to
+        for place in range(listed.more.shape[0] + 1):
+            e = place - 1 if place > 0 else likeliest
+            words = listed.words[e]
+            least: Integer = outside
+            for at in range(begin[e], begin[e + 1]):
+                least = min(least, maxima[label[at], 1])
+            for at in range(begin[leader], begin[leader + 1]):
+                least = min(least, FAR if is_on(words, label[at]) else maxima[label[at], 0])
+            if plain and bounds.bounds[e] > score_with(least + 1 - weighing.start, tables.merged):
                 continue
-        if (place > 0 and e == lowest) or not is_candidate(listed.words[e], lookup.allow_empty, lookup.rules):
-            continue
-        add_labels(e, costs, listed)
-        value = weigh(costs.scores, listed.more[e], costs.nothing, lookup.weighing, lookup.tables)
-        n_found = offer(value, costs.totals[e], listed.words[e], True, n_found, best)
-        worst = best.order[0]
-        if n_found == n_best and -best.keys[worst, NUMERATOR] != reached:
-            reached = -best.keys[worst, NUMERATOR]
-            level = highest_score(reached, costs.scores, costs.nothing, lookup.weighing, lookup.tables)
-            level_above = highest_score(reached + 1, costs.scores, costs.nothing, lookup.weighing, lookup.tables)
-    return n_found
+            if not (allow_empty or is_some(words)):
+                continue
+            add_labels(i, e, costs, listed)
+            value = value_of(costs.scores, listed.more[e], costs.nothing, plain, weighing, tables)
+            if value <= least:
+                continue
+            for at in range(begin[e], begin[e + 1]):
+                maxima[label[at], 1] = max(maxima[label[at], 1], value)
+            for at in range(begin[leader], begin[leader + 1]):
+                if not is_on(words, label[at]):
+                    maxima[label[at], 0] = max(maxima[label[at], 0], value)
+            if value > outside:
+                leader, outside = e, np.int64(FAR)
+                for j in range(maxima.shape[0]):
+                    if not is_on(words, j):
+                        maxima[j, 0] = max(maxima[j, 0], value)
+                        outside = min(outside, maxima[j, 0])

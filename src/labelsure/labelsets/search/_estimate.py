@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.labelset_bits import pack
+from labelsure._core.labelset_bits import Words, pack, word_keys
 from labelsure._core.types import BoolArray, FloatArray
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup
 from labelsure.labelsets.arrays._results import RegionSize
@@ -64,8 +64,8 @@ class RegionDraws:
         How scores become numerators.
     smallest : int
         The smallest numerator of a member.
-    known : set of bytes
-        The words of labelsets that do not count.
+    known : uint64 array of shape (m, W)
+        Labelsets that do not count.
     one : ObjectSearch
         The object.
     rng : Generator
@@ -75,7 +75,7 @@ class RegionDraws:
     problem: PairProblem
     lookup: Lookup
     smallest: int
-    known: set[bytes]
+    known: Words
     one: ObjectSearch
     rng: np.random.Generator
 
@@ -104,9 +104,18 @@ class RegionDraws:
         found = Buffer.of(len(flips), len(self.problem.mode))
         weigh_flips(flips, self.problem, self.lookup, -FAR, found)
         members: BoolArray = found.numerators >= self.smallest
-        if self.known and not fit:
-            members[members] = [row.tobytes() not in self.known for row in found.words[members]]
+        if len(self.known) and not fit:
+            rows = np.flatnonzero(members)
+            marks = _marks(found.words[rows])
+            rows = rows[np.isin(marks, self.known_marks)]
+            alike = self.known[np.isin(self.known_marks, marks)]
+            members[rows] = ~np.isin(word_keys(found.words[rows]), word_keys(alike))
         return members
+
+    @cached_property
+    def known_marks(self) -> Words:
+        """Numbers that differ wherever labelsets do, but for rare coincidences: keys of many words sort slowly."""
+        return _marks(self.known)
 
     def draw(self, probabilities: FloatArray, n_draws: int, *, fit: bool = False) -> BoolArray:
         """Draw flips and keep those that lead to members."""
@@ -189,6 +198,13 @@ def _first_probabilities(draws: RegionDraws) -> FloatArray:
         warmth *= 1.25
 
 
+def _marks(words: Words) -> Words:
+    """Return one number per row, equal where rows are and hardly ever else."""
+    factors = np.random.default_rng(0).integers(2**64, size=words.shape[1], dtype=np.uint64) | np.uint64(1)
+    marks: Words = (words * factors).sum(axis=1)
+    return marks
+
+
 def _inside(probabilities: BoolArray | FloatArray) -> FloatArray:
     inside: FloatArray = np.clip(probabilities.astype(np.float64), SMALLEST_PROBABILITY, 1 - SMALLEST_PROBABILITY)
     return inside
@@ -227,7 +243,7 @@ def estimate_size(
     own = int((overrides.numerators >= smallest).sum())
     at_most = min(union.size + own, 2**arrays.n_labels - (not one.lookup.allow_empty))
     at_least = max(at_least, union.inside - len(listed) + own)
-    draws = RegionDraws(one.pair_problem, one.lookup, smallest, {row.tobytes() for row in listed}, one, rng)
+    draws = RegionDraws(one.pair_problem, one.lookup, smallest, listed, one, rng)
     shares = (0.0, 0.0, 0.0, 1.0)
     if one.pair_problem.costs.charged.all():
         shares = estimate_share(union, draws, 1 - 2.0**-bits, min(one.options.count_budget / union.size, 1.0))

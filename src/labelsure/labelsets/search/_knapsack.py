@@ -20,6 +20,7 @@ from labelsure.labelsets.search._states import own_row
 
 GRID_NUMBERS = 2**19
 DRAWN_NUMBERS = 2**22  # labels of the labelsets looked at together; each takes a dozen bytes meanwhile
+STEEPNESS_STEPS, STEEPNESS_RANGE = 8, np.array([-2.0, -1, -0.5, -0.25, 0, 0.25, 0.5, 1, 2])  # of Chernoff's b, in bits
 ROUNDING = 1 + 1e-9  # far more than what q float additions can lose
 
 
@@ -42,19 +43,27 @@ class Knapsack(NamedTuple):
 
     def size(self) -> tuple[float, int]:
         """Return how many sets there are, as a float and how often MUCH is to be multiplied with it."""
-        row, n_divided = count_fitting(self.cells, self.budget, np.empty((2, self.budget + 1)))
+        rows, divided = np.empty((2, self.budget + 1)), np.empty(2, dtype=np.int64)
+        row, n_divided = count_fitting(self.cells, self.budget, rows, divided)
         return float(row[-1]), int(n_divided)
 
-    def draw(self, n_draws: int, rng: np.random.Generator) -> BoolArray:
-        """Draw sets of flips uniformly."""
-        rows = np.empty((1 + np.count_nonzero(self.cells <= self.budget), self.budget + 1))
-        count_fitting(self.cells, self.budget, rows)
-        flips = np.empty((n_draws, len(self.cells)), dtype=bool)
-        most = max(DRAWN_NUMBERS // max(len(self.cells), 1), 1)
-        for start in range(0, n_draws, most):
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers draws need room for."""
+        return (1 + int(np.count_nonzero(self.cells <= self.budget))) * (self.budget + 1)
+
+    def draw(self, flips: BoolArray, rng: np.random.Generator, room: FloatArray) -> None:
+        """Draw sets of flips uniformly, one for each row; ``room`` for ``n_numbers`` is written over."""
+        fitting = np.flatnonzero(self.cells <= self.budget)
+        rows = room[: self.n_numbers].reshape(-1, self.budget + 1)
+        divided = np.empty(len(rows), dtype=np.int64)
+        count_fitting(self.cells, self.budget, rows, divided)
+        n_most = int(np.searchsorted(np.cumsum(np.sort(self.cells[fitting])), self.budget, side="right"))
+        flips[:] = self.start
+        most = max(DRAWN_NUMBERS // (1 + n_most), 1)
+        for start in range(0, len(flips), most):
             some = flips[start : start + most]
-            draw_fitting(self.cells, self.start, rows, rng.random(some.shape), some)
-        return flips
+            draw_fitting(self.cells, fitting, rows, divided, rng.random((len(some), 1 + n_most)), some)
 
 
 class Union(NamedTuple):
@@ -78,9 +87,13 @@ class Union(NamedTuple):
 
     def draw(self, n_draws: int, rng: np.random.Generator) -> BoolArray:
         """Draw sets of flips from knapsacks according to their sizes."""
-        counts = rng.multinomial(n_draws, self.shares)
-        pairs = zip(self.knapsacks, counts.tolist(), strict=True)
-        return np.concatenate([knapsack.draw(n_own, rng) for knapsack, n_own in pairs if n_own])
+        ends = np.cumsum(rng.multinomial(n_draws, self.shares)).tolist()
+        flips = np.empty((n_draws, len(self.knapsacks[0].cells)), dtype=bool)
+        room = np.empty(max(knapsack.n_numbers for knapsack in self.knapsacks))
+        for knapsack, start, end in zip(self.knapsacks, [0, *ends[:-1]], ends, strict=True):
+            if end > start:
+                knapsack.draw(flips[start:end], rng, room)
+        return flips
 
     def holders(self, flips: BoolArray) -> IntArray:
         """Return in how many of the knapsacks each set of flips lies."""
@@ -105,23 +118,26 @@ def cover_region(arrays: FoldArrays, weighing: Weighing, one: ObjectSearch, smal
         How fine the grid is.
     """
     weights, needed = needed_weights(weighing, [len(fold) for fold in arrays.calibrations], one.i, smallest)
+    costs = [_linear_costs(one, k) for k in range(len(weights))]
+    candidates, shares = {}, {}
     largest = sum(int(of_fold[-1]) for of_fold in weights)
-    thresholds = {}
     for k, of_fold in enumerate(weights):
         if of_fold[-1] > 0:
-            # If in all folds the weight was below needed times the fold's share of the largest sum, so would be the sum
-            share = -(-needed * int(of_fold[-1]) // largest)
-            calibration, link = arrays.calibrations[k], arrays.general[k].link
-            threshold = int(calibration[-min(int(np.searchsorted(of_fold, share)), len(calibration))])
+            calibration, link = arrays.calibrations[k][::-1], arrays.general[k].link
             if link is not None:  # the largest additive score that is not above it once linked: roots are below 2^31
-                threshold = ((min(max(threshold, -1), 2**31) + 1) ** 2 - 1) >> link.shift
-            thresholds[k] = threshold
-    knapsacks = [_knapsack(one, k, threshold, n_cells) for k, threshold in thresholds.items()]
-    sizes = [knapsack.size() for knapsack in knapsacks]
-    most = max(n_times for _, n_times in sizes)
-    shares = np.array([size * MUCH ** (n_times - most) for size, n_times in sizes])
-    union = int(shares.sum() * ROUNDING) * int(MUCH) ** most
-    return Union(knapsacks, shares / shares.sum(), union, count_inside(one, thresholds, smallest, n_cells))
+                calibration = ((np.clip(calibration, -1, 2**31) + 1) ** 2 - 1) >> link.shift
+            candidates[k] = calibration
+            # If in all folds the weight was below needed times the fold's share of the largest sum, so would be the sum
+            own = int(np.searchsorted(of_fold, -(-needed * int(of_fold[-1]) // largest)))
+            shares[k] = int(calibration[min(own, len(calibration)) - 1])
+    sizes = {k: costs[k].log_sizes(scores, shares[k]) for k, scores in candidates.items()}
+    thresholds = {k: int(candidates[k][n]) for k, n in choose_thresholds(sizes, weights, needed).items()}
+    knapsacks = [_knapsack(costs[k], threshold, n_cells) for k, threshold in thresholds.items()]
+    counted = [knapsack.size() for knapsack in knapsacks]
+    most = max(n_times for _, n_times in counted)
+    parts = np.array([size * MUCH ** (n_times - most) for size, n_times in counted])
+    union = int(parts.sum() * ROUNDING) * int(MUCH) ** most
+    return Union(knapsacks, parts / parts.sum(), union, count_inside(one, shares, smallest, n_cells))
 
 
 def count_inside(one: ObjectSearch, thresholds: dict[int, int], smallest: int, n_cells: int) -> int:
@@ -171,12 +187,75 @@ def needed_weights(weighing: Weighing, sizes: list[int], i: int, smallest: int) 
     return weights[: chosen + 1], useful[chosen]
 
 
-def _knapsack(one: ObjectSearch, k: int, threshold: int, n_cells: int) -> Knapsack:
-    """Return a knapsack that holds every labelset whose additive score in fold ``k`` is at most ``threshold``.
+class LinearCosts(NamedTuple):
+    """A linear function of the flips that is nowhere above the additive score of one fold.
 
-    It follows from a linear function of the flips that is nowhere above that score. With pairs, a negative one f_i f_j
-    is at least (f_i + f_j) / 2 times as negative, and what relax_pairs adds to the diagonal is the most that all pairs
-    together can be short of; whichever is tighter at its lowest.
+    Attributes
+    ----------
+    lowest : float
+        Its least value, where the flips of ``start`` are made and no others.
+    start : bool array of shape (p,)
+    costs : float array of shape (p,)
+        What it costs to do otherwise at each position.
+    """
+
+    lowest: float
+    start: BoolArray
+    costs: FloatArray
+
+    def log_sizes(self, thresholds: IntArray, near: int) -> FloatArray:
+        """Return bounds of the logarithms of how many sets of flips are not above each threshold (Chernoff).
+
+        For any b >= 0 there are at most exp(b room) prod_t (1 + exp(-b cost_t)) of them. Tight for thresholds ``near``
+        that one, where the sets drawn with odds exp(-b cost_t) cost as much as there is room in the mean.
+        """
+        room = np.maximum(thresholds - self.lowest, 0.0)
+        own, low, high = max(near - self.lowest, 1.0), -2.0, 12.0
+        for _ in range(STEEPNESS_STEPS):
+            middle = (low + high) / 2
+            scaled = np.minimum(self.costs * (2**middle / own), 500)
+            low, high = (middle, high) if (scaled / (1 + np.exp(scaled))).sum() > 2**middle else (low, middle)
+        steep = 2.0 ** (low + STEEPNESS_RANGE) / own
+        sums: FloatArray = np.log1p(np.exp(-steep[:, None] * self.costs)).sum(axis=1)
+        sizes: FloatArray = (steep[:, None] * room + sums[:, None]).min(axis=0)
+        return sizes
+
+
+def choose_thresholds(sizes: dict[int, FloatArray], weights: list[IntArray], needed: int) -> dict[int, int]:
+    """Return which calibration score of each fold, the highest being 0, bounds its part of a cover, if it has one.
+
+    If a labelset's score were above the highest but n_k in every fold, its counts would be n_k at most, so what they
+    add must not reach ``needed``. Of all such n_k those are taken for which the largest part is smallest.
+
+    Parameters
+    ----------
+    sizes : dict of float arrays
+        How large the part is by n_k, descending.
+    weights, needed : list of int arrays, int
+        As needed_weights returns them.
+    """
+    ascending = {k: own[::-1] for k, own in sizes.items()}
+    largest = np.unique(np.concatenate(list(ascending.values())))
+
+    def n_larger(size: float) -> dict[int, int]:
+        return {k: len(own) - int(np.searchsorted(own, size, side="right")) for k, own in ascending.items()}
+
+    low, high = -1, len(largest) - 1  # where parts may be as large as the largest, no counts are
+    while high - low > 1:
+        middle = (low + high) // 2
+        if sum(int(weights[k][count]) for k, count in n_larger(largest[middle]).items()) < needed:
+            high = middle
+        else:
+            low = middle
+    chosen = n_larger(largest[high])
+    return {k: count for k, count in chosen.items() if count < len(ascending[k])}
+
+
+def _linear_costs(one: ObjectSearch, k: int) -> LinearCosts:
+    """Return a linear function that is nowhere above the additive score in fold ``k``.
+
+    With pairs, a negative one f_i f_j is at least (f_i + f_j) / 2 times as negative, and what relax_pairs adds to the
+    diagonal is the most that all pairs together can be short of; whichever is tighter at its lowest.
     """
     problems, row = one.problems, one.row
     label, cost = problems.label[row], problems.cost[row, :, k]
@@ -184,11 +263,16 @@ def _knapsack(one: ObjectSearch, k: int, threshold: int, n_cells: int) -> Knapsa
     changes = cost + (problems.least[row, :, k] - cost) / 2
     if diagonals.shape[1]:
         changes = max(changes, cost - diagonals[k, label], key=lambda one: np.minimum(one, 0).sum())
-    start, costs = changes < 0, np.abs(changes)
-    room = threshold - (float(problems.base[row, k]) + np.minimum(changes, 0).sum())
-    fits = costs <= max(room, 0)
+    lowest = float(problems.base[row, k]) + float(np.minimum(changes, 0).sum())
+    return LinearCosts(lowest, changes < 0, np.abs(changes))
+
+
+def _knapsack(linear: LinearCosts, threshold: int, n_cells: int) -> Knapsack:
+    """Return a knapsack that holds every labelset whose additive score in a fold is at most ``threshold``."""
+    room = threshold - linear.lowest
+    fits = linear.costs <= max(room, 0)
     if room <= 0:
-        return Knapsack(start, (~fits).astype(np.int64), 0)
+        return Knapsack(linear.start, (~fits).astype(np.int64), 0)
     budget = min(n_cells, max(GRID_NUMBERS // max(int(np.count_nonzero(fits)), 1), 64))
-    cells = np.where(fits, np.minimum(costs / room, 1) * budget * (1 - 1e-12), budget + 1)
-    return Knapsack(start, cells.astype(np.int64), budget)
+    cells = np.where(fits, np.minimum(linear.costs / room, 1) * budget * (1 - 1e-12), budget + 1)
+    return Knapsack(linear.start, cells.astype(np.int64), budget)

@@ -11,18 +11,19 @@ MUCH = 2.0**900
 
 
 @kernel
-def count_fitting(cells: IntArray, budget: Integer, rows: FloatArray) -> tuple[FloatArray, Integer]:
+def count_fitting(cells: IntArray, budget: Integer, rows: FloatArray, divided: IntArray) -> tuple[FloatArray, Integer]:
     """Return how many sets fit each budget up to this one, and how often these counts were divided by MUCH.
 
-    Row r of ``rows`` becomes that of the first r positions that can be flipped, up to such a factor; where there are
-    fewer rows, they are used again and again.
+    Row r of ``rows`` becomes that of the first r positions that can be flipped, ``divided`` that often by MUCH; where
+    there are fewer rows, they are used again and again.
 
     Reference : knapsack_reference.count_fitting
-    Requires : cells not negative; rows with budget + 1 columns, at least two
+    Requires : cells not negative; rows with budget + 1 columns, at least two, and as many numbers in divided
     Cost : O(p budget) additions
     """
     n_divided, last = 0, rows[0]
     last[:] = 1.0
+    divided[0] = 0
     n_before = 0
     for cost in cells:
         if cost > budget:
@@ -31,35 +32,47 @@ def count_fitting(cells: IntArray, budget: Integer, rows: FloatArray) -> tuple[F
         before, last = last, rows[n_before % rows.shape[0]]
         for room in range(cost):
             last[room] = before[room]
-        for room in range(cost, budget + 1):
-            last[room] = before[room] + before[room - cost]
+        without, with_flip, both = before[cost:], before[: budget + 1 - cost], last[cost:]
+        for room in range(both.shape[0]):  # no index may be negative, so the additions are done several at a time
+            both[room] = without[room] + with_flip[room]
         if last[budget] > MUCH:
             last /= MUCH
             n_divided += 1
+        divided[n_before % rows.shape[0]] = n_divided
     return last, n_divided
 
 
 @kernel
-def draw_fitting(cells: IntArray, start: BoolArray, rows: FloatArray, random: FloatArray, flips: BoolArray) -> None:
-    """Draw sets of flips uniformly from those that fit; write them with those of ``start`` the other way round.
+def draw_fitting(
+    cells: IntArray, fitting: IntArray, rows: FloatArray, divided: IntArray, random: FloatArray, flips: BoolArray
+) -> None:
+    """Draw sets of flips uniformly from those that fit, and flip them.
+
+    The counts of sets of the first positions tell the last one that is flipped, and then the one before it.
 
     Reference : knapsack_reference.draw_fitting
-    Requires : rows as count_fitting has written them; random (m, p) between 0 and 1; flips (m, p)
-    Cost : O(p) per set
+    Requires : rows, divided as count_fitting has written them for the positions ``fitting``; random (m, f + 1) between
+        0 and 1, f the most flips that fit; flips (m, p)
+    Cost : O(f log p) per set
     """
-    budget = rows.shape[1] - 1
-    n_fitting = np.count_nonzero(cells <= budget)
     for row in range(flips.shape[0]):
-        left, n_before = budget, n_fitting
-        for t in range(cells.shape[0] - 1, -1, -1):
-            flipped = False
-            if cells[t] <= budget:
-                n_before -= 1
-                if cells[t] <= left:
-                    with_flip = rows[n_before, left - cells[t]]
-                    flipped = random[row, t] * (with_flip + rows[n_before, left]) < with_flip
-                    left -= cells[t] if flipped else 0
-            flips[row, t] = start[t] != flipped
+        left, n_before, n_flipped = rows.shape[1] - 1, fitting.shape[0], 0
+        while n_before > 0:
+            rank = random[row, n_flipped] * rows[n_before, left]
+            below, above = -1, n_before  # the sets of the first ``above`` positions are more than the rank
+            while above - below > 1:
+                middle = (below + above) // 2
+                if rows[middle, left] * MUCH ** np.float64(divided[middle] - divided[n_before]) > rank:
+                    above = middle
+                else:
+                    below = middle
+            if above == 0:
+                break
+            t = fitting[above - 1]
+            flips[row, t] = not flips[row, t]
+            left -= cells[t]
+            n_before = above - 1
+            n_flipped += 1
 
 
 @kernel
@@ -78,7 +91,8 @@ def count_holders(flips: BoolArray, start: BoolArray, cells: IntArray, budgets: 
             change[t, k] = -cells[k, t] if start[k, t] else cells[k, t]
             unflipped[k] += cells[k, t] if start[k, t] else 0
     for row in range(n_sets):
-        spent[:] = unflipped
+        for k in range(n_knapsacks):  # numba takes a second to compile an assignment to a whole array
+            spent[k] = unflipped[k]
         for t in range(n_positions):
             if flips[row, t]:
                 for k in range(n_knapsacks):

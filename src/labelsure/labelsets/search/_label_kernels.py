@@ -17,7 +17,7 @@ import numpy as np
 from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import Lookup
-from labelsure.labelsets.arrays._lookup_kernels import Integer, weigh
+from labelsure.labelsets.arrays._lookup_kernels import Integer, only_counts, value_of
 from labelsure.labelsets.search._states import Flips
 
 SHARES = 16
@@ -65,7 +65,7 @@ def label_numerators(flips: Flips, lookup: Lookup, budget: Integer, way: Way, nu
     """
     n_positions, n_folds = flips.cost.shape
     nothing, scores = flips.rest[n_positions], way.scores
-    finished, highest = True, np.int64(0)
+    finished, highest, plain = True, np.int64(0), only_counts(lookup.weighing, lookup.tables)
     for k in range(n_folds):
         way.best_scores[k] = flips.base[k]
     for t in range(flips.n_hard + 1):
@@ -79,12 +79,13 @@ def label_numerators(flips: Flips, lookup: Lookup, budget: Integer, way: Way, nu
             for k in range(n_folds):
                 scores[0, k] += flipped * flips.cost[forced, k]
                 way.scores[flips.n_hard, k] = way.best_scores[k] + (2 * flipped - 1) * flips.cost[forced, k]
-            best = max(weigh(way.scores[flips.n_hard], nothing, nothing, lookup.weighing, lookup.tables), np.int64(0))
+            value = value_of(scores[flips.n_hard], nothing, nothing, plain, lookup.weighing, lookup.tables)
+            best = max(value, np.int64(0))
             if flips.n_hard == 0:
                 numerators[forced, 0], numerators[forced, 1] = highest, best
                 continue
         share = max(budget, 0) // SHARES + 1
-        best, left = best_choices(forced, best, share, flips, lookup, way)
+        best, left = best_choices(forced, best, share, plain, flips, lookup, way)
         budget -= share - max(left, 0)
         finished &= left >= 0
         if forced < 0:
@@ -96,14 +97,15 @@ def label_numerators(flips: Flips, lookup: Lookup, budget: Integer, way: Way, nu
 
 @kernel_part
 def best_choices(
-    forced: Integer, best: Integer, left: Integer, flips: Flips, lookup: Lookup, way: Way
+    forced: Integer, best: Integer, left: Integer, plain: bool, flips: Flips, lookup: Lookup, way: Way
 ) -> tuple[Integer, Integer]:
     """Return the highest numerator of any flips of hard positions, or a bound of it, and the work left; -1: too little.
 
     Without a forced position the flips are kept.
 
     Reference : the maximum over all sets of flips
-    Requires : scores[0] with the forced position as it has to be; best a numerator that is reached, or 0
+    Requires : scores[0] with the forced position as it has to be; best a numerator that is reached, or 0; plain as
+        only_counts tells
     Cost : K look-ups for each set of flips that may be better than those before it
     """
     n_folds, n_hard, nothing = flips.cost.shape[1], flips.n_hard, flips.rest[flips.cost.shape[0]]
@@ -112,7 +114,7 @@ def best_choices(
     while level >= 0 and left > 0:
         if arrived:
             arrived = False
-            value = weigh(scores[level], flips.rest[level], nothing, lookup.weighing, lookup.tables)
+            value = value_of(scores[level], flips.rest[level], nothing, plain, lookup.weighing, lookup.tables)
             left -= 1
             bound[level] = value
             choice[level] = -1 if value > best and level < n_hard else 1  # 1: as if both had been tried

@@ -4,16 +4,62 @@ A key is minus the numerator, the total score, and the words of the code, the mo
 bits turned over: then signed numbers come in the order of unsigned ones, and keys are compared number by number.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.labelset_bits import Words
-from labelsure._core.types import IntArray
+from labelsure._core.types import BoolArray, IntArray
 from labelsure.labelsets.arrays._fold_arrays import Penalties
 from labelsure.labelsets.arrays._lookup_kernels import Integer
 from labelsure.labelsets.arrays._rule_kernels import DECIDED, obeys
 from labelsure.labelsets.arrays._rules import Rules
 from labelsure.labelsets.search._states import Ranked
+
+# Columns of ranks; of keys, where the numerator has a minus sign
+NUMERATOR, TOTAL, CODE = range(3)
+
+HIGHEST_BIT = np.uint64(1 << 63)
+
+
+class FoundBest(NamedTuple):
+    """The best labelsets of m searches.
+
+    Attributes
+    ----------
+    keys : (m, k + 1, 2 + W) or (m, k + 1, 2)
+        In order, and a spare row last; without words where only numerators are asked for.
+    n_found, work : (m,)
+        How many were found, and evaluations.
+    finished : bool (m,)
+        Whether these are the best for sure.
+    """
+
+    keys: IntArray
+    n_found: IntArray
+    work: IntArray
+    finished: BoolArray
+
+    @classmethod
+    def of(cls, n_searches: int, n_best: int, n_words: int) -> "FoundBest":
+        """Return room for them."""
+        keys = np.zeros((n_searches, n_best + 1, CODE + n_words), dtype=np.int64)
+        keys[:, :, CODE:] = np.int64(HIGHEST_BIT)  # that of the empty labelset
+        n_found, work = np.zeros((2, n_searches), dtype=np.int64)
+        return cls(keys, n_found, work, np.zeros(n_searches, dtype=bool))
+
+    @property
+    def numerators(self) -> IntArray:
+        """Theirs, (m, k), 0 where there are no more."""
+        numerators: IntArray = -self.keys[:, :-1, NUMERATOR]
+        return numerators
+
+    @property
+    def words(self) -> Words:
+        """The labelsets, uint64 (m, k, W), empty where there are no more."""
+        words: Words = np.ascontiguousarray(self.keys[:, :-1, : CODE - 1 : -1]).view(np.uint64) ^ HIGHEST_BIT
+        return words
 
 
 @lean_kernel
@@ -39,6 +85,20 @@ def switch_off(words: Words, j: Integer) -> None:
 
 
 @kernel_part
+def is_some(words: Words) -> bool:
+    """Tell whether some label is on.
+
+    Reference : words.any()
+    Requires : words (W,)
+    Cost : O(W)
+    """
+    some_on = False
+    for w in range(words.shape[0]):
+        some_on |= words[w] != 0
+    return bool(some_on)
+
+
+@kernel_part
 def is_candidate(words: Words, allow_empty: bool, rules: Rules) -> bool:
     """Tell whether a labelset is a candidate: some label is on, or none need be, and it obeys all rules.
 
@@ -46,33 +106,8 @@ def is_candidate(words: Words, allow_empty: bool, rules: Rules) -> bool:
     Requires : words (W,)
     Cost : O(W + terms of the rules)
     """
-    some_on = allow_empty
-    for w in range(words.shape[0]):
-        some_on |= words[w] != 0
-    return some_on and (rules.most.shape[0] == 0 or obeys(words, words, np.int64(DECIDED), rules))
-
-
-@lean_kernel
-def is_listed(words: Words, listed: Words) -> bool:
-    """Tell whether a labelset is among those listed.
-
-    Reference : in
-    Requires : words (W,), listed (E, W) in ascending order
-    Cost : O(W log E)
-    """
-    low, high = 0, listed.shape[0]
-    while low < high:
-        middle = (low + high) // 2
-        w = 0
-        while w < words.shape[0] - 1 and words[w] == listed[middle, w]:
-            w += 1
-        if words[w] == listed[middle, w]:
-            return True
-        if words[w] < listed[middle, w]:
-            high = middle
-        else:
-            low = middle + 1
-    return False
+    some_on = allow_empty or is_some(words)
+    return some_on and (rules.most.shape[0] == 0 or bool(obeys(words, words, np.int64(DECIDED), rules)))
 
 
 @kernel_part
@@ -127,21 +162,15 @@ def penalise(
             penalty[k] += penalties.per_distance[k] * shortest
 
 
-# Columns of ranks; of keys, where the numerator has a minus sign
-NUMERATOR, TOTAL, CODE = range(3)
-
-HIGHEST_BIT = np.uint64(1 << 63)
-
-
 @kernel_part
 def write_key(value: Integer, total: Integer, words: Words, by_total: bool, row: Integer, keys: IntArray) -> None:
     """Write the key of a labelset into a row; without ``by_total`` its numerator counts alone.
 
     Reference : the tuples that labelset_reference.ranked sorts by
-    Requires : words (W,), keys (n, 2 + W)
+    Requires : words (W,), keys (n, 2 + W), or (n, 2) where nobody asks for labelsets
     Cost : O(W)
     """
-    n_words = words.shape[0]
+    n_words = keys.shape[1] - CODE
     keys[row, NUMERATOR] = -value
     keys[row, TOTAL] = total if by_total else 0
     for w in range(n_words):
@@ -208,3 +237,28 @@ def offer(value: Integer, total: Integer, words: Words, by_total: bool, n_found:
     n_found = min(n_found + 1, n_best)
     sift(order, n_found, place, best_on_top, keys)
     return n_found
+
+
+@lean_kernel
+def insert(n_found: Integer, keys: IntArray) -> Integer:
+    """Put the last row where it belongs among the best found, unless it is one of these; return how many there are.
+
+    Reference : sorted
+    Requires : keys (k + 1, 2 + W), the first n_found in order; where these are k, the last row comes before the k-th
+    Cost : O(k W)
+    """
+    n_best, n_columns = keys.shape[0] - 1, keys.shape[1]
+    for row in range(n_found):
+        column = CODE
+        while column < n_columns and keys[row, column] == keys[n_best, column]:
+            column += 1
+        if column == n_columns > CODE:  # without words nobody knows
+            return n_found
+    place = min(n_found, n_best - 1)
+    while place > 0 and precedes(np.int64(n_best), place - 1, keys, True):
+        for column in range(n_columns):
+            keys[place, column] = keys[place - 1, column]
+        place -= 1
+    for column in range(n_columns):
+        keys[place, column] = keys[n_best, column]
+    return min(n_found + 1, n_best)

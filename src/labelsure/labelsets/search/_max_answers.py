@@ -11,7 +11,15 @@ from labelsure._core.labelset_bits import Words, pack, unpack
 from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
-from labelsure.labelsets.arrays._results import Answers, BestLabelsets, EngineOptions, Members, RegionSize, sum_sizes
+from labelsure.labelsets.arrays._results import (
+    Answers,
+    BestLabelsets,
+    EngineOptions,
+    Members,
+    NotAllListedError,
+    RegionSize,
+    sum_sizes,
+)
 from labelsure.labelsets.arrays._weighing import Counts, Weighing
 from labelsure.labelsets.search._max_problem import (
     UNTOUCHED,
@@ -124,9 +132,14 @@ class MaxAnswers(Answers):
         def members(states: IntArray, _: Words) -> IntArray:
             return np.flatnonzero(problem.numerators(states) >= smallest)
 
-        for states, words in _walk(opened, members, self.options.chunk):
+        spending, n_found = Spending(self.options.list_budget), 0
+        for states, words in _walk(opened, members, self.options.chunk, spending):
             candidates = words.any(axis=1) | self.allow_empty
+            n_found += len(states)
+            spending.left += self.options.member_budget * len(states)
             yield unpack(words[candidates], self.n_labels), problem.numerators(states[candidates])
+        if spending.open:
+            raise NotAllListedError(n_found)
 
 
 def max_rows(arrays: FoldArrays, weighing: Weighing, objects: IntArray) -> Counts:

@@ -15,7 +15,7 @@ from labelsure.labelsets.search._bound_kernels import FlipList
 from labelsure.labelsets.search._labelset_kernels import CODE, HIGHEST_BIT, NUMERATOR
 from labelsure.labelsets.search._list_kernels import Desk
 from labelsure.labelsets.search._pair_kernels import search_pairs
-from labelsure.labelsets.search._states import Buffer, Goal, PairProblem, PairStack, Ranked
+from labelsure.labelsets.search._states import Allowance, Buffer, Goal, PairProblem, PairStack, Ranked
 
 
 class Best(NamedTuple):
@@ -135,18 +135,18 @@ class PairSearch:
 
 
 def list_pair_members(
-    problem: PairProblem, lookup: Lookup, smallest: int, found: Buffer, call: int, budget: int | None
+    problem: PairProblem, lookup: Lookup, smallest: int, found: Buffer, call: int, allowance: Allowance
 ) -> Iterator[tuple[int, bool]]:
     """Search a region; yield how many members were found since, and whether the search is finished.
 
-    They are in ``found`` until the next step, if that has room. Ends when ``budget`` is spent; a step takes ``call``.
+    They are in ``found`` until the next step, if that has room. Ends when the ``allowance`` is; a step takes ``call``.
     """
     search = PairSearch(problem, lookup, len(found.numerators))
     goal = Goal(ranked=False, by_total=False, limit=np.array([smallest, 0, 0], dtype=np.int64))
     ended = states.BUFFER_FULL
-    while ended != states.FINISHED and (budget is None or search.work < budget):
+    while ended != states.FINISHED and allowance.left(search.stack.numbers) > 0:
         before = int(search.stack.numbers[states.FOUND])
-        ended = search.go_on(goal, call if budget is None else min(call, budget - search.work))
+        ended = search.go_on(goal, min(call, allowance.left(search.stack.numbers)))
         n_new = int(search.stack.numbers[states.FOUND]) - before
         n_kept = min(n_new, len(found.numerators))
         found.words[:n_kept], rank = read_keys(search.best.keys[:n_kept])

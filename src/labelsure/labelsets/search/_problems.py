@@ -13,7 +13,7 @@ from labelsure._core.labelset_bits import pack
 from labelsure._core.types import BoolArray, IntArray
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup, OverrideList
 from labelsure.labelsets.arrays._results import EngineOptions
-from labelsure.labelsets.search._states import Flips, PairProblem, Problems
+from labelsure.labelsets.search._states import FAR, Flips, PairProblem, Problems
 
 MAX_MODE_SWEEPS = 20
 
@@ -58,44 +58,51 @@ class ObjectSearch:
 
 def pose_problems(arrays: FoldArrays, objects: IntArray) -> Problems:
     """Return the search problems of some objects."""
-    from labelsure.labelsets.search._object_kernels import pose_flips
+    from labelsure.labelsets.search._object_kernels import bound_rest
 
-    folds, n_folds, (n, q) = arrays.general, arrays.n_folds, (len(objects), arrays.n_labels)
-    unary = own = np.stack([energy.unary[objects] for energy in folds])
-    total = unary.sum(axis=0)
-    on, slack, pairs = total < 0, unary[:0, :0, :0], np.empty((1, n_folds, 0, 0), dtype=np.int64)
+    constant = np.stack([energy.constant[objects] for energy in arrays.general])
+    unary = np.stack([energy.unary[objects] for energy in arrays.general])
+    own, total, n_folds = unary, unary.sum(axis=0), arrays.n_folds
+    on, slack, pairs = total < 0, None, np.empty((1, n_folds, 0, 0), dtype=np.int64)
     if arrays.has_pairs:
         pairs = arrays.pairs.of(objects)
         _settle_down(on, total, pairs.sum(axis=1))
         own = unary + np.stack([_met(on, pairs[:, k]) for k in range(n_folds)])
         slack = np.stack([_least_pairs(pairs[:, k], on) for k in range(n_folds)])
         total = own.sum(axis=0)
-    cost, rest, nearest = np.empty((n, q, n_folds), dtype=np.int64), *np.empty((2, n, q + 1, n_folds), dtype=np.int64)
-    least = np.empty_like(cost) if arrays.has_pairs else cost
+    sign = np.where(on, -1, 1)
+    added = own * sign
+    hard: BoolArray = np.any((added if slack is None else added + slack) < 0, axis=0)
+    label = np.lexsort((sign * total, ~hard), axis=1)
+    places = (label + label.shape[1] * np.arange(len(label))[:, None]).ravel()
+    by_position = (part.reshape(n_folds, -1).take(places, axis=1).T for part in (added, slack) if part is not None)
+    cost, *more = (np.ascontiguousarray(part).reshape(*label.shape, n_folds) for part in by_position)
+    least = cost + more[0] if more else cost
+    rest, nearest = np.empty((2, len(hard), hard.shape[1] + 1, n_folds), dtype=np.int64)
+    bound_rest(least, rest, nearest)
+    total, cheapest = cost.sum(axis=2), np.full((len(hard), hard.shape[1] + 1), FAR)
+    np.minimum.accumulate(total[:, ::-1], axis=1, out=cheapest[:, -2::-1])
+    # pairs inside the mode are met from both ends; kernels are compiled anew for another layout
+    base = np.ascontiguousarray(constant.T + np.einsum("kij,ij->ik", unary + own, on.astype(np.int64)) // 2)
     diagonals, gains = np.empty((2, 1, n_folds, 0))
-    problems = Problems(
-        label=np.empty((n, q), dtype=np.int64),
-        n_hard=np.empty(n, dtype=np.int64),
-        sign=np.empty((n, q), dtype=np.int64),
-        base=np.stack([2 * energy.constant[objects] for energy in folds], axis=1),
+    if arrays.has_pairs and hard.any():
+        diagonals, gains = arrays.pairs.relaxation(pairs, np.ascontiguousarray(added.transpose(1, 2, 0)))
+    return Problems(
+        label=label,
+        n_hard=hard.sum(axis=1),
+        sign=np.take_along_axis(sign, label, axis=1),
+        base=base,
         cost=cost,
         least=least,
         rest=rest,
         nearest=nearest,
-        total=np.empty((n, q), dtype=np.int64),
-        cheapest=np.empty((n, q + 1), dtype=np.int64),
+        total=total,
+        cheapest=cheapest,
         mode=pack(on),
         pairs=pairs,
         diagonals=diagonals,
         gains=gains,
     )
-    order = np.argsort(np.where(on, -total, total), axis=1, kind="stable")
-    pose_flips(unary, own, slack, on, order, problems)
-    if arrays.has_pairs and problems.n_hard.any():
-        by_label = np.where(on, -own, own).transpose(1, 2, 0)
-        diagonals, gains = arrays.pairs.relaxation(pairs, by_label)
-        problems = problems._replace(diagonals=diagonals, gains=gains)
-    return problems
 
 
 def _settle_down(on: BoolArray, unary: IntArray, pairs: IntArray) -> None:

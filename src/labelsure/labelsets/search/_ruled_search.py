@@ -9,15 +9,15 @@ from labelsure.labelsets.arrays._fold_arrays import Lookup
 from labelsure.labelsets.arrays._rule_kernels import Course
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._ruled_kernels import RuledDepthFirst, search_ruled
-from labelsure.labelsets.search._states import Buffer, Flips
+from labelsure.labelsets.search._states import Allowance, Buffer, Flips
 
 
 def list_ruled_members(
-    flips: Flips, lookup: Lookup, smallest: int, found: Buffer, call: int, budget: int | None
+    flips: Flips, lookup: Lookup, smallest: int, found: Buffer, call: int, allowance: Allowance
 ) -> Iterator[tuple[int, bool]]:
     """Search a region; yield how many members were found since, and whether the search is finished.
 
-    They are in ``found`` until the next step, if that has room. Ends when ``budget`` is spent; a step takes ``call``.
+    They are in ``found`` until the next step, if that has room. Ends when the ``allowance`` is; a step takes ``call``.
     """
     lookup = lookup._replace(rules=lookup.rules.placed(flips.label))
     if not lookup.rules.may_allow(flips.mode):
@@ -32,9 +32,8 @@ def list_ruled_members(
     course = Course(flips.mode, flips.cost, np.empty_like(lookup.rules.place))
     state = RuledDepthFirst(numbers, position, step, scores, words, penalty, flips.mode.copy(), course)
     ended = states.BUFFER_FULL
-    while ended != states.FINISHED and (budget is None or numbers[states.WORK] < budget):
+    while ended != states.FINISHED and allowance.left(numbers) > 0:
         stop_if_asked()
         before = int(numbers[states.FOUND])
-        allowance = call if budget is None else min(call, budget - int(numbers[states.WORK]))
-        ended = search_ruled(flips, lookup, smallest, allowance, state, found)
+        ended = search_ruled(flips, lookup, smallest, min(call, allowance.left(numbers)), state, found)
         yield int(numbers[states.FOUND]) - before, ended == states.FINISHED

@@ -81,6 +81,17 @@ class DepthFirst(NamedTuple):
     known: Words
 
 
+class Allowance(NamedTuple):
+    """What a search may spend: evaluations, and more of them for each member that it finds."""
+
+    budget: int
+    per_member: int = 0
+
+    def left(self, numbers: IntArray) -> int:
+        """Return how many evaluations are left to a search."""
+        return self.budget + self.per_member * int(numbers[FOUND]) - int(numbers[WORK])
+
+
 class Buffer(NamedTuple):
     """Room for labelsets, (m, W), and their numerators, (m,); with none they are only counted."""
 

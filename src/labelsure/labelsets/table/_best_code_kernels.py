@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from labelsure._core.compilation import kernel_part, lean_kernel
-from labelsure._core.types import IntArray
-from labelsure.labelsets.arrays._fold_arrays import FAR, Int32Array, ScoreTables
-from labelsure.labelsets.arrays._lookup_kernels import Integer, count_additive, highest_score, weigh, weighing_of
+from labelsure._core.types import Int32Array, IntArray
+from labelsure.labelsets.arrays._fold_arrays import FAR, ScoreTables
+from labelsure.labelsets.arrays._lookup_kernels import Integer, highest_score, only_counts, value_of, weighing_of
 from labelsure.labelsets.arrays._weighing import ObjectWeighings
 from labelsure.labelsets.table._table_kernels import subset_sums
 
@@ -87,10 +87,9 @@ def search_codes(
     """
     n_folds, n_objects, n_labels = unary.shape
     bounds, totals, scores, n_best = costs.bounds, costs.totals, costs.scores, found.codes.shape[1]
-    added_up = weighings.weights.shape[0] == 0 and weighings.multipliers.shape[0] == 0
     for i in range(n_objects):
         weighing = weighing_of(i, weighings)
-        plain = added_up and weighing.at_least == 1 and weighing.above == 0
+        plain = only_counts(weighing, tables)
         add_up(i, constant, unary, costs)
         seed, next_seed = two_lowest(totals, first_code)
         n_found = 0
@@ -113,10 +112,7 @@ def search_codes(
                     for k in range(n_folds):
                         scores[k] += costs.of_label[j, k]
             bounds[code] = FAR
-            if plain:
-                value = weighing.start + count_additive(scores, costs.nothing, tables)
-            else:
-                value = weigh(scores, costs.nothing, costs.nothing, weighing, tables)
+            value = value_of(scores, costs.nothing, costs.nothing, plain, weighing, tables)
             n_found = insert(i, code, value, totals[code], n_found, found)
             if n_found == n_best and found.numerators[i, n_best - 1] != reached:
                 reached = found.numerators[i, n_best - 1]
@@ -133,11 +129,15 @@ def two_lowest(totals: IntArray, first_code: Integer) -> tuple[Integer, Integer]
     Cost : a comparison per code
     """
     lowest = second = first_code
+    least, next_least = totals[first_code], np.int64(FAR)
     for code in range(first_code + 1, totals.shape[0]):
-        if totals[code] < totals[lowest]:
-            lowest, second = code, lowest
-        elif second == lowest or totals[code] < totals[second]:
-            second = code
+        total = totals[code]
+        if total >= next_least:  # nearly always: one comparison that the processor foresees
+            continue
+        if total < least:
+            lowest, second, least, next_least = code, lowest, total, least
+        else:
+            second, next_least = code, total
     return lowest, second
 
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from labelsure._core.compilation import kernel, kernel_part
-from labelsure._core.types import IntArray
+from labelsure._core.types import Int32Array, IntArray
 from labelsure.labelsets.arrays import _fold_arrays as columns
-from labelsure.labelsets.arrays._fold_arrays import Int32Array, ScoreTables
+from labelsure.labelsets.arrays._fold_arrays import ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import Integer, count_from, final_score
 
 UInt32Array = np.ndarray[tuple[int, ...], np.dtype[np.uint32]]
