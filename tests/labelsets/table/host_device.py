@@ -23,7 +23,7 @@ class HostDevice:
     n_processors = 2
     low_labels = 2
 
-    def __init__(self, shared_bytes=2**14, free_bytes=2**10):
+    def __init__(self, shared_bytes=2**16, free_bytes=2**10):
         self.shared_bytes, self.free_bytes = shared_bytes, free_bytes
 
     def to_host(self, array):

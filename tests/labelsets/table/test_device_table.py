@@ -88,7 +88,7 @@ def test_device_table_equals_table(parts, kind, data):
     n_objects = data.draw(st.integers(1, 3))
     drawn = [data.draw(energies_with(parts, n_objects)) for _ in range(N_FOLDS)]
     folds = [Fold(data.draw(calibrations(energy)), energy) for energy in drawn]
-    device = data.draw(st.sampled_from([HostDevice(), HostDevice(shared_bytes=2**11)]))
+    device = data.draw(st.sampled_from([HostDevice(), HostDevice(shared_bytes=2**13)]))
     weighing = data.draw(weighings(kind, folds))
     bounds = (data.draw(st.integers(0, 1)), device, data.draw(st.integers(1, 4)), data.draw(st.integers(-5, 20)))
     same_answers(folds, weighing, *bounds)

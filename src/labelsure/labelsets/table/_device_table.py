@@ -9,10 +9,14 @@ import numpy as np
 
 from labelsure._core.labelset_bits import encode
 from labelsure._core.types import IntArray
+from labelsure.labelsets.arrays import _fold_arrays as columns
 from labelsure.labelsets.arrays._fold_arrays import ScoreTables
 from labelsure.labelsets.arrays._weighing import Counts
 from labelsure.labelsets.table._device import Device
 from labelsure.labelsets.table._table import NumbaTable
+
+SMALL_PARTS = 2**15
+"""Bytes of fast memory for what is not a table; half of it has to be there."""
 
 HIGH_LABELS = 4
 """A thread goes through the codes of this many labels, so that its sums over the low ones are made once for all."""
@@ -87,7 +91,7 @@ class DeviceTable(NumbaTable):
         low, high, slots = self._parts
         n_bytes = 64 * n_folds + (8 * slots * n_folds << high) * (1 + low * self.arrays.own_pairs)
         if self._shared_buckets:
-            n_bytes += tables.buckets.nbytes
+            n_bytes += self._table_bytes
         n_groups = -(-(len(objects) << (n_labels - low - high)) // slots)
         shape = (min(n_groups, self.device.n_processors), slots << low, n_bytes)
         self.device.launch(
@@ -100,6 +104,7 @@ class DeviceTable(NumbaTable):
             len(tables.buckets),
             tables.values,
             tables.counts,
+            len(tables.values),
             tables.layout,
             *per_object,
             to_device(weighing.weights),
@@ -156,16 +161,42 @@ class DeviceTable(NumbaTable):
         arrays = self.arrays
         links = [-1 if energy.link is None else energy.link.shift for energy in arrays.general]
         short = max(map(len, arrays.calibrations)) < 2**15
-        room = self.device.shared_bytes // 2 // (2 if short else 4) // arrays.n_folds
-        tables = ScoreTables.of(arrays.calibrations, links, bits=max(room.bit_length() - 1, 6))
+        n_bytes = 2 if short else 4
+        others = SMALL_PARTS + 16 * sum(map(len, arrays.calibrations))
+        room = max((self.device.shared_bytes - others) // n_bytes // arrays.n_folds, 64)
+        tables = ScoreTables.of(arrays.calibrations, links, bits=room.bit_length() - 1)
         kinds = (np.int16 if short else np.int32, np.int64, np.int64, np.int64, np.int64)
         return ScoreTables(
             *(self.device.arrays.asarray(part, dtype=kind) for part, kind in zip(tables, kinds, strict=True))
         )
 
     @property
+    def _table_bytes(self) -> int:
+        """What buckets, values and counts take."""
+        tables = self._tables
+        return int(tables.buckets.nbytes + tables.values.nbytes + tables.counts.nbytes)
+
+    @property
     def _shared_buckets(self) -> bool:
-        return bool(self._tables.buckets.nbytes <= 3 * self.device.shared_bytes // 4)
+        """Whether these fit beside a processor, with what else is there."""
+        return self._table_bytes + SMALL_PARTS // 2 <= self.device.shared_bytes
+
+    @cached_property
+    def _fast(self) -> bool:
+        """Whether scores are sums of less than 2^31 buckets, whatever the labels, and fractions of 2^-32 are enough."""
+        arrays, xp = self.arrays, self.device.arrays
+        if arrays.has_link or self._shared_rows[1].size or arrays.own_pairs:
+            return False
+        layout = self.device.to_host(self._tables.layout)
+        pairs = self._shared_rows[0]
+        for k, energy in enumerate(arrays.general):
+            unary, constant = xp.abs(xp.asarray(energy.unary)), xp.abs(xp.asarray(energy.constant))
+            largest = int((unary.sum(axis=1) + constant).max()) if len(constant) else 0
+            largest += int(xp.abs(pairs[k]).max()) if pairs.size else 0
+            shift = int(layout[k, columns.SHIFT])
+            if shift > 32 or largest + abs(int(layout[k, columns.ORIGIN])) >= 1 << (30 + shift):
+                return False
+        return True
 
     @property
     def _parts(self) -> tuple[int, int, int]:
@@ -193,6 +224,7 @@ class DeviceTable(NumbaTable):
             "ALLOWED": int(self.constraints is not None),
             "SHARED_BUCKETS": int(self._shared_buckets),
             "PLAIN": int(self.weighing.is_plain),
+            "FAST": int(self._fast),
         }
         kinds = {
             "ROW": "int" if self.weighing.is_plain else "i64",

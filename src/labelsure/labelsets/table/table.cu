@@ -11,7 +11,8 @@
 //   ALLOWED              whether constraints say which codes are candidates
 //   PLAIN                whether numerators are counts and one more
 //   ROW, BUCKET          types of numerators, and of what a bucket holds
-//   SHARED_BUCKETS       whether buckets fit beside the processors
+//   SHARED_BUCKETS       whether buckets and values fit beside the processors
+//   FAST                 whether scores are sums that stay below 2^31 buckets: then buckets are their upper halves
 // A test compiles the same source for the CPU, where a header stands in for what CUDA brings.
 
 typedef long long i64;
@@ -87,6 +88,15 @@ __device__ i64 count_at_least(i64 score, const Fold &own, const Tables &tables) 
     return count >= 0 ? count : count_from(score, own.value_begin + ~count, own, tables);
 }
 
+// The same for `scaled`, the distance from the origin in units of 2^-32 buckets.
+__device__ i64 count_scaled(i64 scaled, const Fold &own, const Tables &tables) {
+    const int bucket = (int)(scaled >> 32), last = own.bucket_last;
+    const int place = bucket < 0 ? 0 : bucket < last ? bucket : last;
+    const i64 count = tables.buckets[own.bucket_begin + place];
+    if (count >= 0) return count;
+    return count_from((scaled >> (32 - own.shift)) + own.origin, own.value_begin + ~count, own, tables);
+}
+
 __device__ i64 pair_cost(const i64 *pairs, int j, int r) { return pairs[j * LABELS + r]; }
 
 // The sum over labels first <= j < last that are on, pairs among them included where each object has its own.
@@ -117,7 +127,7 @@ __device__ bool is_candidate(i64 code, i64 first_code, const unsigned char *allo
 // Writes the numerator of every code of every object; 0 where it is no candidate.
 extern "C" __global__ void BOUNDED count_rows(
     i64 n_objects, const i64 *constant, const i64 *unary, const i64 *pairs, const i64 *penalties,
-    const BUCKET *all_buckets, i64 n_buckets, const i64 *values, const i64 *counts, const i64 *layout,
+    const BUCKET *all_buckets, i64 n_buckets, const i64 *all_values, const i64 *all_counts, i64 n_values, const i64 *layout,
     const i64 *start, const i64 *at_least, const i64 *above, const i64 *first, const i64 *weights,
     const i64 *multipliers, i64 width, i64 first_code, const unsigned char *allowed, ROW *rows
 ) {
@@ -125,11 +135,16 @@ extern "C" __global__ void BOUNDED count_rows(
     i64 *own_layout = (i64 *)room;
     i64 *base = own_layout + FOLDS * COLUMNS;                                 // (slot, fold, high code)
     i64 *cross = base + (SLOTS * FOLDS << HIGH);                              // (slot, fold, high code, low label)
-    BUCKET *buckets = (BUCKET *)(cross + (PAIRS == 2 ? (SLOTS * FOLDS << HIGH) * LOW : 0));
+    i64 *values = cross + (PAIRS == 2 ? (SLOTS * FOLDS << HIGH) * LOW : 0), *counts = values + n_values;
+    BUCKET *buckets = (BUCKET *)(counts + n_values + FOLDS);
     for (i64 e = threadIdx.x; e < FOLDS * COLUMNS; e += blockDim.x) own_layout[e] = layout[e];
-    if (SHARED_BUCKETS)
+    if (SHARED_BUCKETS) {
         for (i64 e = threadIdx.x; e < n_buckets; e += blockDim.x) buckets[e] = all_buckets[e];
-    const Tables tables = {SHARED_BUCKETS ? buckets : all_buckets, values, counts, own_layout};
+        for (i64 e = threadIdx.x; e < n_values; e += blockDim.x) values[e] = all_values[e];
+        for (i64 e = threadIdx.x; e < n_values + FOLDS; e += blockDim.x) counts[e] = all_counts[e];
+    }
+    const Tables tables = {SHARED_BUCKETS ? buckets : all_buckets, SHARED_BUCKETS ? values : all_values,
+                           SHARED_BUCKETS ? counts : all_counts, own_layout};
     const Costs costs = {n_objects, constant, unary, pairs, penalties};
 
     const int slot = threadIdx.x >> LOW, low_code = threadIdx.x & ((1 << LOW) - 1);
@@ -144,6 +159,7 @@ extern "C" __global__ void BOUNDED count_rows(
             const i64 *of_labels = costs.unary + (k * n_objects + i) * LABELS;
             const i64 *of_pairs = PAIRS == 2 ? costs.pairs + (i * FOLDS + k) * LABELS * LABELS : 0;
             base[e] = costs.constant[k * n_objects + i] + sum_over(upper, LOW, LABELS, of_labels, of_pairs);
+            if (FAST) base[e] = (base[e] - layout[k * COLUMNS + ORIGIN]) << (32 - layout[k * COLUMNS + SHIFT]);
             if (PAIRS == 2)
                 for (int j = 0; j < LOW; j++) {
                     i64 sum = 0;
@@ -163,20 +179,23 @@ extern "C" __global__ void BOUNDED count_rows(
         const i64 first_upper = (item & (((i64)1 << PARTS) - 1)) << HIGH;
         for (int k = 0; k < FOLDS; k++) {
             const i64 *of_pairs = PAIRS == 2 ? costs.pairs + (i * FOLDS + k) * LABELS * LABELS : 0;
-            const i64 low = sum_over(low_code, 0, LOW, costs.unary + (k * n_objects + i) * LABELS, of_pairs);
             const Fold own = fold_of(own_layout + k * COLUMNS);
+            const i64 low_sum = sum_over(low_code, 0, LOW, costs.unary + (k * n_objects + i) * LABELS, of_pairs);
+            const i64 low = FAST ? low_sum << (32 - own.shift) : low_sum;
             UNROLL
             for (int high = 0; high < 1 << HIGH; high++) {
                 const int e = (slot * FOLDS + k) << HIGH | high;
                 const i64 place = k * CODES + ((first_upper | high) << LOW | low_code);
                 i64 score = low + base[e];
-                if (PAIRS == 1) score += costs.pairs[place];
+                if (PAIRS == 1) score += FAST ? costs.pairs[place] << (32 - own.shift) : costs.pairs[place];
                 if (PAIRS == 2)
                     for (int j = 0; j < LOW; j++)
-                        if ((low_code >> j) & 1) score += cross[e * LOW + j];
-                score = final_score(score, PENALTIES ? costs.penalties[place] : 0, own.link);
+                        if ((low_code >> j) & 1)
+                            score += FAST ? cross[e * LOW + j] << (32 - own.shift) : cross[e * LOW + j];
+                if (!FAST) score = final_score(score, PENALTIES ? costs.penalties[place] : 0, own.link);
                 for (int strict = 0; strict < LOOKS; strict++) {
-                    i64 count = count_at_least(score + strict, own, tables);
+                    i64 count = FAST ? count_scaled(score + ((i64)strict << (32 - own.shift)), own, tables)
+                                     : count_at_least(score + strict, own, tables);
                     if (WEIGHTS) count = weights[k * width + count];
                     totals[high] += (ROW)(PLAIN ? count : count * (strict ? above[i] : at_least[i]));
                 }
