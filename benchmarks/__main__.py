@@ -25,6 +25,7 @@ from benchmarks import (
     risk,
     rivals,
     search,
+    stream,
     table,
 )
 from benchmarks._answers import NotMeasuredError, Picture, Table
@@ -51,6 +52,7 @@ QUESTIONS = {
     "compilation": compilation,
     "reproduce": reproduce,
     "imports": imports,
+    "stream": stream,
 }
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"

@@ -1,4 +1,4 @@
-"""What a question answers: figures, each with a baseline or a bar."""
+"""What a question answers: figures, each with a baseline or a limit."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,7 +17,7 @@ class Figure:
     unit : str
         "x" for a ratio, else "s", "ms", "bytes" and so on.
     at_least, at_most : float or None
-        The bar it has to reach or stay under, if there is one.
+        The limit it has to reach or stay under, if there is one.
     """
 
     what: str
@@ -28,14 +28,14 @@ class Figure:
 
     @property
     def bar(self) -> str:
-        """The bar in words, "" where there is none."""
+        """The limit in words, "" where there is none."""
         if self.at_least is not None:
             return f"at least {self.at_least:g} {self.unit}"
         return "" if self.at_most is None else f"at most {self.at_most:g} {self.unit}"
 
     @property
     def verdict(self) -> str:
-        """Whether the bar was reached, "" where there is none."""
+        """Whether the limit was kept, "" where there is none."""
         if not self.bar:
             return ""
         low = self.at_least is not None and self.value < self.at_least

@@ -33,8 +33,8 @@ def fitted_model(pair_penalty: float) -> CrossConformalClassifier:
 
 def predict_yeast(pair_penalty: float, *, n_jobs: int) -> LabelsetPredictions:
     """Return the predictions for the test objects, which work with ``n_jobs`` threads."""
-    model: CrossConformalClassifier = fitted_model(pair_penalty).set_params(n_jobs=n_jobs)
-    return model.predict_labelsets(_scaled()[2])
+    X, Y, X_test = _scaled()
+    return fitted_model(pair_penalty).recalibrate(X, Y, n_jobs=n_jobs).predict_labelsets(X_test)
 
 
 def folds_of_yeast(pair_penalty: float) -> list[Fold]:

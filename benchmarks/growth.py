@@ -19,8 +19,7 @@ METHOD = (
     " credibility; *region size* at 90 %, about 750 labelsets; *labels*, those in every and those in some labelset of"
     " that region; and all p-values where there are only 14 labels. Setting up the tables of calibration scores is"
     " included. Outputs come as arrays or as sparse matrices, in which zeros are not stored. Memory is the highest"
-    " growth of the process while it gives the three answers for all objects, in a process of its own. Time and memory"
-    " should grow little faster than in proportion, and with sparse outputs hardly at all."
+    " growth of the process while it gives the three answers for all objects, in a process of its own."
 )
 N_LABELS = (10, 30, 100, 300, 1000, 3000, 10_000)
 N_FOLDS = (1, 2, 5, 10, 20)

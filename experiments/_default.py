@@ -1,22 +1,23 @@
-"""The section about the default measure: beside the one before it, ``auto`` beside fixed measures, and ``predict``."""
+"""The section about the default measure: beside log loss, ``auto`` beside fixed measures, and ``predict``."""
 
 from collections.abc import Sequence
 
-from experiments._findings import FORMER_DEFAULT, POSTERIOR, DefaultFinding, geometric_mean, judge_auto, judge_default
+from experiments._findings import LOG_LOSS, POSTERIOR, DefaultFinding, geometric_mean, judge_auto, judge_default
 from experiments._rows import BASELINE, MIDDLE, Row, select
 from experiments._text import table, write_errors, write_sizes
 
 ABOUT = f"""\
-The default measure, what `measure=None` stands for, is the posterior. Before it came, the default was
-{FORMER_DEFAULT["few labels"]}, with more than 20 labels {FORMER_DEFAULT["more than 20 labels"]}. Both have the same
-models on the same resplits, and the ratio is that of their sizes at {MIDDLE} %. The most frequent labelsets are the
-same for every object."""
+The default measure, what `measure=None` stands for, is the posterior. Beside it stands the simplest measure that knows
+which labelsets are common: log loss and frequencies (`{LOG_LOSS["few labels"]}`, with more than 20 labels
+`{LOG_LOSS["more than 20 labels"]}`), which needs no out-of-fold outputs. Both have the same models on the same
+resplits, and the ratio is that of their sizes at {MIDDLE} %. The most frequent labelsets are the same for every
+object."""
 
 ABOUT_PREDICT = """\
 Single predictions: what `predict` returns with the default measure, beside what the learner by itself predicts when it
-is fitted on the whole training part, and mean numbers of labels, ours, the learner's and the true one. "Worse" are a
-subset accuracy or macro F more than .01 below the learner's, and a number of labels
-more than 15 % off the truth where the learner's is not."""
+is fitted on the whole training part, and mean numbers of labels: predicted, by the learner, and true. The last column
+names what is worse: a subset accuracy or macro F more than .01 below the learner's, or a number of labels more than
+15 % off the truth where the learner's is not."""
 
 SLACK = 0.01
 """How far subset accuracy and macro F may fall below the learner's."""
@@ -30,8 +31,8 @@ def default_findings(rows: Sequence[Row]) -> list[str]:
     lines = []
     if found := judge_default(rows):
         lines.append(
-            f"Sizes of the default measure at {MIDDLE} % as multiples of those of the former default, the geometric"
-            f" mean of {len(found)} data sets and learners: {_ratios(found)}."
+            f"Regions of the default measure at {MIDDLE} %, as multiples of those of log loss and frequencies: the"
+            f" geometric mean over {len(found)} pairs of data set and learner is {_ratios(found)}."
         )
     if autos := judge_auto(rows):
         worst = max(autos, key=lambda one: one.ratio)
@@ -103,13 +104,13 @@ def _sizes_table(found: Sequence[DefaultFinding], baselines: Sequence[Row]) -> s
     body = [
         [
             *(one.posterior.dataset, one.posterior.learner, str(len(one.posterior.figures))),
-            *(write_sizes(one.posterior), write_sizes(one.former), frequent.get(one.posterior.dataset, "")),
-            *(f"{one.ratio:.2f}", write_errors(one.posterior), write_errors(one.former)),
+            *(write_sizes(one.posterior), write_sizes(one.log_loss), frequent.get(one.posterior.dataset, "")),
+            *(f"{one.ratio:.2f}", write_errors(one.posterior), write_errors(one.log_loss)),
         ]
         for one in found
     ]
-    head = ["set", "learner", "resplits", "posterior", "former default", "most frequent labelsets"]
-    return table([*head, "posterior / former", "errors of the posterior in %", "of the former default"], body)
+    head = ["set", "learner", "resplits", "posterior", "log loss and frequencies", "most frequent labelsets"]
+    return table([*head, "ratio", "errors of the posterior in %", "of log loss and frequencies"], body)
 
 
 def _predict(rows: Sequence[Row]) -> list[str]:

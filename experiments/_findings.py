@@ -7,8 +7,8 @@ from statistics import fmean
 
 from experiments._rows import AUTO, LEVELS, Row, best, best_rival, groups, select
 
-FORMER_DEFAULT = {"few labels": "log-loss+prior", "more than 20 labels": "log-loss+unseen:3"}
-"""The library's default measure, by the number of labels, until the posterior came."""
+LOG_LOSS = {"few labels": "log-loss+prior", "more than 20 labels": "log-loss+unseen:3"}
+"""Log loss and the frequencies of labelsets, by the number of labels: the simplest measure that knows both."""
 
 POOL, POSTERIOR = "pool", "posterior"
 """The learner and the measure that the library recommends for tables."""
@@ -61,20 +61,20 @@ class MeasureFinding:
 
 @dataclass(frozen=True)
 class DefaultFinding:
-    """The default measure beside the former one, with a learner on a data set, on the resplits of the first."""
+    """The default measure beside log loss and frequencies, with a learner on a data set."""
 
     posterior: Row
-    former: Row
+    log_loss: Row
 
     @property
     def ratio(self) -> float:
         """How many times as large the regions of the posterior are."""
-        return self.posterior.size() / self.former.size(self.posterior.figures)
+        return self.posterior.size() / self.log_loss.size(self.posterior.figures)
 
     @property
     def ratios(self) -> list[float]:
         """How many times as large the regions of the posterior are, at all levels."""
-        return compare_sizes(self.posterior, self.former)
+        return compare_sizes(self.posterior, self.log_loss)
 
 
 @dataclass(frozen=True)
@@ -133,11 +133,11 @@ def judge_auto(rows: Sequence[Row]) -> list[AutoFinding]:
 
 
 def judge_default(rows: Sequence[Row]) -> list[DefaultFinding]:
-    """Return the default measure beside the former one for each data set and learner that both were measured with."""
+    """Return the default measure beside log loss and frequencies wherever both were measured."""
     found = []
     for row in select(rows, measure=POSTERIOR, guarantee="cross"):
-        former = select(rows, dataset=row.dataset, learner=row.learner, measure=_former_default(row), guarantee="cross")
-        found += [DefaultFinding(row, other) for other in former if other.figures.keys() >= row.figures.keys()]
+        rivals = select(rows, dataset=row.dataset, learner=row.learner, measure=_log_loss_for(row), guarantee="cross")
+        found += [DefaultFinding(row, other) for other in rivals if other.figures.keys() >= row.figures.keys()]
     return found
 
 
@@ -158,16 +158,16 @@ def judge_measures(rows: Sequence[Row]) -> list[MeasureFinding]:
             rival = best_rival(row, group)
             if rival is not None:
                 ratios.setdefault(row.family, {})[place] = row.size() / rival.size(row.figures)
-                if row.measure == _former_default(row):
-                    ratios.setdefault("the former default", {})[place] = ratios[row.family][place]
+                if row.measure == _log_loss_for(row):
+                    ratios.setdefault("log loss and frequencies", {})[place] = ratios[row.family][place]
     datasets = {dataset for dataset, _ in fixed}
     everywhere = [name for name, found in ratios.items() if {dataset for dataset, _ in found} == datasets]
     return sorted((MeasureFinding(name, ratios[name]) for name in everywhere), key=lambda finding: finding.mean)
 
 
-def _former_default(row: Row) -> str:
+def _log_loss_for(row: Row) -> str:
     """Return what the default was with as many labels."""
-    return FORMER_DEFAULT["more than 20 labels" if row.logarithmic else "few labels"]
+    return LOG_LOSS["more than 20 labels" if row.logarithmic else "few labels"]
 
 
 def _most_resplits(rows: Sequence[Row]) -> list[Row]:

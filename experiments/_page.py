@@ -6,7 +6,7 @@ from typing import Any
 from experiments import _plan
 from experiments._default import default_findings, write_auto, write_default
 from experiments._findings import (
-    FORMER_DEFAULT,
+    LOG_LOSS,
     POOL,
     find_smallest,
     judge_auto,
@@ -18,11 +18,13 @@ from experiments._rows import BASELINE, LEVELS, MIDDLE, Row, best, read_rows, se
 from experiments._text import table, write_errors, write_joined, write_size, write_sizes
 
 HEAD = """\
+<!-- written by `make experiments` from experiments/results -->
+
 # Experiments
 
-Written by `make experiments` (`.venv/bin/python -m experiments`) from the files in
-[experiments/results](../experiments/results), which `labelsure compare` made; do not edit by hand.
-[experiments/_plan.py](../experiments/_plan.py) lists the runs, and [Compare](compare.md) explains the figures."""
+Measures, learners and guarantees on seven public data sets: which gives the smallest regions, are the levels kept, and
+what does it cost? [Data sets](datasets.md) says what the sets are, [Compare](compare.md) what the words for measures
+and learners stand for. The same tables for your own data are one command away: `labelsure compare`."""
 
 READING = """\
 ## How to read the tables
@@ -39,16 +41,15 @@ vary with the calibration examples, above all those of `exact-prefix`, where the
 
 ABOUT_POOL = f"""\
 `table_pool()` with the default measure, the posterior, is what labelsure recommends for tables to those who have no
-learner of their own. Beside it stands the default until the posterior came, log loss with a prior
-({FORMER_DEFAULT["few labels"]}). Rows without errors are prototypes of pools, measured outside of labelsure on other
-random resplits. The most frequent labelsets show what the prior alone is worth: a region not much smaller owes little
+learner of their own. Beside it stands log loss with the frequencies of labelsets (`{LOG_LOSS["few labels"]}`). The
+most frequent labelsets show what the prior alone is worth: a region not much smaller owes little
 to the object. On yeast about one labelset in 23 is not in the training part, so that its sizes at 95 % jump from
 resplit to resplit; those at 90 and 80 % tell more."""
 
 NEW = "new-"
 """What the names of the results begin with that the section about the default measure is made of."""
 
-RATIOS = "Sizes of the posterior, as multiples of those of log loss with a prior on the same resplits:"
+RATIOS = "Sizes of the posterior, as multiples of those of log loss and frequencies on the same resplits:"
 
 REFERENCE: dict[tuple[str, str], tuple[float, float, float]] = {
     ("scene", BASELINE): (6.8, 5.9, 5.3),
@@ -62,16 +63,6 @@ REFERENCE: dict[tuple[str, str], tuple[float, float, float]] = {
 
 FREQUENT = "the most frequent labelsets, whatever the object"
 """What the baseline is called."""
-
-PROTOTYPES: dict[str, dict[str, tuple[float, float, float]]] = {
-    "prototype: pool of three learners, posterior": {"scene": (2.29, 1.62, 1.11), "yeast": (140.0, 63.5, 28.2)},
-    "the same with learned pairs of labels": {"scene": (2.27, 1.61, 1.11), "yeast": (141.0, 61.1, 27.3)},
-    "the same, mixed with a neural network, forest leaves and neighbours": {
-        "scene": (2.28, 1.61, 1.10),
-        "yeast": (131.0, 59.0, 25.8),
-    },
-}
-"""Sizes that were measured independently of this package, on random resplits of their own with as many folds."""
 
 
 def write_page(documents: dict[str, dict[str, Any]], *, n_missing: int = 0) -> str:
@@ -127,10 +118,10 @@ def _findings(rows: Sequence[Row], new: Sequence[Row], others: Sequence[Row]) ->
         worst, least = (choose(autos, key=lambda one: one.ratio) for choose in (max, min))
         n_valid = sum(one.auto.is_valid(MIDDLE) for one in autos)
         lines.append(
-            f'Before the posterior, regions of `measure="auto"` at {MIDDLE} % were {least.ratio:.2f} to'
-            f" {worst.ratio:.2f} times as large as those of the best fixed measure, in {len(autos)} cases; the largest"
-            f" ratio is that of {worst.auto.dataset}, {worst.auto.learner}. In {n_valid} of them errors were at most"
-            " two binomial standard deviations above nominal."
+            f'Choosing among more measures, but not the posterior, regions of `measure="auto"` at {MIDDLE} % are'
+            f" {least.ratio:.2f} to {worst.ratio:.2f} times as large as those of the best of these, in {len(autos)}"
+            f" cases; the largest ratio is that of {worst.auto.dataset}, {worst.auto.learner}. In {n_valid} of them"
+            " errors are at most two binomial standard deviations above nominal."
         )
     if exact := [ratio for one in judge_guarantees(rows) if one.row.guarantee == "exact" for ratio in one.ratios[1:]]:
         lines.append(
@@ -149,10 +140,9 @@ def _findings(rows: Sequence[Row], new: Sequence[Row], others: Sequence[Row]) ->
                 f" ({', '.join(one.worst)})."
             )
         lines.append(
-            f"The former default is log loss with a prior ({FORMER_DEFAULT['few labels']}; with more than 20 labels"
-            f" {FORMER_DEFAULT['more than 20 labels']}). It was the default until the posterior came, which is in the"
-            " sections about the pool and the default measure and among the smallest regions; `auto` could not choose"
-            " it in the other results."
+            f"Log loss and frequencies is `{LOG_LOSS['few labels']}`, with more than 20 labels"
+            f" `{LOG_LOSS['more than 20 labels']}`. The posterior, the default, is compared with it in a section of its"
+            " own; the tables of single data sets are without the posterior, and `auto` does not choose it there."
         )
     return "\n".join(f"- {line}" for line in [*lines, _counted([*rows, *others])])
 
@@ -163,8 +153,6 @@ def _pool(rows: Sequence[Row], baselines: Sequence[Row]) -> list[str]:
     body = []
     for name in dict.fromkeys(row.dataset for row in measured):
         body += [_pool_line(row, FREQUENT) for row in select(baselines, dataset=name, guarantee="cross")]
-        rivals = {what: sizes[name] for what, sizes in PROTOTYPES.items() if name in sizes}
-        body += [[name, what, "", write_joined(sizes, write_size), "", ""] for what, sizes in rivals.items()]
         body += [_pool_line(row, f"`table_pool()`, {row.measure}") for row in select(measured, dataset=name)]
     if not body:
         return []
@@ -221,8 +209,8 @@ def _measures(rows: Sequence[Row]) -> list[str]:
     return [
         "Which measure on the whole? These need outputs and training labels only. The table compares regions at"
         f" {MIDDLE} % with those of the best of all measures for the data set and learner: the geometric mean of the"
-        " ratios over data sets and learners, and the largest. The former default was chosen after a look at this"
-        " table. The posterior is not in it: it learns from out-of-fold outputs.",
+        " ratios over data sets and learners, and the largest. The posterior is not in it: it learns from"
+        " out-of-fold outputs.",
         table(["measure", "sets and learners", "mean ratio", "worst ratio", "where"], body),
     ]
 

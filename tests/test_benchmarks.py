@@ -18,6 +18,7 @@ from benchmarks._page import write_page
 from benchmarks._rivals import all_labelsets, labelsure_table, numpy_table, reversed_bits
 from benchmarks._scores import SCORES, engine_of, log_loss_energy
 from benchmarks._undecided import Task, predict, spread
+from benchmarks._yeast import predict_yeast
 from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
 
@@ -299,3 +300,8 @@ def test_unknown_parts_are_refused(monkeypatch, capsys):
         with pytest.raises(SystemExit):
             command.main()
         assert "shapes, emotions" in capsys.readouterr().err
+
+
+def test_predictions_of_yeast_work_with_as_many_threads_as_they_are_compared_for():
+    """Set after ``fit``, the number would wait for the next one."""
+    assert [predict_yeast(0.0, n_jobs=n_jobs)._engine.n_jobs for n_jobs in (1, 2)] == [1, 2]

@@ -6,7 +6,7 @@ import pytest
 from experiments import __main__ as command
 from experiments._default import find_worse
 from experiments._findings import (
-    FORMER_DEFAULT,
+    LOG_LOSS,
     find_smallest,
     judge_auto,
     judge_default,
@@ -184,17 +184,15 @@ def test_page_shows_what_guarantees_cost():
     assert '`guarantee="exact"` at 90 and 80 % are 1.50 to 2.00 times as large' in page
 
 
-def test_former_default_is_judged_by_the_measure_that_it_was_for_the_number_of_labels():
-    few, many = [line(name, (9.0, 4.0, 2.0)) for name in FORMER_DEFAULT.values()]
+def test_log_loss_is_judged_by_the_variant_for_the_number_of_labels():
+    few, many = [line(name, (9.0, 4.0, 2.0)) for name in LOG_LOSS.values()]
     for row, ratio in ((few, 1.0), (many, 2.0)):
         row["means"]["sizes"]["90"] = 4.0 * ratio
     found = {one.measure: one.mean for one in judge_measures(read_rows(document(few, many)))}
-    assert found["the former default"] == found[FORMER_DEFAULT["few labels"]] == 1.0
-    few, many = [
-        logarithmic(name, (9.0, bits, 2.0)) for name, bits in zip(FORMER_DEFAULT.values(), (4.0, 5.0), strict=True)
-    ]
+    assert found["log loss and frequencies"] == found[LOG_LOSS["few labels"]] == 1.0
+    few, many = [logarithmic(name, (9.0, bits, 2.0)) for name, bits in zip(LOG_LOSS.values(), (4.0, 5.0), strict=True)]
     found = {one.measure: one.mean for one in judge_measures(read_rows(document(few, many)))}
-    assert found["the former default"] == found[FORMER_DEFAULT["more than 20 labels"]] == 2.0
+    assert found["log loss and frequencies"] == found[LOG_LOSS["more than 20 labels"]] == 2.0
 
 
 def test_page_shows_a_matrix_of_measures_and_learners():
@@ -217,7 +215,7 @@ def test_page_compares_auto_with_the_best_fixed_measure():
     lines = [line("power", (5.0, 3.0, 1.6)), line("signed", (3.0, 2.0, 1.4)), line("auto", (3.2, 2.1, 1.4))]
     page = write_page({"scene": document(*lines)})
     assert "| scene | ml-rbf | 2 | signed | 1.05 | 5.0 / 10.0 / 20.0 |" in page
-    assert "were 1.05 to 1.05 times as large as those of the best fixed measure, in 1 cases" in page
+    assert "are 1.05 to 1.05 times as large as those of the best of these, in 1 cases" in page
 
 
 def test_page_compares_measures_over_sets_and_learners():
@@ -252,9 +250,9 @@ def test_pool_is_no_learner_to_judge_measures_by():
 
 def test_page_shows_the_pool_in_a_section_of_its_own_where_it_was_measured():
     posterior = line("posterior", (2.3, 1.6, 1.1), learner="pool")
-    former = line("log-loss+prior", (4.6, 2.0, 1.1), learner="pool")
+    log_loss = line("log-loss+prior", (4.6, 2.0, 1.1), learner="pool")
     others = {"scene": document(line("power", (5, 3, 1)), BASELINE_LINE)}
-    page = write_page({"pool-scene": document(posterior, former, BASELINE_LINE), **others})
+    page = write_page({"pool-scene": document(posterior, log_loss, BASELINE_LINE), **others})
     assert page.count("## The recommended pool") == 1
     assert "## pool-scene" not in page
     assert page.count(f"| scene | {FREQUENT} | 2 | 7.00 / 6.00 / 5.00 | 5.0 / 10.0 / 20.0 | 0.500 |") == 1
@@ -307,7 +305,7 @@ def test_page_shows_the_default_measure_in_a_section_of_its_own():
     assert "## new-scene" not in page
     sizes = "5.00 / 3.00 / 1.00 | 5.00 / 4.00 / 1.00 | 7.00 / 6.00 / 5.00"
     assert f"| scene | ml-rbf | 2 | {sizes} | 0.75 | 5.0 / 10.0 / 20.0 | 5.0 / 10.0 / 20.0 |" in page
-    assert "of 1 data sets and learners: 0.75, at most 0.75 (scene, ml-rbf)." in page
+    assert "over 1 pairs of data set and learner is 0.75, at most 0.75 (scene, ml-rbf)." in page
     assert "- ml-rbf: 0.75, at most 0.75 (scene, ml-rbf)" in page
     assert "| scene | ml-rbf | 2 | small-posterior-forest | 1.05 | 5.0 / 10.0 / 20.0 |" in page
     assert "| scene | ml-rbf | 2 | power | 3.00 | 5.0 / 10.0 / 20.0 |" in page  # auto as it was
@@ -333,7 +331,7 @@ def test_predict_may_be_a_little_worse_than_the_learner(changes, worse):
     assert find_worse(row) == worse
 
 
-def test_default_is_compared_with_the_former_one_of_the_number_of_labels():
+def test_default_is_compared_with_log_loss_of_the_number_of_labels():
     rows = read_rows(document(*(logarithmic(name, (9, bits, 1)) for name, bits in (
         ("posterior", 3), ("log-loss+prior", 9), ("log-loss+unseen:3", 4)))))  # fmt: skip
     assert [one.ratio for one in judge_default(rows)] == [0.5]
@@ -375,10 +373,8 @@ def test_runs_of_one_file_can_be_kept_together():
 def test_plan_has_the_measures_that_auto_chooses_from():
     for n_labels, names in ((6, NEW_FEW_LABELS), (45, NEW_MANY_LABELS)):
         candidates = {repr(one) for one in default_candidates(n_labels)}
-        assert candidates == {
-            repr(make_measure(name)) for name in names if name not in (*FORMER_DEFAULT.values(), "auto")
-        }
-        assert set(FORMER_DEFAULT.values()) & set(names) == {names[0]}
+        assert candidates == {repr(make_measure(name)) for name in names if name not in (*LOG_LOSS.values(), "auto")}
+        assert set(LOG_LOSS.values()) & set(names) == {names[0]}
 
 
 def test_plan_runs_the_default_measure_on_the_seven_sets_with_three_learners():

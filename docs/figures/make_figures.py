@@ -5,64 +5,131 @@ LABELSURE_DATA and in the cache, and else downloaded.
 """
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy.stats import gamma
+from sklearn.ensemble import RandomForestClassifier
 
-from labelsure import CrossConformalClassifier, MLRBFClassifier, PowerMeasure, load_dataset
+from labelsure import CrossConformalClassifier, LabelsetPredictions, load_dataset
+from labelsure.metrics import calibration_curve
 
 HERE = Path(__file__).parent
 OBJECT = 174
-"""The test object drawn: chosen because its regions differ in size and the best labelset is not the true one."""
+"""The test object drawn: its regions differ in size, and its best labelset is not the true one."""
 
-N_SHOWN = 8
+N_SHOWN = 7
 LEVELS = (0.20, 0.10, 0.05)
 COLOURS = ("#0b5394", "#3d85c6", "#9fc5e8", "#d9d9d9")
 """Of labelsets in the 80 % region, in the 90 % region only, in the 95 % region only, and in none."""
 
+ANSWERS = {"sure": ("#0b5394", "white"), "possible": ("#9fc5e8", "#1a1a1a"), "ruled out": ("#efefef", "#555555")}
+"""The colours of a cell and of the word in it."""
 
-def draw_object() -> None:
-    """Draw one photograph's most plausible labelsets with their p-values, and the levels that cut them."""
+
+def predict_scene() -> tuple[Any, LabelsetPredictions]:
+    """Return the data set scene, and predictions for its test objects by a random forest."""
     data = load_dataset("scene")
-    classifier = make_pipeline(MinMaxScaler(), MLRBFClassifier())
-    measure = PowerMeasure(d=4, pair_penalty=1.0)
-    model = CrossConformalClassifier(classifier, measure=measure, cv=12, empty="exclude", random_state=0)
-    predictions = model.fit(data.X_train, data.Y_train).predict_labelsets(data.X_test)[OBJECT]
-    region = predictions.region(significance=0.001)[0]
-    members = region.members(limit=N_SHOWN)
-    labelsets, p_values = members.labelsets, members.p_values
-    names = [" + ".join(np.array(data.label_names)[row == 1]) for row in labelsets]
-    truth = int(np.flatnonzero((labelsets == data.Y_test[OBJECT]).all(axis=1))[0])
+    model = CrossConformalClassifier(RandomForestClassifier(100), cv=10, random_state=0)
+    model.fit(data.X_train, data.Y_train, label_names=data.label_names)
+    return data, model.predict_labelsets(data.X_test)
 
-    figure, axes = plt.subplots(figsize=(7.2, 3.1), layout="constrained")
+
+def draw_object(data: Any, predictions: LabelsetPredictions) -> None:
+    """Draw one photograph's labelsets with their p-values, and what they say about each label."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.4), layout="constrained", width_ratios=[1, 1.15])
+    one = predictions[OBJECT]
+    _draw_labelsets(left, one, data.Y_test[OBJECT])
+    _draw_labels(right, one)
+    _save(figure, "one_object")
+
+
+def _draw_labelsets(axes: Axes, one: LabelsetPredictions, truth: np.ndarray) -> None:
+    best = one.top(N_SHOWN)
+    labelsets, p_values = best.labelsets[0], best.p_values[0]
+    names = [" + ".join(np.array(one.label_names)[row == 1]) or "no label" for row in labelsets]
     colours = [COLOURS[sum(p <= level for level in LEVELS)] for p in p_values]
     bars = axes.barh(names, p_values, color=colours)
-    labels = [f"{p:.3f}" + ("   the true labelset" if i == truth else "") for i, p in enumerate(p_values)]
-    axes.bar_label(bars, labels, padding=4, fontsize=9, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
-    n_others = len(predictions.candidates()) - N_SHOWN
-    sizes = [int(predictions.region(level).sizes[0]) for level in LEVELS]
-    for level, size, colour, verb in zip(LEVELS, sizes, COLOURS, ("in", "added by", "added by"), strict=False):
-        axes.axvline(level, color=colour, linewidth=1, linestyle="--", zorder=0)
-        text = f"{verb} the {100 - 100 * level:.0f} % region ({size} labelsets)"
-        axes.plot([], [], color=colour, linewidth=6, label=text)
-    axes.plot([], [], color=COLOURS[-1], linewidth=6, label=f"ruled out at 95 %, as {n_others} others")
+    is_true = (labelsets == truth).all(axis=1)
+    texts = [f"{p:.2f}" + ("  the truth" if known else "") for p, known in zip(p_values, is_true, strict=True)]
+    axes.bar_label(bars, texts, padding=4, fontsize=9, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
     axes.invert_yaxis()
-    axes.set(xlim=(0, 0.6), xlabel="p-value")
-    axes.legend(loc="lower right", frameon=False, fontsize=9)
+    for level in LEVELS:
+        axes.axvline(level, color="#777777", linewidth=0.8, linestyle=":", zorder=0)
+    texts = ("in the 80 % region", "added at 90 %", "added at 95 %", "ruled out at 95 %")
+    axes.legend([mpl.patches.Patch(color=colour) for colour in COLOURS], texts, loc="lower right", frameon=False)
+    axes.set(xlim=(0, 1.3 * p_values[0]), xlabel="p-value")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(
-        f"A photograph of the data set scene: confidence {predictions.confidence[0]:.3f},"
-        f" credibility {predictions.credibility[0]:.3f}",
-        fontsize=10,
-        loc="left",
-    )
-    figure.savefig(HERE / "one_object.png", dpi=150, metadata={"Software": None})
+    axes.set_title("Labelsets of one photograph", fontsize=11, loc="left")
+
+
+def _draw_labels(axes: Axes, one: LabelsetPredictions) -> None:
+    for column, level in enumerate(LEVELS):
+        region = one.region(level)
+        words = np.where(region.inner[0], "sure", np.where(region.undecided[0], "possible", "ruled out"))
+        for row, word in enumerate(words):
+            colour, ink = ANSWERS[word]
+            axes.add_patch(mpl.patches.Rectangle((column, row), 0.94, 0.88, color=colour))
+            axes.text(column + 0.47, row + 0.46, word, ha="center", va="center", color=ink, fontsize=10)
+    axes.set(xlim=(0, len(LEVELS)), ylim=(len(one.label_names), 0))
+    axes.set_xticks(np.arange(len(LEVELS)) + 0.47, [f"at {100 - 100 * level:.0f} %" for level in LEVELS])
+    axes.set_yticks(np.arange(len(one.label_names)) + 0.44, one.label_names)
+    axes.tick_params(length=0)
+    axes.xaxis.tick_top()
+    axes.spines[:].set_visible(False)
+    axes.set_title("What they say about each label", fontsize=11, loc="left")
+
+
+def draw_counting() -> None:
+    """Draw how a p-value is counted: how many known examples are at least as strange."""
+    known = gamma(2.2).ppf((np.arange(19) + 0.5) / 19)
+    figure, axes = plt.subplots(figsize=(8.4, 2.9), layout="constrained")
+    for height, (name, score) in zip((2, 1), (("Beach", 1.62), ("Urban", 5.0)), strict=True):
+        stranger = known >= score
+        p_value = (stranger.sum() + 1) / (len(known) + 1)
+        axes.scatter(known[~stranger], np.full((~stranger).sum(), height), s=70, color="#d9d9d9")
+        axes.scatter(known[stranger], np.full(stranger.sum(), height), s=70, color="#3d85c6")
+        axes.plot([score, score], [height - 0.35, height + 0.35], color="#c00000", linewidth=2)
+        count = f"{stranger.sum()} of 19 are at least as strange:  p = {stranger.sum() + 1}/20 = {p_value:.2f}"
+        text = f"is it {name}?  {count}"
+        axes.annotate(text, (score, height + 0.36), ha="left" if score < 3 else "right", va="bottom", fontsize=10)
+    axes.set(xlim=(0, 7.2), ylim=(0.4, 2.9), yticks=[], xlabel="how strange the labels look to the model  →")
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    _save(figure, "counting")
+
+
+def draw_promise(data: Any, predictions: LabelsetPredictions) -> None:
+    """Draw how often regions miss the truth, and how large they are, at each level."""
+    levels = np.linspace(0.01, 0.4, 40)
+    curve = calibration_curve(data.Y_test, predictions, significance=levels)
+    sizes = [predictions.region(level).sizes.mean() for level in levels]
+    confidence = 100 * (1 - levels)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.0), layout="constrained")
+    left.plot(confidence, 100 * levels, color="#777777", linestyle=":", label="as chosen")
+    left.plot(confidence, 100 * curve.error_rate, color="#0b5394", label="measured")
+    left.fill_between(confidence, 100 * curve.low, 100 * curve.high, color="#9fc5e8", alpha=0.5, linewidth=0)
+    left.set(xlabel="confidence in %", ylabel="% of photographs", title="Regions that miss the truth")
+    left.legend(frameon=False)
+    right.plot(confidence, sizes, color="#0b5394")
+    right.set(xlabel="confidence in %", ylabel="labelsets of 64", title="Mean size of a region", ylim=(0, None))
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.title.set_fontsize(11)
+    _save(figure, "promise")
+
+
+def _save(figure: Figure, name: str) -> None:
+    figure.savefig(HERE / f"{name}.png", dpi=150, metadata={"Software": None})
     plt.close(figure)
 
 
 if __name__ == "__main__":
     mpl.use("Agg")
-    draw_object()
+    draw_counting()
+    scene = predict_scene()
+    draw_object(*scene)
+    draw_promise(*scene)

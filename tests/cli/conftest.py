@@ -38,3 +38,23 @@ def run(command, offline) -> Runner:
         return subprocess.run([command, *words], env=offline | environment, capture_output=True, text=True, check=False)
 
     return run_command
+
+
+FAST = ("--learner", "logistic", "--measure", "log-loss", "--folds", "3", "--jobs", "1")
+
+
+@pytest.fixture(scope="session")
+def tickets(tmp_path_factory) -> Path:
+    """A folder with train.csv, test.csv and a model fitted on the first of them."""
+    pytest.importorskip("pyarrow", reason="CSV is read by pyarrow")
+    pytest.importorskip("skops", reason="models are saved by skops")
+    from made_up_tables import LABELS, make_tickets, write_csv
+
+    from labelsure.cli import main
+
+    folder = tmp_path_factory.mktemp("tickets")
+    write_csv(folder / "train.csv", make_tickets(120))
+    write_csv(folder / "test.csv", make_tickets(50, seed=1))
+    words = ["fit", str(folder / "train.csv"), "--labels", ",".join(LABELS), "--model", str(folder / "m.labelsure")]
+    assert main([*words, *FAST]) == 0
+    return folder

@@ -100,7 +100,7 @@ def test_confidence_level_refuses_the_rest(text):
 
 
 def test_confidence_level_given_as_a_share_is_explained():
-    with pytest.raises(ArgumentTypeError, match=r"write 95\.00 for 0\.95"):
+    with pytest.raises(ArgumentTypeError, match=r"write 95 for 0\.95"):
         confidence_level("0.95")
 
 

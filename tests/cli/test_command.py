@@ -31,6 +31,13 @@ def test_version_imports_nothing_heavy(command, offline):
     assert result.stdout.splitlines()[-1] == "[]"
 
 
+def test_warnings_are_notes_of_one_line(offline):
+    warn = "_datasets.run = lambda options: warnings.warn('much\\nado')"
+    script = f"import warnings; from labelsure.cli import _datasets, main; {warn}; main(['datasets'])"
+    result = subprocess.run([sys.executable, "-c", script], env=offline, capture_output=True, text=True, check=True)
+    assert result.stderr == "labelsure: note: much ado\n"
+
+
 _HEAVY = "print([name for name in ('numpy', 'sklearn', 'scipy', 'numba') if name in sys.modules])"
 
 

@@ -19,9 +19,9 @@ from labelsure.cli._arguments import BASELINE, GUARANTEES, LEARNERS
 from labelsure.cli._compare import ADDED, FIRST
 from labelsure.cli._compare_cells import _logarithms, judge
 from labelsure.cli._compare_data import PooledData, Resplit
-from labelsure.cli._compare_learners import make_learner
 from labelsure.cli._compare_models import predict_alone
 from labelsure.cli._compare_results import Results, Row, read_results
+from labelsure.cli._learners import make_learner
 from labelsure.datasets import load_dataset
 from labelsure.labelsets import RegionSize
 from labelsure.measures import default_candidates, make_measure

@@ -105,7 +105,7 @@ def test_predictions_read_what_fit_learned_and_no_parameter(name):
     def answers():
         if isinstance(model, LabelWiseConformalClassifier):
             pred = model.predict_labels(X[60:63])
-            return pred.p_values, pred.region(0.2).possible, model.predict(X[60:63])
+            return pred.p_values, pred.region(0.2).possible_values, model.predict(X[60:63])
         pred = model.predict_labelsets(X[60:63])
         region = pred.region(0.2)
         return pred.p_values(), region.sizes, np.array(region.statement), model.predict(X[60:63])

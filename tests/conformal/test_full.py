@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from labelsure import FullConformalClassifier, MLkNNClassifier
-from labelsure.conformal import _full
+from labelsure._core import running
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
 
@@ -97,10 +97,10 @@ def test_progress_is_shown_fit_by_fit(data, monkeypatch):
             shown.append("step")
             yield step
 
-    monkeypatch.setattr(_full, "progress_bar", record)
+    monkeypatch.setattr(running, "progress_bar", record)
     model = FullConformalClassifier(MLkNNClassifier(3), empty="allow").fit(X, Y)
     model.predict_labelsets(X[:2])
-    assert shown == [("full conformal, fits", 16)] + ["step"] * 16
+    assert shown == [("fitting once per labelset", 16)] + ["step"] * 16
 
 
 def test_unusable_data_is_refused_when_fitting_not_when_predicting(data):

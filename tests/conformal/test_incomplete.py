@@ -181,8 +181,8 @@ def test_no_complete_example_leaves_answers_per_label():
     gaps[np.arange(120), np.arange(120) % 3] = np.nan
     model = LabelWiseConformalClassifier(APART, random_state=0).fit(X, gaps)
     pred = model.predict_labels(X[:9])
-    assert pred.region(0.2).possible.all()  # nothing can be said of all labels together
-    assert not pred.region(0.3, per_label=True).possible.all()
+    assert pred.region(0.2).possible_values.all()  # nothing can be said of all labels together
+    assert not pred.region(0.3, per_label=True).possible_values.all()
     for kind in (CrossConformalClassifier, InductiveConformalClassifier):
         with pytest.raises(ValueError, match=r"in every one of its 120 rows.*LabelWise"):
             kind(APART).fit(X, gaps)

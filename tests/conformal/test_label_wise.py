@@ -102,10 +102,10 @@ def test_p_values_are_those_of_the_definition(problem, conditional, smoothed, se
     assert pred.p_values.tolist() == exact.astype(float).tolist()
     for level in (0.1, 0.25, 0.5):
         expected = exact > Fraction(str(level))
-        np.testing.assert_array_equal(pred.region(level, per_label=True).possible, expected)
+        np.testing.assert_array_equal(pred.region(level, per_label=True).possible_values, expected)
         if conditional:
             expected = exact > Fraction(str(level)) / q
-            np.testing.assert_array_equal(pred.region(level).possible, expected)
+            np.testing.assert_array_equal(pred.region(level).possible_values, expected)
 
 
 @given(label_problems(), st.booleans(), st.integers(0, 5), st.data())
@@ -189,7 +189,7 @@ def test_classifier_and_its_outputs_agree(cv, conditional, smoothed, data):
     np.testing.assert_array_equal(model.predict(X[80:]), pred.labels)
     assert again.label_names == pred.label_names == ("sea", "city", "wood")
     assert again.conditional is pred.conditional is conditional
-    np.testing.assert_array_equal(again.region(0.1).possible, pred.region(0.1).possible)
+    np.testing.assert_array_equal(again.region(0.1).possible_values, pred.region(0.1).possible_values)
     assert again.region(0.1).statement == pred.region(0.1).statement
     assert len(rows.nonzero()[0]) == (24 if cv is None else 80)
 
@@ -249,7 +249,7 @@ def test_objects_are_predicted_alone_as_together(cv, data):
         np.testing.assert_array_equal(alone.p_values, together.p_values[[i]])
         for h in range(3):
             region, expected = (pred.region(0.2, at_most_wrong=h) for pred in (alone, together[[i]]))
-            np.testing.assert_array_equal(region.possible, expected.possible)
+            np.testing.assert_array_equal(region.possible_values, expected.possible_values)
 
 
 @pytest.mark.parametrize("cv", [None, 3])

@@ -184,7 +184,7 @@ def test_errors_of_folds_stay_below_their_bound_within_values(smoothed):
     found = list(trials(2000, 60, seed=3, cv=4, conditional=True, smoothed=smoothed))
     for level, j, c in product(LEVELS, range(3), (0, 1)):
         of_value = [pred for pred, labels in found if labels[0, j] == c]
-        errors = sum(pred.region(level, per_label=True).possible[0, j, c] == 0 for pred in of_value)
+        errors = sum(pred.region(level, per_label=True).possible_values[0, j, c] == 0 for pred in of_value)
         bound = np.mean([pred.guarantee.bounds(level)[j, c] for pred in of_value])
         assert_rare(errors, len(of_value), min(bound, 1))
 

@@ -202,7 +202,7 @@ def test_label_wise_update_equals_calibrating_anew(conditional, smoothed):
         for options in ({}, {} if conditional else {"at_most_wrong": 1}):
             region, of_other = pred.region(0.1, **options), other.region(0.1, **options)
             assert region.statement == of_other.statement
-            np.testing.assert_array_equal(region.possible, of_other.possible)
+            np.testing.assert_array_equal(region.possible_values, of_other.possible_values)
 
 
 BAD = [

@@ -130,6 +130,14 @@ def test_index_of_labels_of_a_series_is_read():
     assert check_labelsets(unnamed, n_objects=1, label_names=NAMES).tolist() == [[1, 0, 0, 1]]
 
 
+def test_series_of_polars_are_labelsets():
+    polars = pytest.importorskip("polars")
+    for row in (polars.Series([0, 0, 1, 1]), polars.Series(["city", "field"])):
+        assert check_labelsets(row, n_objects=2, label_names=NAMES).tolist() == [[0, 0, 1, 1]] * 2
+    with pytest.raises(ValueError, match="Y must name labels, got 'see'"):
+        check_labelsets(polars.Series(["see"]), n_objects=1, label_names=NAMES)
+
+
 def test_predictions_take_names_from_their_predictor():
     pred, _ = predict(3)
     assert pred.label_names == pred[1:].label_names == NAMES

@@ -106,7 +106,7 @@ def test_regions_that_can_rule_out_nothing_say_so():
     assert few.region(0.1).statement.endswith(
         " Nothing can be ruled out at this level, which takes 9 calibration examples: there are 8."
     )
-    assert few.region(0.1).possible.all()
+    assert few.region(0.1).possible_values.all()
     assert "ruled out at this level" not in few.region(0.112).statement
     conditional = calibrate_labels(np.full((30, 1), 0.5), [[1]] * 4 + [[0]] * 26, conditional=True)
     statement = conditional.predict_labels([[0.5]]).region(0.1).statement

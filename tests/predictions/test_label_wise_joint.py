@@ -138,7 +138,7 @@ def test_objects_are_answered_alone_as_together(joint, data):
 def markov(outputs, Y, new, level, h):
     """The former rule: a label keeps the values with a p-value above level (h + 1) / q."""
     share = float(level * Fraction(h + 1, Y.shape[1]))
-    return calibrate_labels(outputs, Y).predict_labels(new).region(share, per_label=True).possible
+    return calibrate_labels(outputs, Y).predict_labels(new).region(share, per_label=True).possible_values
 
 
 @st.composite
@@ -158,7 +158,7 @@ def test_markovs_region_holds_the_exact_one_where_labels_are_alike(problem, leve
     outputs, Y, new = problem
     pred = calibrate_labels(outputs, Y).predict_labels(new)
     for h in range(Y.shape[1]):
-        exact = pred.region(float(level), at_most_wrong=h).possible
+        exact = pred.region(float(level), at_most_wrong=h).possible_values
         assert (exact <= markov(outputs, Y, new, level, h)).all()
 
 
@@ -168,7 +168,7 @@ def test_markovs_region_is_much_larger_where_labels_depend_on_each_other():
     Y = (rng.random((4000, 1)) < outputs).astype(int)  # the five labels are one
     pred = calibrate_labels(outputs[:2000], Y[:2000]).predict_labels(outputs[2000:])
     region = pred.region(0.1)
-    undecided = [possible.all(axis=2).mean() for possible in (region.possible, markov(*_halves(outputs, Y), 0))]
+    undecided = [possible.all(axis=2).mean() for possible in (region.possible_values, markov(*_halves(outputs, Y), 0))]
     assert undecided[0] < 0.7 * undecided[1]
     assert 0.07 < 1 - region.contains(Y[2000:]).mean() < 0.13
 

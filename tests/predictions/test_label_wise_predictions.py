@@ -56,7 +56,7 @@ def test_region_is_what_the_definition_says(batch, significance, data):
     assert region.level == level
     for i, labels in enumerate(exact):
         possible = [[p > level for p in label] for label in labels]
-        assert region.possible[i].tolist() == possible
+        assert region.possible_values[i].tolist() == possible
         assert region.inner[i].tolist() == [on and not off for off, on in possible]
         assert region.outer[i].tolist() == [on for _, on in possible]
         assert region.undecided[i].tolist() == [on and off for off, on in possible]
@@ -98,18 +98,18 @@ def test_region_is_decided_by_whole_numbers():
     """At 0.3 over 3 labels the level is a tenth: a p-value of exactly that is out, whatever floats make of 0.3 / 3."""
     assert 0.3 / 3 < 0.1
     pred = predictions([[[k, k + 1]] * 3 for k in range(1, 10)], [[10, 10]] * 3)
-    assert pred.region(0.3).possible[0].tolist() == [[False, True]] * 3
-    assert pred.region(0.1, at_most_wrong=2).possible[0].tolist() == [[False, True]] * 3
-    assert pred.region(1 - 0.7).possible.tolist() == pred.region(0.3).possible.tolist()
+    assert pred.region(0.3).possible_values[0].tolist() == [[False, True]] * 3
+    assert pred.region(0.1, at_most_wrong=2).possible_values[0].tolist() == [[False, True]] * 3
+    assert pred.region(1 - 0.7).possible_values.tolist() == pred.region(0.3).possible_values.tolist()
 
 
 def test_region_with_huge_denominators_does_not_overflow():
     """Smoothed p-values have denominators of about 2^50, whose product with a level's numerator passes 2^63."""
     denominator = 2**31 * 500_000
     pred = predictions([[[denominator // 8, denominator // 8 + 1]]], [[denominator, denominator]])
-    assert pred.region(0.125).possible.tolist() == [[[False, True]]]
-    assert pred.region(0.124999999).possible.tolist() == [[[True, True]]]
-    assert pred.region(0.125000001).possible.tolist() == [[[False, False]]]
+    assert pred.region(0.125).possible_values.tolist() == [[[False, True]]]
+    assert pred.region(0.124999999).possible_values.tolist() == [[[True, True]]]
+    assert pred.region(0.125000001).possible_values.tolist() == [[[False, False]]]
 
 
 def test_sizes_of_many_labels_are_exact():
@@ -154,7 +154,7 @@ def test_predictions_and_regions_are_chosen_like_an_array():
     assert len(pred) == len(region) == 5
     for chosen in (slice(1, 3), [1, 2], np.array([False, True, True, False, False])):
         assert pred[chosen].p_values.tolist() == pred.p_values[1:3].tolist()
-        assert region[chosen].possible.tolist() == region.possible[1:3].tolist()
+        assert region[chosen].possible_values.tolist() == region.possible_values[1:3].tolist()
         assert pred[chosen].label_names == region[chosen].label_names == ("sea",)
     assert pred[-1].p_values.tolist() == pred.p_values[-1:].tolist()
     assert [one.sizes.tolist() for one in region] == [[size] for size in region.sizes.tolist()]
@@ -255,6 +255,6 @@ def test_predictions_and_regions_pickle():
     again = pickle.loads(pickle.dumps(pred))
     np.testing.assert_array_equal(again.p_values, pred.p_values)
     region = pickle.loads(pickle.dumps(pred.region(0.4)))
-    np.testing.assert_array_equal(region.possible, pred.region(0.4).possible)
+    np.testing.assert_array_equal(region.possible_values, pred.region(0.4).possible_values)
     assert region.statement == pred.region(0.4).statement
     assert region.sizes.tolist() == pred.region(0.4).sizes.tolist()

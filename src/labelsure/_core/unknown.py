@@ -32,7 +32,8 @@ def split_unknown(Y: LabelMatrixLike) -> tuple[Any, Any]:
     filled = np.where(missing, 0, array)
     if not hasattr(Y, "columns"):
         return filled, missing
-    return type(Y)(filled, columns=Y.columns), type(Y)(missing, columns=Y.columns)
+    names = {"columns" if hasattr(Y, "iloc") else "schema": list(Y.columns)}  # of pandas, of polars
+    return type(Y)(filled, **names), type(Y)(missing, **names)
 
 
 def read_unknown(missing: Any, label_names: Sequence[str] | None, *, name: str = "y") -> BoolArray | None:

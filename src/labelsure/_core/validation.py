@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
+from labelsure._core.optional import import_optional
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
 
 n_rows: Callable[[Any], int] = _num_samples
@@ -121,7 +122,7 @@ def as_numbers(values: Any, *, name: str, shape: str) -> np.ndarray[Any, Any]:
         if odd is None and array.dtype == object:
             array = np.asarray(array.tolist())
             array = array.astype(np.float64) if array.dtype == object else array
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         problem = f" that numpy cannot read as one ({error})"
     if problem:
         raise ValueError(
@@ -222,7 +223,9 @@ def list_labels(label_names: Sequence[str]) -> str:
 
 
 def row_index_of(X: Any) -> Any:
-    """Return the index of a pandas DataFrame or Series, or None where the rows of ``X`` have none."""
+    """Return what rows are called: a pandas index, a polars Series of row numbers, None for anything without names."""
+    if type(X).__module__.startswith("polars."):
+        return import_optional("polars", extra="polars", purpose="X").int_range(len(X), eager=True)
     return X.index if hasattr(X, "iloc") else None
 
 

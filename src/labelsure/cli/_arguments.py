@@ -24,6 +24,9 @@ LEARNERS = {
 }
 """What can follow --learners, and what it is."""
 
+ALIASES = {"forest": "random-forest", "boosting": "gradient-boosting", "knn": "ml-knn"}
+"""Shorter words for some of them."""
+
 BASELINE = "none", "frequency"
 """The learner and the measure that are in every table: the most frequent labelsets, the same for every object."""
 
@@ -73,15 +76,47 @@ def jobs(text: str) -> int:
     return number
 
 
-def output_file(text: str) -> Path:
+def seed(text: str) -> int:
+    """Return a seed for everything that is drawn.
+
+    Examples
+    --------
+    >>> seed("7")
+    7
+    """
+    number = _whole_number(text)
+    if not 0 <= number < 2**32:
+        raise ArgumentTypeError(f"expected a whole number from 0 to {2**32 - 1}, got {text}")
+    return number
+
+
+def names(text: str) -> list[str]:
+    """Return the names of columns in a list with commas between them.
+
+    Examples
+    --------
+    >>> names("sea, city")
+    ['sea', 'city']
+    """
+    found = [name.strip() for name in text.split(",")]
+    if not all(found):
+        raise ArgumentTypeError(f"expected names of columns with commas between them, such as sea,city, got {text!r}")
+    return found
+
+
+def output_file(text: str, *endings: str) -> Path:
     """Return the path of a file that can be written, so that a long run does not end with nowhere to write to."""
     path = Path(text).expanduser().resolve()
+    if endings and path.suffix.lower() not in endings:
+        raise ArgumentTypeError(f"expected a file that ends in {' or '.join(endings)}, got {text!r}")
     if path.exists() and not path.is_file():
         raise ArgumentTypeError(f"expected a file to write, but {text} is none. Name a file in an existing folder")
     if not path.parent.is_dir():
         raise ArgumentTypeError(f"there is no folder {path.parent} to write {path.name} to. Create it first")
     if not os.access(path.parent, os.W_OK):
         raise ArgumentTypeError(f"the folder {path.parent} may not be written to. Choose another one")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise ArgumentTypeError(f"the file {path} may not be written to. Choose another one, or change its rights")
     return path
 
 
@@ -95,7 +130,9 @@ def confidence_level(text: str) -> str:
     """
     level = _percent(text, "confidence")
     if level < 1:
-        raise ArgumentTypeError(f"expected a confidence in percent, got {text}: write {100 * level:f} for {text}")
+        raise ArgumentTypeError(
+            f"expected a confidence in percent, got {text}: write {(100 * level).normalize():f} for {text}"
+        )
     return f"{level.normalize():f}"
 
 
@@ -123,7 +160,7 @@ def percentage(text: str) -> float:
 
 def learner_name(text: str) -> str:
     """Return the name of a learner."""
-    return _known(text, LEARNERS, "learners")
+    return _known(ALIASES.get(text, text), LEARNERS, "learners")
 
 
 def guarantee_name(text: str) -> str:

@@ -2,10 +2,12 @@
 
 import warnings
 from argparse import Namespace
+from pathlib import Path
 from typing import Any
 
 from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
+from labelsure.cli._models import add_label_options, asked_labels, refuse_to_overwrite
 from labelsure.cli._writing import write_whole
 from labelsure.measures import MEASURES
 
@@ -33,7 +35,8 @@ def add_parser(commands: Any) -> None:
         ),
         epilog=EPILOG,
     )
-    parser.add_argument("datasets", nargs="+", metavar="dataset", help="a name such as yeast, or an ARFF file")
+    parser.add_argument("datasets", nargs="+", metavar="dataset", help="a name such as yeast, or a file")
+    add_label_options(parser)
     for name, read, default, metavar, what in (
         ("learners", words.learner_name, ["ml-rbf"], "NAME", ""),
         ("measures", words.measure_name, ["posterior", "log-loss", "power", "power+pairs"], "NAME", ""),
@@ -65,6 +68,8 @@ def run(options: Namespace) -> None:
     from labelsure.cli._compare_runs import Plan, measure_missing
     from labelsure.cli._compare_tables import comparison
 
+    for output in (options.json, options.markdown):
+        refuse_to_overwrite(output, *map(Path, options.datasets))
     plan = Plan(
         _load_all(options),
         **{name: list(dict.fromkeys(getattr(options, name))) for name in ("learners", "measures", "guarantees")},
@@ -74,8 +79,10 @@ def run(options: Namespace) -> None:
     )
     results = open_results(options.json, plan.terms())
     with warnings.catch_warnings():
-        # a label that all or none of a fold's training objects have: common with many labels, and dealt with
-        warnings.filterwarnings("ignore", message="Label .* is present in all training examples", category=UserWarning)
+        # a label that all or none of a fold's training objects have: common with many labels, and dealt with; other
+        # processes give theirs summed up
+        rare = "(.* the first: )?Label .* is present in all training examples"
+        warnings.filterwarnings("ignore", message=rare, category=UserWarning)
         measure_missing(plan, results, n_jobs=options.jobs)
     tables = comparison(results)
     if options.markdown is not None:
@@ -86,7 +93,14 @@ def run(options: Namespace) -> None:
 def _load_all(options: Namespace) -> list[Any]:
     from labelsure.cli._compare_data import load_pooled
 
-    sizes = {"train_share": options.train_share, "max_train": options.train, "max_sized": options.objects}
+    columns: dict[str, Any] = {"labels": asked_labels(options)}
+    columns |= {name: getattr(options, name) for name in ("separator", "categorical", "drop")}
+    sizes: dict[str, Any] = {
+        "columns": columns,
+        "train_share": options.train_share,
+        "max_train": options.train,
+        "max_sized": options.objects,
+    }
     datasets = [load_pooled(word, **sizes) for word in dict.fromkeys(options.datasets)]
     names = [data.name for data in datasets]
     for data in datasets:

@@ -1,6 +1,7 @@
 """The data of ``labelsure compare``: sets by name or file, pooled and split again at random."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +12,16 @@ from sklearn.preprocessing import OneHotEncoder
 
 from labelsure._core.types import LabelMatrix, MatrixLike
 from labelsure.cli._errors import CommandError
-from labelsure.datasets import READERS, Dataset, DatasetError, load_dataset, read_file
+from labelsure.datasets import (
+    ENDINGS,
+    READERS,
+    Dataset,
+    DatasetError,
+    infer_schema,
+    load_dataset,
+    open_table,
+    read_file,
+)
 
 
 class Resplit(NamedTuple):
@@ -69,19 +79,26 @@ class PooledData:
 
 
 def load_pooled(
-    word: str, *, train_share: float, max_train: int | None = None, max_sized: int | None = None
+    word: str,
+    *,
+    train_share: float,
+    max_train: int | None = None,
+    max_sized: int | None = None,
+    columns: Mapping[str, Any] | None = None,
 ) -> PooledData:
     """Return the data set with a name, or in a file.
 
     Parameters
     ----------
     word : str
-        A name that :func:`labelsure.datasets.load_dataset` knows, or the path of an ARFF file: ``x.arff`` beside
-        ``x.xml``, or ``x-train.arff`` beside ``x-test.arff`` and ``x.xml``.
+        A name that :func:`labelsure.datasets.load_dataset` knows, the path of a CSV, Parquet or libsvm file, or that of
+        an ARFF file: ``x.arff`` beside ``x.xml``, or ``x-train.arff`` beside ``x-test.arff`` and ``x.xml``.
     train_share : float
         The percentage of the objects that train where the set has no split of its own to take the sizes from.
     max_train, max_sized : int or None
         At most this many objects train, and this many of those that test have their regions sized.
+    columns : mapping or None
+        Which columns of a table are labels, and the like: arguments of :func:`labelsure.datasets.infer_schema`.
 
     Raises
     ------
@@ -89,7 +106,7 @@ def load_pooled(
         If there is no such data set, it cannot be read, or is too small.
     """
     try:
-        data = _load(word)
+        data = _load(word, columns or {})
     except DatasetError as error:
         raise CommandError(str(error)) from error
     n_objects = len(data.Y)
@@ -110,14 +127,40 @@ def load_pooled(
     )
 
 
-def _load(word: str) -> Dataset:
+def _load(word: str, columns: Mapping[str, Any]) -> Dataset:
     path = Path(word).expanduser()
-    if path.suffix.lower() not in READERS:
+    ending = path.suffix.lower()
+    if ending in ENDINGS and (ending not in READERS or columns.get("labels")):
+        return _load_table(path, columns)
+    if ending not in READERS:
         return load_dataset(word)
     for part in ("-train", "-test"):
         if path.stem.endswith(part):
             return load_dataset(path.stem.removesuffix(part), data_home=path.parent, download=False)
     return read_file(path, path.with_suffix(".xml"))
+
+
+def _load_table(path: Path, columns: Mapping[str, Any]) -> Dataset:
+    """Return all rows of a table, none of which is set apart for testing."""
+    schema = infer_schema(path, **columns)
+    if not schema.label_names:
+        raise CommandError(f"{path}: no labels. Name their columns with --labels a,b,c or --labels-from FILE.")
+    batch = open_table(path, schema, labels=True).read()
+    labels: Any = batch.Y  # there, because they were asked for
+    return Dataset(
+        path.stem,
+        batch.X,
+        labels,
+        tuple(column.name for column in schema.columns),
+        schema.label_names,
+        n_train=batch.n_rows,
+        categories={
+            column.name: {value: float(code) for code, value in enumerate(column.categories)}
+            for column in schema.columns
+            if column.kind == "categorical"
+        },
+        source=str(path),
+    )
 
 
 def _one_hot(data: Dataset) -> Any:

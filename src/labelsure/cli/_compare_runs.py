@@ -10,9 +10,9 @@ from labelsure._core.running import progress_bar
 from labelsure.cli._arguments import BASELINE, GUARANTEES
 from labelsure.cli._compare_cells import measure_cells
 from labelsure.cli._compare_data import PooledData
-from labelsure.cli._compare_learners import make_learner
 from labelsure.cli._compare_models import Splitting, learn, splitting_of
 from labelsure.cli._compare_results import Results, Row
+from labelsure.cli._learners import make_learner
 from labelsure.measures import make_measure
 
 

@@ -1,16 +1,33 @@
 """The entry point: reads the command line, runs one command, turns what went wrong into an exit code."""
 
 import argparse
+import errno
 import os
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any, NoReturn
 
 from labelsure._version import __version__
-from labelsure.cli import _compare, _compile, _reproduce
+from labelsure.cli import (
+    _compare,
+    _compile,
+    _datasets,
+    _evaluate,
+    _explain,
+    _fit,
+    _predict,
+    _report,
+    _reproduce,
+)
 from labelsure.cli._errors import CommandError
 
-COMMANDS = (_reproduce, _compare, _compile)
+COMMANDS = (_fit, _predict, _evaluate, _report, _explain, _datasets, _compare, _reproduce, _compile)
 FAILED = 1
+MISUNDERSTOOD = 2
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What a printed line ends with where stdout leads to a full disk."""
+
 INTERRUPTED = 130
 """What shells report for a program ended by Ctrl-C: 128 and the signal's number."""
 
@@ -37,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     SystemExit: 0
     """
     options = _parser().parse_args(arguments)
+    written, warnings.formatwarning = warnings.formatwarning, _as_note
     try:
         options.run(options)
         sys.stdout.flush()
@@ -45,14 +63,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # the reader, say `head`, has seen enough; Python's own flush at exit must not fail again
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader, say `head`, has seen enough
+        _give_up_stdout()
         return FAILED
+    except OSError as error:
+        if error.errno not in NO_ROOM or error.filename is not None:
+            raise
+        _give_up_stdout()
+        print(f"labelsure: error: output could not be written: {error.strerror}.", file=sys.stderr)
+        return FAILED
+    finally:
+        warnings.formatwarning = written
     return 0
 
 
+def _as_note(message: Warning | str, *_where: Any, **_line: Any) -> str:
+    """Return a warning, of a learner say, as one line without the place in the code that it comes from."""
+    return f"labelsure: note: {' '.join(str(message).split())}\n"
+
+
+def _give_up_stdout() -> None:
+    """Lead stdout nowhere: Python's own flush at exit must not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, as everything else here does, and not how to use all options."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(MISUNDERSTOOD, f"{self.prog}: error: {message}. See {self.prog} --help\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="labelsure",
         description="Multi-label predictions you can be sure of.",
     )

@@ -12,11 +12,12 @@ from labelsure.conformal._choices import Choices
 from labelsure.conformal._cross import CrossConformalClassifier
 from labelsure.conformal._examples import FoldExamples
 from labelsure.conformal._full import FullConformalClassifier
+from labelsure.conformal._groups import GroupSizes
 from labelsure.conformal._guarantees import GUARANTEES
 from labelsure.conformal._incomplete import Known
 from labelsure.conformal._inductive import InductiveConformalClassifier
 from labelsure.conformal._label_wise import LabelWiseConformalClassifier
-from labelsure.conformal._label_wise_outputs import LabelWiseOutputsPredictor, calibrate_labels
+from labelsure.conformal._label_wise_outputs import LabelCalibration, LabelWiseOutputsPredictor, calibrate_labels
 from labelsure.conformal._models import FoldModel, fit_models, outputs_of_models
 from labelsure.conformal._outputs import OutputsPredictor, calibrate_outputs
 from labelsure.conformal._points import single_answers
@@ -36,8 +37,10 @@ __all__ = [
     "FoldExamples",
     "FoldModel",
     "FullConformalClassifier",
+    "GroupSizes",
     "InductiveConformalClassifier",
     "Known",
+    "LabelCalibration",
     "LabelWiseConformalClassifier",
     "LabelWiseOutputsPredictor",
     "MultiLabelStratifiedKFold",

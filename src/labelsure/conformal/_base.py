@@ -17,6 +17,7 @@ from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._incomplete import GapsMixin, Known
 from labelsure.conformal._metadata import NO_METADATA, Metadata, RoutingMixin
 from labelsure.conformal._models import check_estimator, fit_models, outputs_of_models, tags_of
+from labelsure.conformal._outside import USUAL_LEVEL, OutsideMixin
 from labelsure.conformal._points import single_answers
 from labelsure.conformal._splits import Split
 from labelsure.conformal._updating import check_one_fold, extend_calibrator
@@ -28,7 +29,7 @@ CHOICES = ("guarantee", "smoothed", "empty", "mondrian", "weight", "constraints"
 """Parameters that say how calibration examples are counted; not every classifier has all of them."""
 
 
-class WrappingClassifier(MetaClassifier):
+class WrappingClassifier(OutsideMixin, MetaClassifier):
     """Base of all classifiers here: another classifier inside."""
 
     estimator: Any
@@ -70,7 +71,7 @@ class LabelsetClassifier(WrappingClassifier):
             The objects.
         """
 
-    def predict(self, X: MatrixLike) -> IntArray:
+    def predict(self, X: MatrixLike) -> Any:
         """Return the labelset with the highest p-value for each object, ties by lowest total score.
 
         Parameters
@@ -80,10 +81,11 @@ class LabelsetClassifier(WrappingClassifier):
 
         Returns
         -------
-        array of shape (n_objects, n_labels)
-            Zeros and ones.
+        array or DataFrame of shape (n_objects, n_labels)
+            Zeros and ones; see :meth:`set_output`.
         """
-        return self.predict_labelsets(X).labelsets.astype(np.int64)  # the int of scikit-learn's own classifiers
+        labels = self.predict_labelsets(X).labelsets.astype(np.int64)  # the int of scikit-learn's own classifiers
+        return self._put_out(labels, X)
 
     def _check_choices(
         self, *labels: LabelMatrix, one_fold: bool, known: Need = Need.TRAINING_LABELS | Need.OUT_OF_FOLD_OUTPUTS
@@ -120,7 +122,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
         return self.calibrator_.predict(outputs, X, index=row_index_of(X))
 
-    def predict(self, X: MatrixLike) -> IntArray:
+    def predict(self, X: MatrixLike) -> Any:
         """Return one labelset for each object.
 
         It is the one with the highest p-value, ``predict_labelsets(X).labelsets``, which is right as a whole most
@@ -135,12 +137,12 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
 
         Returns
         -------
-        array of shape (n_objects, n_labels)
-            Zeros and ones.
+        array or DataFrame of shape (n_objects, n_labels)
+            Zeros and ones; see :meth:`set_output`.
         """
         X = self._check_objects(X)
         outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
-        return single_answers(self.calibrator_.predict(outputs, X), self.calibrator_, outputs)
+        return self._put_out(single_answers(self.calibrator_.predict(outputs, X), self.calibrator_, outputs), X)
 
     def nonconformity(self, X: MatrixLike, y: LabelMatrixLike) -> FloatArray:
         """Return how strange labelsets are for objects: the scores that p-values are made of.
@@ -254,6 +256,9 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         splits = [Split(*rows) for rows in zip(trained, self.fold_indices_, strict=True)]
         metadata = Metadata(groups=self.groups_)
         return copy._learn(X, labels, splits, self.seeds_, choices, measure, fitted=self.models_, metadata=metadata)
+
+    def _promise(self) -> str:
+        return self.calibrator_.guarantee.sentence(USUAL_LEVEL)
 
     def _count_anew(self, X: MatrixLike, Y: LabelMatrix, choices: Choices) -> Self:
         """Keep the fitted measures and their scores, and count them in another way."""

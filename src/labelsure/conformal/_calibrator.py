@@ -1,7 +1,6 @@
 """Stage two: a measure is fitted and calibrated for each fold, and the folds together answer for new objects.
 
-However many models there are, and wherever their outputs come from, this is where new objects meet calibration scores:
-those of cross-conformal and inductive predictors, of ready-made outputs and of ``labelsure compare``.
+However many models there are and wherever their outputs come from, this is where new objects meet calibration scores.
 """
 
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from sklearn.utils.parallel import delayed
 
 from labelsure._core.fixed_point import SCORE_BITS
 from labelsure._core.randomness import MERGING, SMOOTHING, draw_uniforms, set_missing_seeds
+from labelsure._core.running import run_jobs
 from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.conformal._choices import Choices
@@ -25,7 +25,7 @@ from labelsure.conformal._examples import FoldExamples
 from labelsure.conformal._groups import GroupSizes, state_groups
 from labelsure.conformal._guarantees import GUARANTEES, Merging, state_guarantee
 from labelsure.conformal._incomplete import add_incomplete
-from labelsure.conformal._models import FoldModel, run_jobs
+from labelsure.conformal._models import FoldModel
 from labelsure.conformal._mondrian import category_engine, grouped_engine
 from labelsure.conformal._ready_outputs import compact_engine, keys_of
 from labelsure.conformal._rules import weigh_densities

@@ -12,10 +12,10 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import delayed
 
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
+from labelsure._core.running import run_jobs
 from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.conformal._examples import FoldExamples
-from labelsure.conformal._models import run_jobs
 from labelsure.labelsets import Fold, LabelsetRules, RegionSize, make_engine
 from labelsure.measures import MANY_LABELS, AutoMeasure, ForestMeasure, Measure, MeasureChoice, MeasureSum, Need
 

@@ -11,11 +11,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from labelsure._core.randomness import SMOOTHING, draw_order, draw_seeds, draw_uniforms, object_keys, set_missing_seeds
-from labelsure._core.running import one_thread, progress_bar
+from labelsure._core.running import one_thread, run_jobs
 from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, n_rows, row_index_of
 from labelsure.conformal._base import LabelsetClassifier
@@ -160,9 +160,9 @@ class FullConformalClassifier(LabelsetClassifier):
         objects = [_safe_indexing(everyone, [n_examples + i]) for i in range(n_objects)]
         orders = [draw_order(self.draw_seed_, x, n_examples + 1) for x in objects]  # belong to the objects
         jobs = (delayed(self._assume)(everyone, i, code, orders[i]) for i in range(n_objects) for code in codes)
-        answers = Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs)
-        bar = progress_bar(answers, description="full conformal, fits", total=self.n_fits(n_objects))
-        for job, answer in zip(product(range(n_objects), codes), bar, strict=True):
+        total = self.n_fits(n_objects)
+        answers = run_jobs(jobs, n_jobs=self.n_jobs, description="fitting once per labelset", total=total)
+        for job, answer in zip(product(range(n_objects), codes), answers, strict=True):
             at_least[job], above[job], scores[job] = answer
         weighing = Weighing.plain(n_examples, n_objects)
         if smoothed:
@@ -232,6 +232,8 @@ def _put_below(X: MatrixLike, more: MatrixLike) -> MatrixLike:
 
         columns = {} if X.ndim == 1 else {"columns": X.columns}
         return pd.concat([X, more if hasattr(more, "iloc") else type(X)(more, **columns)], ignore_index=True)
+    if hasattr(X, "vstack"):  # polars
+        return X.vstack(more if hasattr(more, "vstack") else type(X)(np.asarray(more), schema=X.schema))
     if isinstance(X, list):
         return X + list(more if isinstance(more, list) else np.asarray(more))
     return np.concatenate([X, more])

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from labelsure._core.randomness import SMOOTHING, draw_seeds, draw_uniforms, object_keys
-from labelsure._core.types import IntArray, LabelMatrixLike, MatrixLike
+from labelsure._core.types import LabelMatrixLike, MatrixLike
 from labelsure._core.unknown import split_unknown
 from labelsure._core.validation import check_label_matrix, check_same_length, row_index_of
 from labelsure.conformal._base import WrappingClassifier
@@ -217,7 +217,7 @@ class LabelWiseConformalClassifier(RoutingMixin, GapsMixin, WrappingClassifier):
             groups=None if self.groups_ is None else sizes_of_groups(self.groups_, self.fold_indices_),
         )
 
-    def predict(self, X: MatrixLike) -> IntArray:
+    def predict(self, X: MatrixLike) -> Any:
         """Return the more plausible value of each label, ties by the lower score.
 
         Parameters
@@ -227,7 +227,10 @@ class LabelWiseConformalClassifier(RoutingMixin, GapsMixin, WrappingClassifier):
 
         Returns
         -------
-        array of shape (n_objects, n_labels)
-            Zeros and ones.
+        array or DataFrame of shape (n_objects, n_labels)
+            Zeros and ones; see :meth:`set_output`.
         """
-        return self.predict_labels(X).labels.astype(np.int64)
+        return self._put_out(self.predict_labels(X).labels.astype(np.int64), X)
+
+    def _promise(self) -> str:
+        return "predict_labels(X).region(0.05).statement says what is proven."

@@ -33,7 +33,7 @@ UNIT = 2**EXPONENT
 
 @dataclass(frozen=True, eq=False)
 class LabelCalibration:
-    """The scores |t_j - o_j| of one fold's calibration examples, label by label.
+    """The scores ``|t_j - o_j|`` of one fold's calibration examples, label by label.
 
     Attributes
     ----------
@@ -215,6 +215,11 @@ class LabelWiseOutputsPredictor:
     n_labels: int
     label_names: Sequence[str] | None
     draw_seed: int | None
+
+    def __repr__(self) -> str:
+        n = sum(len(fold.scores) + fold.n_incomplete for fold in self.calibrated)
+        folds = "" if self.fold_numbers is None else f" in {len(self.calibrated)} folds"
+        return f"LabelWiseOutputsPredictor({self.n_labels} labels, {n} calibration examples{folds})"
 
     def predict_labels(self, outputs: Any) -> LabelWisePredictions:
         """Return p-values of each label being off and on for new objects.

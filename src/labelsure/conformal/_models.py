@@ -8,10 +8,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
-from labelsure._core.running import one_thread, progress_bar
+from labelsure._core.running import one_thread, progress_bar, run_jobs
 from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
 from labelsure._core.unknown import split_unknown
 from labelsure.conformal._metadata import NO_METADATA, Metadata
@@ -154,16 +154,6 @@ def fit_models(
         _finish_fold(fold, shared.gather(split, answers), X, Y, split, needs=needs, metadata=metadata)
         for fold, split in zip(folds, splits, strict=True)
     ]
-
-
-def run_jobs(jobs: Any, *, n_jobs: int | None, description: str, total: int, require: str | None = None) -> list[Any]:
-    """Return what delayed calls return, in their order, in processes as joblib is told, with a progress bar.
-
-    With ``require="sharedmem"`` they run in threads.
-    """
-    with one_thread():
-        results = Parallel(n_jobs=n_jobs if total > 1 else 1, return_as="generator", require=require)(jobs)
-        return list(progress_bar(results, description=description, total=total))
 
 
 def _fit_fold(

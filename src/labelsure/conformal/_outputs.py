@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from labelsure._core.html import html_note, html_page
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
@@ -16,6 +17,7 @@ from labelsure.conformal._choices import Choices, check_choices
 from labelsure.conformal._constraints import SPARSE_CONSTRAINTS
 from labelsure.conformal._examples import FoldExamples
 from labelsure.conformal._guarantees import check_guarantee
+from labelsure.conformal._outside import USUAL_LEVEL
 from labelsure.conformal._ready_outputs import (
     TrainingPart,
     check_training_part,
@@ -59,6 +61,14 @@ class OutputsPredictor:
     fold_numbers: IntArray | None
     n_labels: int
     default_output: float
+
+    def __repr__(self) -> str:
+        n_folds, n = len(self.calibrator.folds), sum(self.calibrator.sizes)
+        folds = "" if self.fold_numbers is None else f" in {n_folds} folds"
+        return f"OutputsPredictor({self.n_labels} labels, {n} calibration examples{folds})"
+
+    def _repr_html_(self) -> str:
+        return html_page(repr(self), html_note(self.calibrator.guarantee.sentence(USUAL_LEVEL)))
 
     @property
     def measure_choices(self) -> MeasureChoices | None:

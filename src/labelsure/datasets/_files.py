@@ -1,16 +1,28 @@
 """Files as bytes and as lines."""
 
+import codecs
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from labelsure.datasets._errors import DatasetError
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return what is in a file; that it cannot be read is a DatasetError."""
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn what goes wrong while a file is read into a DatasetError."""
     try:
-        return path.expanduser().read_bytes()
+        yield
+    except DatasetError:
+        raise
     except (OSError, ValueError, RuntimeError) as error:  # ValueError: a null in the path; RuntimeError: no home folder
         raise DatasetError(f"{path} cannot be read: {error}. Check the path and that you may read the file.") from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return what is in a file; that it cannot be read is a DatasetError."""
+    with reading(path):
+        return path.expanduser().read_bytes()
 
 
 def read_lines(path: Path) -> list[str]:
@@ -24,3 +36,27 @@ def read_lines(path: Path) -> list[str]:
     except UnicodeDecodeError:
         text = content.decode("latin-1")
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def stream_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text file with their numbers, from 1, without holding more than one of them.
+
+    The encoding is found out beforehand, as in :func:`read_lines`.
+    """
+    with reading(path):
+        encoding = _encoding_of(path)
+        with path.expanduser().open(encoding=encoding) as file:
+            for number, line in enumerate(file, start=1):
+                yield number, line.rstrip("\n")
+
+
+def _encoding_of(path: Path) -> str:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with path.expanduser().open("rb") as file:
+        try:
+            while block := file.read(2**20):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return "latin-1"
+    return "utf-8-sig"

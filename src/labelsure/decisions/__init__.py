@@ -10,6 +10,7 @@ from labelsure.decisions._recall import control_recall
 from labelsure.decisions._review import ReviewSelector
 from labelsure.decisions._risk_control import ThresholdPredictor
 from labelsure.decisions._selection import Selection, select_objects
+from labelsure.decisions._sureness import Question
 
 __all__ = [
     "Advice",
@@ -18,6 +19,7 @@ __all__ = [
     "LabelCover",
     "PacRegion",
     "PrecisionController",
+    "Question",
     "RecallController",
     "ReviewSelector",
     "Selection",

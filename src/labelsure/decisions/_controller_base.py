@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from labelsure._core.randomness import MERGING, draw_seeds, draw_uniforms, object_keys
-from labelsure._core.types import BoolArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.types import BoolArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.unknown import split_unknown
 from labelsure._core.validation import check_choice, read_labels
 from labelsure.conformal import (
@@ -97,7 +97,7 @@ class Controller(WrappingClassifier):
         self._learn(models, Y, unknown, target)
         return self
 
-    def predict(self, X: MatrixLike) -> IntArray:
+    def predict(self, X: MatrixLike) -> Any:
         """Return the labels of new objects.
 
         Parameters
@@ -107,16 +107,19 @@ class Controller(WrappingClassifier):
 
         Returns
         -------
-        array of shape (n_objects, n_labels)
-            Zeros and ones.
+        array or DataFrame of shape (n_objects, n_labels)
+            Zeros and ones; see :meth:`set_output`.
         """
         X = self._check_objects(X)
         outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.n_jobs)
         predicted = [part.predict(table) for part, table in zip(self.predictors_, outputs, strict=True)]
         if len(predicted) == 1:
-            return np.asarray(predicted[0])
+            return self._put_out(np.asarray(predicted[0]), X)
         draws = draw_uniforms(self.draw_seed_, MERGING, object_keys(X)) if self.merge_ == "random" else None
-        return merge_votes(predicted, self.merge_, draws)
+        return self._put_out(merge_votes(predicted, self.merge_, draws), X)
+
+    def _promise(self) -> str:
+        return str(self.statement_)
 
     def _splits(self, X: MatrixLike, Y: LabelMatrix, seed: int, target: Fraction) -> list[Split]:
         """Return what trains and what calibrates, or raise ValueError before anything is fitted."""

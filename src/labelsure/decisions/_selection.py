@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from labelsure._core.optional import import_optional
+from labelsure._core.frames import make_frame, name_columns
 from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure._core.validation import as_numbers, check_same_length, find_entry, made_up_names
@@ -72,13 +72,15 @@ class Selection:
     def __repr__(self) -> str:
         return f"Selection(alpha={self.alpha:g}, {int(self.accepted.sum())} of {len(self)} objects accepted)"
 
-    def to_frame(self, *, prefix: str = "") -> Any:
-        """Return a pandas DataFrame with one row per object: its labels, where they are known, and what was decided.
+    def to_frame(self, *, prefix: str = "", library: str | None = None) -> Any:
+        """Return a DataFrame with one row per object: its labels, where they are known, and what was decided.
 
         Parameters
         ----------
         prefix : str, default=""
             Put before the names of the labels.
+        library : {"pandas", "polars"} or None, default=None
+            Which DataFrame to make; None: of the library that the objects came in, else of pandas.
 
         Examples
         --------
@@ -90,18 +92,12 @@ class Selection:
         1      True     0.25      0.90
         2     False     0.50      0.10
         """
-        pandas = import_optional("pandas", extra="pandas", purpose="to_frame")
         figures = {"accepted": self.accepted, "p_value": self.p_values, "sureness": self.sureness}
-        if self.labelsets is None:
-            return pandas.DataFrame(figures, index=self.index)
-        names = self.label_names or made_up_names(self.labelsets.shape[1])
-        columns = [prefix + name for name in names]
-        clashes = [column for column in columns if column in figures]
-        if clashes:
-            raise ValueError(
-                f"to_frame has a column {clashes[0]!r} of its own beside that of the label. Pass prefix='label_'."
-            )
-        return pandas.DataFrame(self.labelsets, columns=columns, index=self.index).assign(**figures)
+        labels: dict[str, Any] = {}
+        if self.labelsets is not None:
+            names = self.label_names or made_up_names(self.labelsets.shape[1])
+            labels = dict(zip(name_columns(names, figures, prefix), self.labelsets.T, strict=True))
+        return make_frame({**labels, **figures}, index=self.index, library=library)
 
 
 def select_objects(

@@ -6,16 +6,21 @@ from labelsure.estimators._bpmll import BPMLLClassifier
 from labelsure.estimators._label_by_label import fit_known, learner_of_one_label
 from labelsure.estimators._members import check_sample_weight, weight_params
 from labelsure.estimators._mlknn import MLkNNClassifier
-from labelsure.estimators._mlnb import MLNBClassifier
+from labelsure.estimators._mlnb import LogOdds, MLNBClassifier
 from labelsure.estimators._mlrbf import MLRBFClassifier
 from labelsure.estimators._pool import PooledClassifier
 from labelsure.estimators._pool_base import LogitPool
 from labelsure.estimators._recalibrated import RecalibratedClassifier
+from labelsure.estimators._table_pipeline import MIN_FREQUENCY, MOST_DENSE_WORDS, MOST_WORDS, table_pipeline
 from labelsure.estimators._table_pool import table_pool
 
 __all__ = [
+    "MIN_FREQUENCY",
+    "MOST_DENSE_WORDS",
+    "MOST_WORDS",
     "BPMLLClassifier",
     "FittedBase",
+    "LogOdds",
     "LogitPool",
     "MLNBClassifier",
     "MLRBFClassifier",
@@ -28,6 +33,7 @@ __all__ = [
     "fit_known",
     "learner_of_one_label",
     "outputs_of",
+    "table_pipeline",
     "table_pool",
     "weight_params",
 ]

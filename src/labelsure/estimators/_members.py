@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import _check_method_params, _check_sample_weight, has_fit_parameter
 
-from labelsure._core.running import one_thread, progress_bar
+from labelsure._core.running import one_thread, run_jobs
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_count, find_entry, n_rows
 from labelsure.estimators._adapter import FittedBase, fit_base, outputs_of, read_answer
@@ -134,7 +134,7 @@ def fit_members(
 ) -> list[FittedBase]:
     """Return every member fitted on all rows."""
     jobs = (delayed(_fit)(member, X, Y, own) for member, own in zip(members, params, strict=True))
-    return _run(jobs, n_jobs, "fitting members", len(members))
+    return run_jobs(jobs, n_jobs=n_jobs, description="fitting members", total=len(members))
 
 
 def out_of_fold_logits(
@@ -151,7 +151,7 @@ def out_of_fold_logits(
         for fold in folds
         for member, own in zip(members, params, strict=True)
     )
-    answers = _run(jobs, n_jobs, "fitting members on folds", len(folds) * len(members))
+    answers = run_jobs(jobs, n_jobs=n_jobs, description="fitting members on folds", total=len(folds) * len(members))
     logits = np.empty((*Y.shape, len(members)))
     for k, (_, test) in enumerate(folds):
         for m in range(len(members)):
@@ -180,13 +180,6 @@ def logits_of(model: FittedBase, X: MatrixLike, n_labels: int, n_examples: int) 
             " Look for features that are not scaled."
         )
     return logits
-
-
-def _run(jobs: Any, n_jobs: int | None, description: str, total: int) -> list[Any]:
-    """Return what delayed calls return, in their order, in processes as joblib is told, with a progress bar."""
-    with one_thread():
-        results = Parallel(n_jobs=n_jobs if total > 1 else 1, return_as="generator")(jobs)
-        return list(progress_bar(results, description=description, total=total))
 
 
 def _fit(

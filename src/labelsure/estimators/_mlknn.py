@@ -53,7 +53,7 @@ class MLkNNClassifier(MultiLabelClassifier):
         and the smoothed prior answers alone.
     priors_ : array of shape (2, n_labels)
         :math:`P(H_0)` and :math:`P(H_1)` for each label.
-    likelihoods_ : array of shape (2, n_labels, n_neighbors_ + 1)
+    likelihoods_ : array of shape (2, n_labels, ``n_neighbors_`` + 1)
         :math:`P(C_j = r \mid H_b)`.
     X_, Y_ : arrays of shape (n_objects, n_features) and (n_objects, n_labels)
         The training set, among which neighbours are looked for.

@@ -4,6 +4,7 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.kernel_approximation import Nystroem
@@ -34,6 +35,24 @@ class FilledFeatures(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        return tags
+
+
+class DenseFeatures(TransformerMixin, BaseEstimator):
+    """Features as an array, whether they were sparse or not."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Count the features."""
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the features as an array."""
+        return X.toarray() if sparse.issparse(X) else X
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags
 
 

@@ -50,6 +50,7 @@ from labelsure.labelsets._constraints import (
 )
 from labelsure.labelsets._engine import LabelsetEngine, StrangestEmpty
 from labelsure.labelsets._fold_engine import Empty, FoldEngine, StoredEngine, make_engine
+from labelsure.labelsets.arrays._counting import Inequality
 from labelsure.labelsets.arrays._fold_arrays import Fold
 from labelsure.labelsets.arrays._results import BestLabelsets, EngineOptions, RegionSize
 from labelsure.labelsets.arrays._rules import LabelsetRules
@@ -74,6 +75,7 @@ __all__ = [
     "GroupedEngine",
     "Hierarchy",
     "Implies",
+    "Inequality",
     "LabelsetEngine",
     "LabelsetRules",
     "RegionSize",

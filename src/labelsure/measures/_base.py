@@ -61,7 +61,7 @@ class Measure(BaseEstimator):
     bound_ : float
         No labelset's score, nor a partial sum of it, is larger in magnitude.
     exponent_ : int
-        Scores are whole numbers of 2^-exponent_.
+        Scores are whole numbers of 2 to the power of -``exponent_``.
 
     Examples
     --------

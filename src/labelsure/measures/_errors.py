@@ -94,7 +94,7 @@ class MaxNormMeasure(Measure):
 
         max_j |t_j - o_j|
 
-    This is the limit for d to infinity of the norms (sum_j |t_j - o_j|^d)^(1/d), which order labelsets as
+    This is the limit for d to infinity of the norms ``(sum_j |t_j - o_j|^d)^(1/d)``, which order labelsets as
     :class:`PowerMeasure` does and were proposed for multi-label conformal prediction by [1]_. Many labelsets tie.
 
     Notes
@@ -147,7 +147,7 @@ class MahalanobisMeasure(Measure):
 
         sqrt(r' S^-1 r),    S = covariance of r over the training examples
 
-    with r = |t - o| for ``residuals="absolute"`` [1]_, and r = t - (a + b o), label by label, for
+    with ``r = |t - o|`` for ``residuals="absolute"`` [1]_, and r = t - (a + b o), label by label, for
     ``residuals="signed"``: there a and b are least squares fits of the training labels to the outputs, so that
     residuals have mean zero. Signs tell the covariance which labels replace each other and which come together.
 

@@ -133,7 +133,7 @@ def make_measure(name: str) -> Any:
     Parameters
     ----------
     name : str
-        Such as "power:2+pairs" or "log-loss:0.01+unseen:3"; :data:`MEASURES` lists the words.
+        Such as "power:2+pairs" or "log-loss:0.01+unseen:3"; ``MEASURES`` lists the words.
 
     Returns
     -------

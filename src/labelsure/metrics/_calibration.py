@@ -49,6 +49,27 @@ class CalibrationCurve:
     coverage_level: float
     n_objects: int
 
+    @property
+    def simultaneous_band(self) -> tuple[FloatArray, FloatArray]:
+        """The ends of intervals that hold the error probabilities of all levels at once, each of shape (m,).
+
+        They are exact intervals of level 1 - (1 - ``coverage_level``) / m, so that by Bonferroni's inequality the whole
+        curve lies between them with probability ``coverage_level``, whether or not regions of different levels are
+        nested.
+
+        Examples
+        --------
+        >>> from labelsure import calibrate_outputs
+        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+        >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.2, 0.9]])
+        >>> low, high = calibration_curve([[1, 0], [1, 1]], predictions, significance=[0.2, 0.5]).simultaneous_band
+        >>> low.round(3).tolist(), high.round(3).tolist()
+        ([0.0, 0.006], [0.888, 0.994])
+        """
+        n_errors = np.round(self.error_rate * self.n_objects).astype(np.int64)
+        each = 1 - (1 - self.coverage_level) / len(self.significance)
+        return clopper_pearson(n_errors, np.full_like(n_errors, self.n_objects), each)
+
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row per level.
 

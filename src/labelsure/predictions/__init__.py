@@ -8,6 +8,7 @@ from labelsure.predictions._label_wise_joint import JointScores
 from labelsure.predictions._label_wise_region import LabelWiseRegion
 from labelsure.predictions._labelset_predictions import LabelsetPredictions
 from labelsure.predictions._region import LabelsetRegion, ObjectRegion
+from labelsure.predictions._summary import ObjectSummary, PlausibleLabelset, Summaries
 
 __all__ = [
     "Guarantee",
@@ -19,7 +20,10 @@ __all__ = [
     "LabelsetRegion",
     "NoGuarantee",
     "ObjectRegion",
+    "ObjectSummary",
+    "PlausibleLabelset",
     "RankedLabelsets",
     "RegionSize",
+    "Summaries",
     "as_promised",
 ]

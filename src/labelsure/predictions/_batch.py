@@ -1,6 +1,6 @@
 """What predictions and their regions share: the engine that answers for some objects, names, and ranked labelsets."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labelsure._core.optional import import_optional
+from labelsure._core.frames import choose_library, library_of, make_frame
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
-from labelsure._core.validation import check_label_matrix, check_same_length, is_number, list_labels
+from labelsure._core.validation import check_choice, check_label_matrix, check_same_length, is_number, list_labels
 from labelsure.labelsets import BestLabelsets, LabelsetEngine
+from labelsure.predictions._decided import name_labels
+from labelsure.predictions._frames import LAYOUTS
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee
+from labelsure.predictions._show import show_ranked
 
 
 @dataclass(eq=False)
@@ -27,7 +30,7 @@ class Batch:
         What is proven about regions.
     label_names : tuple of str
         The labels.
-    index : pandas Index, array or None
+    index : pandas index, polars Series, array or None
         What the objects are called.
     """
 
@@ -55,18 +58,6 @@ class Batch:
         """Return one labelset per object, or for ``n_objects`` of them; see :func:`check_labelsets`."""
         n_rows = self.engine.n_objects if n_objects is None else n_objects
         return check_labelsets(Y, n_objects=n_rows, label_names=self.label_names, name=name)
-
-    def to_frame(self, labels: Any, figures: Mapping[str, Any], prefix: str) -> Any:
-        """Return a pandas DataFrame with one row per object: a column per label, and further figures."""
-        pandas = import_optional("pandas", extra="pandas", purpose="to_frame")
-        columns = [prefix + name for name in self.label_names]
-        clashes = [column for column in columns if column in figures]
-        if clashes:
-            raise ValueError(
-                f"to_frame has a column {clashes[0]!r} of its own beside that of the label."
-                ' Pass prefix="label_" to put this before the names of all labels.'
-            )
-        return pandas.DataFrame(labels, columns=columns, index=self.index).assign(**figures)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,29 +95,52 @@ class RankedLabelsets:
     label_names: tuple[str, ...]
     objects: Sequence[Any]
 
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame with one row per object and labelset.
+    def _repr_html_(self) -> str:
+        return show_ranked(self)
+
+    def to_frame(self, *, layout: str = "long", library: str | None = None) -> Any:
+        """Return a DataFrame with one row per object and labelset, or one per object.
+
+        Parameters
+        ----------
+        layout : {"long", "wide"}, default="long"
+            "long": one row per object and labelset. "wide": one row per object, with the columns ``labels_1``,
+            ``p_value_1``, ``labels_2``, ...; missing where an object has fewer labelsets.
+        library : {"pandas", "polars"} or None, default=None
+            Which DataFrame to make; None: of the library that the objects came in, else of pandas.
 
         Examples
         --------
         >>> from labelsure import calibrate_outputs
         >>> predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
-        >>> print(predictor.predict_labelsets([[0.8, 0.3]]).top(2).to_frame().round(3))
+        >>> top = predictor.predict_labelsets([[0.8, 0.3]]).top(2)
+        >>> print(top.to_frame().round(3))
            object  rank     labels  p_value
         0       0     1        sea    0.667
         1       0     2  sea, city    0.333
+        >>> print(top.to_frame(layout="wide").round(3))
+          labels_1  p_value_1   labels_2  p_value_2
+        0      sea      0.667  sea, city      0.333
         """
-        pandas = import_optional("pandas", extra="pandas", purpose="to_frame")
+        wide = check_choice(layout, LAYOUTS, name="layout") == "wide"
         shape = (len(self.objects), self.p_values.shape[-1])
-        labelsets = self.labelsets.astype(bool).reshape(*shape, len(self.label_names))
-        p_values = self.p_values.reshape(shape).tolist()
-        rows = [
-            (name, rank + 1, ", ".join(label for label, on in zip(self.label_names, labelset, strict=True) if on), p)
-            for name, members, values in zip(self.objects, labelsets, p_values, strict=True)
-            for rank, (labelset, p) in enumerate(zip(members, values, strict=True))
-            if p > 0
-        ]
-        return pandas.DataFrame(rows, columns=["object", "rank", "labels", "p_value"])
+        p_values, there = self.p_values.reshape(shape), self.p_values.reshape(shape) > 0
+        on = self.labelsets.astype(bool).reshape(-1, len(self.label_names))
+        texts = [", ".join(names) for names in name_labels(self.label_names, on)]
+        labels = np.array(texts, dtype=object).reshape(shape)
+        library = choose_library(library, self.objects)
+        if wide:
+            labels[~there] = None
+            columns: dict[str, Any] = {}
+            for k in range(shape[1]):
+                columns[f"labels_{k + 1}"] = labels[:, k]
+                columns[f"p_value_{k + 1}"] = np.where(there[:, k], p_values[:, k], np.nan)
+            index = None if isinstance(self.objects, range) else self.objects
+            return make_frame(columns, index=index, library=library)
+        row, rank = np.nonzero(there)
+        objects = [name for name, n in zip(self.objects, there.sum(axis=1).tolist(), strict=True) for _ in range(n)]
+        columns = {"object": objects, "rank": rank + 1, "labels": labels[row, rank], "p_value": p_values[row, rank]}
+        return make_frame(columns, library=library)
 
 
 def choose_objects(n_objects: int, objects: Any, index: Any) -> tuple[IntArray, Any]:
@@ -134,7 +148,7 @@ def choose_objects(n_objects: int, objects: Any, index: Any) -> tuple[IntArray, 
     chosen = np.atleast_1d(np.arange(n_objects)[objects])
     if chosen.ndim != 1:
         raise IndexError(f"Objects are chosen along one axis, got an index of {chosen.ndim} dimensions.")
-    return chosen, None if index is None else index.take(chosen)
+    return chosen, None if index is None else index[chosen]
 
 
 def check_labelsets(Y: Any, *, n_objects: int, label_names: Sequence[str], name: str = "Y") -> LabelMatrix:
@@ -169,6 +183,7 @@ def _one_labelset(Y: Any, label_names: Sequence[str], name: str) -> Any:
     """Return a single labelset as a table of one row, or None where ``Y`` is a table."""
     if isinstance(Y, str):
         raise ValueError(f"{name} must be zeros and ones or a set of label names, got {Y!r}. Pass [{Y!r}].")
+    Y = Y.to_list() if library_of(Y) == "polars" and not hasattr(Y, "columns") else Y  # a Series has no names
     listed = isinstance(Y, list | tuple)
     flat = getattr(Y, "ndim", None) == 1 and not sparse.issparse(Y)
     if isinstance(Y, Set) or ((listed or (flat and len(Y))) and all(isinstance(entry, str) for entry in Y)):

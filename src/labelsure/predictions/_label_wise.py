@@ -10,9 +10,11 @@ from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
 from labelsure._core.validation import check_count, check_significance, made_up_names
 from labelsure.predictions._batch import check_labelsets, choose_objects
+from labelsure.predictions._frames import frame_of_labels
 from labelsure.predictions._guarantee import LabelWiseGuarantee
 from labelsure.predictions._label_wise_joint import JointScores
-from labelsure.predictions._label_wise_region import LabelWiseRegion, frame_of_labels
+from labelsure.predictions._label_wise_region import LabelWiseRegion
+from labelsure.predictions._show import show_labels
 
 
 @dataclass(eq=False, repr=False)
@@ -92,6 +94,9 @@ class LabelWisePredictions:
         kind = ", label-conditional" if self.conditional else ""
         return f"LabelWisePredictions({len(self)} objects, {self.n_labels} labels{kind})"
 
+    def _repr_html_(self) -> str:
+        return show_labels(self)
+
     @property
     def p_values(self) -> FloatArray:
         """The p-values of each label being off and on, shape (n, q, 2)."""
@@ -137,9 +142,9 @@ class LabelWisePredictions:
         >>> from labelsure import calibrate_labels
         >>> predictor = calibrate_labels([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
         >>> pred = predictor.predict_labels([[0.8, 0.3]])
-        >>> pred.region(significance=0.3, at_most_wrong=1).possible.tolist()
+        >>> pred.region(significance=0.3, at_most_wrong=1).possible_values.tolist()
         [[[False, True], [False, False]]]
-        >>> pred.region(significance=0.3, per_label=True).possible.tolist()
+        >>> pred.region(significance=0.3, per_label=True).possible_values.tolist()
         [[[False, True], [False, False]]]
         """
         share = check_significance(significance)
@@ -223,8 +228,20 @@ class LabelWisePredictions:
         p_values = self.p_values
         return p_values[:, :, 1] - p_values[:, :, 0]
 
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame with one row per object and label: its p-values and its more plausible value.
+    def to_frame(self, *, layout: str = "long", prefix: str = "", library: str | None = None) -> Any:
+        """Return a DataFrame with one row per object and label: its p-values and its more plausible value.
+
+        With ``layout="wide"`` there is one row per object, with the more plausible value of each label.
+
+        Parameters
+        ----------
+        layout : {"wide", "long"}, default="long"
+            "wide": one row per object. "long": one row per object and label.
+        prefix : str, default=""
+            Put before the names of the labels.
+        library : {"pandas", "polars"} or None, default=None
+            Which DataFrame to make; None: of the library that the objects came in, else of pandas. The index of a
+            pandas table is kept; in polars, which has none, it becomes a column.
 
         Examples
         --------
@@ -237,9 +254,17 @@ class LabelWisePredictions:
         0      sea     0.25  0.75      1
                city    0.75  0.25      0
         """
-        frame = frame_of_labels(self.p_values, self.label_names, self.index)
-        frame["value"] = self.labels.ravel()
-        return frame
+        return frame_of_labels(
+            self.labels,
+            layout,
+            called="value",
+            figures=dict,
+            p_values=lambda: self.p_values,
+            label_names=self.label_names,
+            index=self.index,
+            prefix=prefix,
+            library=library,
+        )
 
     def _fractions(self, at_most_wrong: int | None) -> tuple[IntArray, IntArray]:
         """Return what is compared with a level: joint p-values or, where there are none or for None, the labels'."""

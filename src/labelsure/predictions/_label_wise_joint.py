@@ -35,11 +35,11 @@ class JointScores:
     Attributes
     ----------
     off : int64 array of shape (K, n, q)
-        |0 - o_j| under each fold's model; |1 - o_j| is ``unit`` minus that.
+        ``|0 - o_j|`` under each fold's model; ``|1 - o_j|`` is ``unit`` minus that.
     unit : int
         What 1 is.
     examples : sequence of K int64 arrays of shape (m_k, q)
-        |t_j - o_j| of each fold's calibration examples, in descending order in each row.
+        ``|t_j - o_j|`` of each fold's calibration examples, in descending order in each row.
     draws : int64 array of shape (n,) or None
         For smoothed p-values.
 

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.optional import import_optional
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrixLike
 from labelsure.labelsets import RegionSize
 from labelsure.predictions._batch import check_labelsets, choose_objects
-from labelsure.predictions._region import Region, describe_labels
+from labelsure.predictions._decided import describe_labels
+from labelsure.predictions._frames import frame_of_labels
+from labelsure.predictions._region import Region
+from labelsure.predictions._show import show_region
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,7 +26,7 @@ class LabelWiseRegion(Region):
 
     Attributes
     ----------
-    possible : bool array of shape (n, q, 2)
+    possible_values : bool array of shape (n, q, 2)
         Whether each label may be off and whether it may be on.
     p_values : array of shape (n, q, 2)
         Those of each label by itself.
@@ -46,7 +48,7 @@ class LabelWiseRegion(Region):
     >>> from labelsure import calibrate_labels
     >>> predictor = calibrate_labels([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
     >>> region = predictor.predict_labels([[0.8, 0.15]]).region(significance=0.25)
-    >>> region.possible.tolist()
+    >>> region.possible_values.tolist()
     [[[False, True], [True, False]]]
     >>> region.contains([[1, 0]]).tolist(), region.n_wrong([[0, 1]]).tolist(), region.sizes.tolist()
     ([True], [2], [1])
@@ -55,7 +57,7 @@ class LabelWiseRegion(Region):
     Gammerman 2002; Vovk, Gammerman, Shafer 2005). Each label by itself is wrong with at most that probability too.
     """
 
-    possible: BoolArray
+    possible_values: BoolArray
     p_values: FloatArray
     significance: float
     at_most_wrong: int | None
@@ -65,12 +67,12 @@ class LabelWiseRegion(Region):
     index: Any = None
 
     def __len__(self) -> int:
-        return len(self.possible)
+        return len(self.possible_values)
 
     def __getitem__(self, objects: Any) -> "LabelWiseRegion":
         """Return the regions of some of the objects: a slice, indices, a boolean mask or a single index."""
         chosen, index = choose_objects(len(self), objects, self.index)
-        return replace(self, possible=self.possible[chosen], p_values=self.p_values[chosen], index=index)
+        return replace(self, possible_values=self.possible_values[chosen], p_values=self.p_values[chosen], index=index)
 
     def __iter__(self) -> Iterator["LabelWiseRegion"]:
         return (self[i] for i in range(len(self)))
@@ -79,10 +81,13 @@ class LabelWiseRegion(Region):
         wrong = {None: ", per_label=True", 0: ""}.get(self.at_most_wrong, f", at_most_wrong={self.at_most_wrong}")
         return f"LabelWiseRegion(significance={self.significance}{wrong}, {len(self)} objects)"
 
+    def _repr_html_(self) -> str:
+        return show_region(self, self.index, "A label that can be neither on nor off makes an object strange.")
+
     @property
     def empty(self) -> BoolArray:
         """The labels that can be neither off nor on, shape (n, q): the object is strange, and they count as wrong."""
-        return ~(self.possible[:, :, 0] | self.possible[:, :, 1])
+        return ~(self.possible_values[:, :, 0] | self.possible_values[:, :, 1])
 
     def wrong(self, Y: LabelMatrixLike) -> BoolArray:
         """Tell which labels of one labelset per object have a value that was ruled out, shape (n, q).
@@ -93,7 +98,7 @@ class LabelWiseRegion(Region):
             Zeros and ones; a DataFrame's columns are taken by name.
         """
         Y = check_labelsets(Y, n_objects=len(self), label_names=self.label_names)
-        right = np.take_along_axis(self.possible, Y[:, :, None].astype(np.int64), axis=2)[:, :, 0]
+        right = np.take_along_axis(self.possible_values, Y[:, :, None].astype(np.int64), axis=2)[:, :, 0]
         return ~right
 
     def n_wrong(self, Y: LabelMatrixLike) -> IntArray:
@@ -136,11 +141,22 @@ class LabelWiseRegion(Region):
             sizes.append(RegionSize.counted(size))
         return tuple(sizes)
 
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame with one row per object and label: its p-values and what is decided about it.
+    def to_frame(self, *, layout: str = "long", prefix: str = "", library: str | None = None) -> Any:
+        """Return a DataFrame with one row per object and label: its p-values and what is decided about it.
 
+        With ``layout="wide"`` there is one row per object, with a decision for each label and the number of labelsets.
         ``decision`` is "sure" (the label can only be on), "possible" (it may be either), "ruled out" (it can only be
         off) or "neither" (both values are ruled out).
+
+        Parameters
+        ----------
+        layout : {"wide", "long"}, default="long"
+            "wide": one row per object. "long": one row per object and label.
+        prefix : str, default=""
+            Put before the names of the labels, for labels called "size".
+        library : {"pandas", "polars"} or None, default=None
+            Which DataFrame to make; None: of the library that the objects came in, else of pandas. The index of a
+            pandas table is kept; in polars, which has none, it becomes a column.
 
         Examples
         --------
@@ -153,16 +169,14 @@ class LabelWiseRegion(Region):
         0      sea     0.25  0.75       sure
                city    0.75  0.25  ruled out
         """
-        frame = frame_of_labels(self.p_values, self.label_names, self.index)
-        frame["decision"] = describe_labels(self.possible, neither="neither").ravel()
-        return frame
-
-
-def frame_of_labels(p_values: FloatArray, label_names: tuple[str, ...], index: Any) -> Any:
-    """Return a pandas DataFrame of p-values with one row per object and label."""
-    pandas = import_optional("pandas", extra="pandas", purpose="to_frame")
-    n, q, _ = p_values.shape
-    objects = np.arange(n) if index is None else index
-    name = getattr(index, "name", None) or "object"
-    rows = pandas.MultiIndex.from_arrays([objects.repeat(q), list(label_names) * n], names=[name, "label"])
-    return pandas.DataFrame(p_values.reshape(n * q, 2), index=rows, columns=["p_off", "p_on"])
+        return frame_of_labels(
+            describe_labels(self.possible_values, neither="neither"),
+            layout,
+            called="decision",
+            figures=lambda: {"size": self.sizes},
+            p_values=lambda: self.p_values,
+            label_names=self.label_names,
+            index=self.index,
+            prefix=prefix,
+            library=library,
+        )

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import KW_ONLY, dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,13 @@ from labelsure._core.validation import (
 )
 from labelsure.labelsets import LabelsetEngine
 from labelsure.predictions._batch import Batch, RankedLabelsets
+from labelsure.predictions._frames import frame_of_labels
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee
+from labelsure.predictions._memory import GIBIBYTE, check_memory
 from labelsure.predictions._region import LabelsetRegion
+from labelsure.predictions._show import show_predictions
+from labelsure.predictions._summary import Summaries
 
-GIBIBYTE = 2**30
 UNKNOWN = NoGuarantee("these p-values: how they were made is not known")
 
 
@@ -82,6 +86,9 @@ class LabelsetPredictions:
         objects = "1 object" if len(self) == 1 else f"{len(self)} objects"
         return f"LabelsetPredictions({objects}, {len(self.label_names)} labels{unsure})"
 
+    def _repr_html_(self) -> str:
+        return show_predictions(self)
+
     @property
     def labelsets(self) -> LabelMatrix:
         """The labelset with the highest p-value of each object, ties by lowest total score; shape (n, q).
@@ -113,6 +120,15 @@ class LabelsetPredictions:
         False only where, with very many labels, a search was stopped before it had ruled out all others.
         """
         return self._batch.best.certain
+
+    @property
+    def nested(self) -> bool:
+        """Whether a region is always the labelsets with a p-value above its significance.
+
+        Then regions at lower significances hold those at higher ones. False for ``guarantee="exact"`` and its
+        relatives, which merge the folds anew for each level.
+        """
+        return self._engine.at_level(Fraction(1, 2))[0] is self._engine
 
     def p_value(self, Y: Any) -> FloatArray:
         """Return the p-value of one labelset per object, or of one labelset for all of them.
@@ -150,7 +166,7 @@ class LabelsetPredictions:
         -------
         array of shape (n, 2^q), or (n, 2^q - 1) where the empty labelset is no candidate
         """
-        self._check_memory(len(self) * self._engine.n_candidates * 8, max_memory, "The p-value table")
+        check_memory(self._engine, max_memory, n_rows=len(self), what="The p-value table")
         return self._engine.p_value_table()
 
     def candidates(self, *, max_memory: int = 4 * GIBIBYTE) -> LabelMatrix:
@@ -159,9 +175,8 @@ class LabelsetPredictions:
         Row c is the binary number c, label 0 its lowest bit; where the empty labelset is no candidate counting
         starts at 1.
         """
-        engine = self._engine
-        self._check_memory(engine.n_candidates * engine.n_labels * 8, max_memory, "The table of candidates")
-        return engine.candidates()
+        check_memory(self._engine, max_memory, n_rows=self._engine.n_labels, what="The table of candidates")
+        return self._engine.candidates()
 
     def region(self, significance: float, *, force_nonempty: bool = False, bits: float = 1.0) -> LabelsetRegion:
         """Return the regions of labelsets that cannot be ruled out at a level, see :class:`LabelsetRegion`.
@@ -184,8 +199,39 @@ class LabelsetPredictions:
         level, least = check_significance(significance), self.guarantee.vacuous_below
         if least is not None and level < least:
             warnings.warn(self.guarantee.limit, stacklevel=2)
-        precision = check_number(bits, name="bits", above=0)
-        return LabelsetRegion(significance, force_nonempty, precision, self._batch, *self._engine.at_level(level))
+        return self._region(significance, force_nonempty, bits)
+
+    def summary(
+        self, significance: float = 0.05, *, top: int = 5, force_nonempty: bool = False, bits: float = 1.0
+    ) -> Summaries:
+        """Return a record per object that a person can read: labels by name, how sure, and what to beware of.
+
+        Parameters
+        ----------
+        significance : float, default=0.05
+            The level at which labels are sure, possible or ruled out; 0.05 for 95 % confidence.
+        top : int, default=5
+            How many of the most plausible labelsets to list; 0 for none.
+        force_nonempty, bits
+            As in :meth:`region`.
+
+        Returns
+        -------
+        Summaries
+            A sequence of :class:`ObjectSummary`; ``print`` it, or one of them, for words.
+
+        Examples
+        --------
+        >>> from labelsure import calibrate_outputs
+        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
+        >>> print(predictor.predict_labelsets([[0.8, 0.3]]).summary(significance=0.35)[0])
+        Object 0: sea (confidence 0.667, credibility 0.667).
+        At 65 % confidence 1 labelset is left. Sure: sea. Ruled out: city.
+        Most plausible: {sea} p = 0.667; {sea, city} p = 0.333; no label p = 0.333; {city} p = 0.333.
+        """
+        n_top = check_count(top, name="top", at_least=0)
+        region = self._region(significance, force_nonempty, bits)  # notes say where a level cannot be reached
+        return Summaries(self, region, n_top, self._objects)
 
     def top(self, k: int) -> RankedLabelsets:
         """Return the k most plausible labelsets of each object with their p-values, for any number of labels.
@@ -200,8 +246,7 @@ class LabelsetPredictions:
         RankedLabelsets
             ``labelsets`` of shape (n, k, q) and ``p_values`` of shape (n, k), the most plausible first: by p-value,
             then by lowest total score, then by lowest code. Where there are fewer than k candidates the rest has
-            the p-value 0; ``certain`` says of which objects these are proven to be the best. ``to_frame()`` makes a
-            table.
+            the p-value 0; ``certain`` says where these are proven to be the best. ``to_frame()`` makes a table.
 
         Examples
         --------
@@ -213,9 +258,8 @@ class LabelsetPredictions:
         ([[[1, 0], [1, 1]]], [[0.75, 0.25]])
         """
         best = self._engine.top(check_count(k, name="k"))
-        objects = range(len(self)) if self.index is None else self.index
         p_values = self._engine.to_p_values(best.numerators)
-        return RankedLabelsets(best.labelsets, p_values, self.label_names, objects=objects, certain=best.certain)
+        return RankedLabelsets(best.labelsets, p_values, self.label_names, objects=self._objects, certain=best.certain)
 
     @property
     def label_p_values(self) -> FloatArray:
@@ -237,7 +281,7 @@ class LabelsetPredictions:
         return self._engine.to_p_values(self._batch.label_numerators)
 
     def rank_labels(self, *, method: str = "difference") -> FloatArray:
-        """Return a number per object and label by which labels can be ranked: the higher, the more plausible.
+        """Return a number per object and label, (n, q), by which to rank labels: the higher, the more plausible.
 
         Parameters
         ----------
@@ -245,10 +289,6 @@ class LabelsetPredictions:
             "difference": the highest p-value of a labelset with the label minus that of one without it, for any
             number of labels. "mass": the share of the sum of all p-values that falls on labelsets with the label;
             lists all labelsets.
-
-        Returns
-        -------
-        array of shape (n, q)
 
         Examples
         --------
@@ -263,18 +303,21 @@ class LabelsetPredictions:
             return self._engine.label_masses()
         return self.label_p_values[:, :, 1] - self.label_p_values[:, :, 0]
 
-    def to_frame(self, *, prefix: str = "") -> Any:
-        """Return a pandas DataFrame: the labels of the best labelset as 0/1 columns, confidence, credibility.
+    def to_frame(self, *, layout: str = "wide", prefix: str = "", library: str | None = None) -> Any:
+        """Return a DataFrame: the labels of the best labelset as 0/1 columns, confidence, credibility.
+
+        With ``layout="long"`` there is one row per object and label: the :attr:`label_p_values` of its being off and
+        on, and its value in the best labelset.
 
         Parameters
         ----------
+        layout : {"wide", "long"}, default="wide"
+            "wide": one row per object. "long": one row per object and label.
         prefix : str, default=""
             Put before the names of the labels, for labels called "confidence" or to join the frame with others.
-
-        Returns
-        -------
-        DataFrame of n rows
-            Its index is that of the objects, where they came in a DataFrame, so that it can be joined with theirs.
+        library : {"pandas", "polars"} or None, default=None
+            Which DataFrame to make; None: of the library that the objects came in, else of pandas. The index of a
+            pandas table is kept, so that it can be joined with theirs; in polars, which has none, it is a column.
 
         Examples
         --------
@@ -284,21 +327,23 @@ class LabelsetPredictions:
            sea  city  confidence  credibility
         0    1     0    0.666667     0.666667
         """
-        figures = {"confidence": self.confidence, "credibility": self.credibility}
-        return self._batch.to_frame(self.labelsets, figures, prefix)
+        return frame_of_labels(
+            self.labelsets,
+            layout,
+            called="value",
+            figures=lambda: {"confidence": self.confidence, "credibility": self.credibility},
+            p_values=lambda: self.label_p_values,
+            label_names=self.label_names,
+            index=self.index,
+            prefix=prefix,
+            library=library,
+        )
 
-    def _check_memory(self, n_bytes: int, max_memory: int, what: str) -> None:
-        if n_bytes > check_count(max_memory, name="max_memory", at_least=0):
-            raise ValueError(
-                f"{what} for {len(self)} objects and {self._engine.n_labels} labels would take"
-                f" {_readable(n_bytes)}, more than max_memory={_readable(max_memory)}."
-                " Ask for fewer objects (predictions[:100].p_values()), for single labelsets (p_value(Y)),"
-                " or raise max_memory."
-            )
+    def _region(self, significance: float, force_nonempty: bool, bits: float) -> LabelsetRegion:
+        level, precision = check_significance(significance), check_number(bits, name="bits", above=0)
+        return LabelsetRegion(significance, force_nonempty, precision, self._batch, *self._engine.at_level(level))
 
-
-def _readable(n_bytes: int) -> str:
-    if n_bytes >= 2**60:
-        return f"2^{n_bytes.bit_length() - 1} bytes"
-    power = max(n_bytes.bit_length() - 1, 0) // 10
-    return f"{n_bytes / 2 ** (10 * power):.4g} {('bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB')[power]}"
+    @property
+    def _objects(self) -> Any:
+        """What the objects are called."""
+        return range(len(self)) if self.index is None else self.index

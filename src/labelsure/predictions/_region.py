@@ -13,12 +13,20 @@ from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure._core.validation import check_count, check_significance
 from labelsure.labelsets import LabelsetEngine, RegionSize
 from labelsure.predictions._batch import Batch, RankedLabelsets
+from labelsure.predictions._decided import DecidedLabels, describe_labels
+from labelsure.predictions._frames import frame_of_labels
+from labelsure.predictions._show import show_region
+
+EMPTY_REGION = (
+    "No labelset is left at this level: either the object is unlike the calibration examples, or so little confidence"
+    " is asked for that the truth of some objects is ruled out with all else. Ask for more confidence, or have somebody"
+    " look at it; force_nonempty=True keeps the most plausible labelset."
+)
 
 
-class Region:
+class Region(DecidedLabels):
     """What regions of both kinds say: which values each label may have, and how many labelsets there are."""
 
-    possible: Any  # bool array of shape (n, q, 2): whether each label may be off, and whether it may be on
     size_estimates: Any  # one RegionSize per object
 
     @property
@@ -37,28 +45,6 @@ class Region:
     def log2_sizes(self) -> FloatArray:
         """The logarithm of the sizes to base 2, shape (n,): for any number of labels; -inf for empty regions."""
         return np.array([log2(size.value) if size.value else -inf for size in self.size_estimates], dtype=np.float64)
-
-    @property
-    def inner(self) -> BoolArray:
-        """The labels that can only be on, shape (n, q): those in every labelset of each object's region.
-
-        None where the region is empty. With the probability that the region holds the true labelset, all of these
-        labels are true, and all true labels are among :attr:`outer`: one guarantee for all labels at once.
-        """
-        inner: BoolArray = self.possible[:, :, 1] & ~self.possible[:, :, 0]
-        return inner
-
-    @property
-    def outer(self) -> BoolArray:
-        """The labels that may be on, shape (n, q): those in at least one labelset of each object's region."""
-        outer: BoolArray = self.possible[:, :, 1]
-        return outer
-
-    @property
-    def undecided(self) -> BoolArray:
-        """The labels that may be both off and on, shape (n, q)."""
-        undecided: BoolArray = self.possible.all(axis=2)
-        return undecided
 
 
 @dataclass(eq=False, repr=False)
@@ -104,6 +90,11 @@ class LabelsetRegion(Region):
     _engine: LabelsetEngine
     _smallest: IntArray
 
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The labels."""
+        return self._batch.label_names
+
     def __len__(self) -> int:
         return self._engine.n_objects
 
@@ -130,6 +121,9 @@ class LabelsetRegion(Region):
         bits = "" if self.bits == 1 else f", bits={self.bits:g}"
         return f"LabelsetRegion(significance={self.significance}{forced}{bits}, {objects})"
 
+    def _repr_html_(self) -> str:
+        return show_region(self, self._batch.index, EMPTY_REGION)
+
     @property
     def statement(self) -> str:
         """What is guaranteed about these regions, under which conditions, and by whom it was proved."""
@@ -153,18 +147,24 @@ class LabelsetRegion(Region):
         Y : label matrix of shape (n, q), labelset of shape (q,), or set or list of label names
             As in :meth:`LabelsetPredictions.p_value`; with the true labelsets, the share of False is the error rate.
         """
-        return self._hold(self._batch.check(Y), np.arange(len(self)))
+        return self.hold(self._batch.check(Y), np.arange(len(self)))
 
-    def to_frame(self, *, prefix: str = "") -> Any:
-        """Return a pandas DataFrame that says for each object which labels are sure, and the size of its region.
+    def to_frame(self, *, layout: str = "wide", prefix: str = "", library: str | None = None) -> Any:
+        """Return a DataFrame that says for each object which labels are sure, and the size of its region.
 
         Each label is "sure" (in every labelset of the region), "possible" (in some of them) or "ruled out" (in none).
         Where the region is empty each is "empty": no labelset fits the object, so nothing is said about its labels.
+        With ``layout="long"`` there is one row per object and label, with :attr:`LabelsetPredictions.label_p_values`.
 
         Parameters
         ----------
+        layout : {"wide", "long"}, default="wide"
+            "wide": one row per object. "long": one row per object and label.
         prefix : str, default=""
-            Put before the names of the labels.
+            Put before the names of the labels, for labels called "size".
+        library : {"pandas", "polars"} or None, default=None
+            Which DataFrame to make; None: of the library that the objects came in, else of pandas. The index of a
+            pandas table is kept; in polars, which has none, it becomes a column.
 
         Examples
         --------
@@ -175,11 +175,20 @@ class LabelsetRegion(Region):
         0  sure  ruled out     1
         1  sure  ruled out     1
         """
-        words = describe_labels(self.possible, neither="empty")
-        return self._batch.to_frame(words, {"size": self.sizes}, prefix)
+        return frame_of_labels(
+            describe_labels(self.possible_values, neither="empty"),
+            layout,
+            called="decision",
+            figures=lambda: {"size": self.sizes},
+            p_values=lambda: self._batch.engine.to_p_values(self._batch.label_numerators),
+            label_names=self.label_names,
+            index=self._batch.index,
+            prefix=prefix,
+            library=library,
+        )
 
     @cached_property
-    def possible(self) -> BoolArray:
+    def possible_values(self) -> BoolArray:
         """Whether some member has each label off, and whether some member has it on, shape (n, q, 2)."""
         own = self._engine is self._batch.engine
         numerators = self._batch.label_numerators if own else self._engine.label_numerators()
@@ -190,8 +199,8 @@ class LabelsetRegion(Region):
             possible[empty] = np.stack([~best, best], axis=2)[empty]
         return possible
 
-    def _hold(self, Y: LabelMatrix, objects: IntArray) -> BoolArray:
-        """Tell whether ``Y[r]`` is a member of the region of object ``objects[r]``."""
+    def hold(self, Y: LabelMatrix, objects: IntArray) -> BoolArray:
+        """Tell whether ``Y[r]`` is a member of the region of object ``objects[r]``; as :meth:`contains`, unchecked."""
         members: BoolArray = self._engine.numerators_of(Y, objects) >= self._smallest[objects]
         if self.force_nonempty:
             members |= (self._batch.best.labelsets[objects, 0] == Y).all(axis=1)
@@ -209,6 +218,8 @@ class ObjectRegion:
     >>> region = predictor.predict_labelsets([[0.8, 0.3]]).region(significance=0.2)
     >>> region[0].size, [1, 0] in region[0], [0, 0] in region[0]
     (3, True, False)
+    >>> region[0].sure, region[0].possible, region[0].ruled_out
+    ([], ['label_0', 'label_1'], [])
     >>> members = region[0].members(limit=2)
     >>> members.labelsets.tolist(), members.p_values.tolist()
     ([[1, 0], [1, 1]], [0.75, 0.25])
@@ -220,7 +231,7 @@ class ObjectRegion:
     def __contains__(self, labelset: object) -> bool:
         """Tell whether a labelset, as zeros and ones or as a set of label names, is a member."""
         region = self._region
-        return bool(region._hold(region._batch.check(labelset, "labelset", 1), np.array([self._i]))[0])
+        return bool(region.hold(region._batch.check(labelset, "labelset", 1), np.array([self._i]))[0])
 
     def __iter__(self) -> Iterator[LabelMatrix]:
         """Yield the members one by one in the order in which a search finds them, in bounded memory.
@@ -240,14 +251,33 @@ class ObjectRegion:
     def __repr__(self) -> str:
         return f"ObjectRegion(object {self._i}, significance={self._region.significance})"
 
+    @property
+    def sure(self) -> list[str]:
+        """The labels in every labelset of the region, by name; none where it is empty."""
+        return self._alone.sure[0]
+
+    @property
+    def possible(self) -> list[str]:
+        """The undecided labels, in some but not all labelsets of the region, by name."""
+        return self._alone.possible[0]
+
+    @property
+    def ruled_out(self) -> list[str]:
+        """The labels in no labelset of the region, by name; none where it is empty."""
+        return self._alone.ruled_out[0]
+
     @cached_property
     def size(self) -> int:
         """The number of members; estimated where there are too many to count, see ``size_estimates`` of the region."""
         region = self._region
         if "size_estimates" in vars(region):
             return region.size_estimates[self._i].value
-        # this object alone: with very many labels those of all the others may take hours
-        return region[[self._i]].size_estimates[0].value
+        return self._alone.size_estimates[0].value
+
+    @cached_property
+    def _alone(self) -> LabelsetRegion:
+        """The region of this object by itself: with very many labels those of all the others may take hours."""
+        return self._region[[self._i]]
 
     def members(self, *, limit: int | None = None) -> RankedLabelsets:
         """Return the members with their p-values, the most plausible first (by p-value, then by lowest total score).
@@ -278,12 +308,5 @@ class ObjectRegion:
         if forced or region._engine is not batch.engine:
             numerators = batch.engine.numerators_of(labelsets, objects)
         p_values = batch.engine.to_p_values(numerators, objects)
-        name = self._i if batch.index is None else batch.index[self._i]
-        return RankedLabelsets(labelsets, p_values, batch.label_names, objects=[name])
-
-
-def describe_labels(possible: BoolArray, *, neither: str) -> np.ndarray[Any, Any]:
-    """Return what is said about labels that may be off and may be on, (n, q, 2) -> (n, q)."""
-    words = np.array([[neither, "sure"], ["ruled out", "possible"]], dtype=object)
-    described: np.ndarray[Any, Any] = words[possible[:, :, 0].astype(int), possible[:, :, 1].astype(int)]
-    return described
+        name = [self._i] if batch.index is None else batch.index[[self._i]]
+        return RankedLabelsets(labelsets, p_values, batch.label_names, objects=name)

@@ -83,7 +83,7 @@ def wide_engines(draw):
 
 
 @given(wide_engines(), st.floats(0.01, 0.99))
-@settings(max_examples=80)
+@settings(max_examples=30)
 def test_members_counted_by_blocks_are_those_of_the_table(engine, quantile):
     lowest, highest = int(engine.weighing.lowest[0]) + 1, int(engine.table.top(1).numerators[0, 0])
     smallest = lowest + int(quantile * max(highest - lowest, 0))

@@ -1,11 +1,11 @@
-"""The learners of ``labelsure compare``."""
+"""Learners by name."""
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from labelsure.cli._arguments import LEARNERS
-from labelsure.cli._compare_learners import make_learner
+from labelsure.cli._learners import make_learner
 from labelsure.estimators import MLkNNClassifier, fit_base, outputs_of
 
 

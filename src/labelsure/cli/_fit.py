@@ -1,0 +1,148 @@
+"""``labelsure fit``: from a table to a model file."""
+
+import warnings
+from argparse import Namespace
+from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from labelsure.cli import _arguments as words
+from labelsure.cli._errors import CommandError
+from labelsure.cli._models import add_jobs, add_label_options, asked_labels, counted, few, in_one_line, note
+from labelsure.cli._writing import readable_size
+
+SUFFIX = ".labelsure"
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to ``commands``, argparse's subparsers."""
+    parser = commands.add_parser(
+        "fit",
+        help="learn from a table of your own, and save the model",
+        description=(
+            "Learn labels from a CSV, Parquet, ARFF or libsvm file, calibrate, and save the model. Columns are numbers"
+            " or categories, as they look; gaps are fine. What is made of them is printed, and kept with the model."
+        ),
+        epilog=f"Learners: {'; '.join(f'{name}: {what}' for name, what in words.LEARNERS.items())}. Measures and"
+        " guarantees: see `labelsure compare --help`.",
+    )
+    parser.add_argument("data", type=Path, metavar="DATA", help="a CSV, Parquet, ARFF or libsvm file")
+    add_label_options(parser)
+    parser.add_argument("--text", type=words.names, default=[], metavar="A,B", help="columns to read as text (TF-IDF)")
+    parser.add_argument("--model", required=True, type=_model_file, metavar="FILE", help=f"where to save it ({SUFFIX})")
+    parser.add_argument(
+        "--learner", type=words.learner_name, default="pool", metavar="NAME", help="what learns (default: pool)"
+    )
+    parser.add_argument(
+        "--measure", type=words.measure_name, default="posterior", metavar="NAME", help="(default: posterior)"
+    )
+    parser.add_argument(
+        "--guarantee", type=words.guarantee_name, default="cross", metavar="NAME", help="(default: cross)"
+    )
+    parser.add_argument("--folds", type=words.count, default=10, metavar="K", help="folds (default: 10)")
+    parser.add_argument("--seed", type=words.seed, default=0, metavar="N", help="for everything drawn (default: 0)")
+    add_jobs(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace) -> None:
+    """Read the table, fit, save, and say what was done."""
+    from labelsure.models import save_model
+
+    if find_spec("skops") is None:  # before the work, not after it
+        raise CommandError('saving models needs the package skops. Install it with: pip install "labelsure[models]"')
+    with in_one_line():
+        schema, batch = _read(options)
+    model = _make(options, schema)
+    _check_rows(options, batch.Y, schema)
+    print(_describe(options, schema, batch.Y), flush=True)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(batch.X, batch.Y, label_names=list(schema.label_names))
+    except ValueError as error:  # our own errors say what to do; a learner's at least what is wrong
+        raise CommandError(f"{options.learner} could not be fitted: {' '.join(str(error).split())}") from error
+    _tell(caught)
+    with in_one_line():
+        try:
+            save_model(model, options.model, table=schema.to_json())
+        except OSError as error:
+            raise CommandError(f"{options.model} could not be written: {error.strerror or error}.") from error
+    print(f"At 95 % confidence: {model.calibrator_.guarantee.sentence(0.05)}")
+    print(f"Saved to {options.model} ({readable_size(options.model)}).")
+
+
+def _model_file(text: str) -> Path:
+    return words.output_file(text, SUFFIX)
+
+
+def _read(options: Namespace) -> tuple[Any, Any]:
+    """Return the schema and all rows."""
+    from labelsure.datasets import infer_schema, open_table
+
+    labels = asked_labels(options)
+    columns = {name: getattr(options, name) for name in ("separator", "text", "categorical", "drop")}
+    schema = infer_schema(options.data, labels, **columns)
+    if not schema.label_names:
+        raise CommandError(
+            f"{options.data}: no labels. Name their columns with --labels a,b,c or --labels-from FILE; if one column"
+            " holds names of labels, add --separator ';'."
+        )
+    return schema, open_table(options.data, schema, labels=True).read()
+
+
+def _make(options: Namespace, schema: Any) -> Any:
+    """Return the unfitted model."""
+    from labelsure.cli._learners import make_table_learner
+    from labelsure.conformal import CrossConformalClassifier, InductiveConformalClassifier
+    from labelsure.measures import make_measure
+
+    learner = make_table_learner(options.learner, schema)
+    given = {"measure": make_measure(options.measure), "random_state": options.seed, "n_jobs": options.jobs}
+    if options.guarantee == words.INDUCTIVE:
+        return InductiveConformalClassifier(learner, **given)
+    return CrossConformalClassifier(learner, cv=options.folds, guarantee=options.guarantee, **given)
+
+
+def _check_rows(options: Namespace, Y: Any, schema: Any) -> None:
+    """Raise CommandError where there are too few rows, or a label that never varies."""
+    n_rows, n_folds = len(Y), 2 if options.guarantee == words.INDUCTIVE else options.folds
+    if n_folds < 2 or n_rows < 2 * n_folds:
+        raise CommandError(
+            f"{options.data}: {n_rows} row{'' if n_rows == 1 else 's'} for {n_folds} folds; there must be at least 2"
+            " folds with 2 rows in each. Bring more rows, or choose another number with --folds."
+        )
+    for name, count in zip(schema.label_names, Y.sum(axis=0).tolist(), strict=True):
+        if count in (0, n_rows):
+            raise CommandError(
+                f"{options.data}, column {name!r}: the label is {int(count > 0)} in every row, so nothing can be"
+                " learned about it. Bring rows where it differs, or leave it out of the labels and --drop it."
+            )
+
+
+def _describe(options: Namespace, schema: Any, Y: Any) -> str:
+    """Return what is going to be learned from what, and how columns are prepared."""
+    from labelsure.cli._learners import describe_preparation
+
+    folds = "30 % of the rows calibrate" if options.guarantee == words.INDUCTIVE else f"{options.folds} folds"
+    lines = [
+        f"{options.data}: {len(Y)} rows, {counted(len(schema.columns), 'column')} to learn from,"
+        f" {counted(len(schema.label_names), 'label')}, {Y.sum() / len(Y):.2f} per row.",
+        "Prepared anew in every fold:",
+    ]
+    for kind, what in describe_preparation(options.learner, schema).items():
+        columns = [schema.columns[j].name for j in schema.of_kind(kind)]
+        lines += [f"  {few(columns, f'{kind} column')}: {what}"] if columns else []
+    lines += [
+        f"Learner {options.learner}: {words.LEARNERS[options.learner]}.",
+        f"Measure {options.measure}, guarantee {options.guarantee}, {folds}, seed {options.seed}.",
+    ]
+    return "\n".join(lines)
+
+
+def _tell(caught: list[warnings.WarningMessage]) -> None:
+    """Print each warning once, in one line."""
+    counts = Counter(" ".join(str(warning.message).split()) for warning in caught)
+    for text, count in counts.items():
+        note(f"{text}{f' ({count} times)' if count > 1 else ''}")

@@ -1,0 +1,164 @@
+"""What the commands around a model share: its file, the table that it meets, and notes on stderr."""
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from labelsure.cli import _arguments as words
+from labelsure.cli._errors import CommandError
+
+NAMES_SHOWN = 5
+
+
+class Trained(NamedTuple):
+    """A model from a file, and what the columns of its tables are."""
+
+    model: Any
+    schema: Any
+
+
+def add_model_and_data(parser: ArgumentParser) -> None:
+    """Add the two arguments that most commands have."""
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a file that `labelsure fit` wrote")
+    parser.add_argument("data", type=Path, metavar="DATA", help="a CSV, Parquet, ARFF or libsvm file")
+
+
+def add_jobs(parser: ArgumentParser) -> None:
+    """Add the number of cores."""
+    parser.add_argument("--jobs", type=words.jobs, default=-1, metavar="N", help="cores to use (default: all)")
+
+
+def add_label_options(parser: ArgumentParser) -> None:
+    """Add what says which columns are labels, and what the others are."""
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument(
+        "--labels", type=words.names, metavar="A,B,C", help="the columns of 0 and 1 that are labels, or 'label_*'"
+    )
+    chosen.add_argument("--labels-from", type=Path, metavar="FILE", help="a file that names them, one on each line")
+    parser.add_argument(
+        "--separator", metavar="TEXT", help="the one column of --labels holds names of labels with this between them"
+    )
+    for option, what in (
+        ("categorical", "columns that are categories although they look like numbers"),
+        ("drop", "columns to leave out"),
+    ):
+        parser.add_argument(f"--{option}", type=words.names, default=[], metavar="A,B", help=what)
+
+
+def asked_labels(options: Any) -> list[str] | None:
+    """Return the names of the labels that were asked for, None where the file is to say."""
+    if options.labels_from is None:
+        named: list[str] | None = options.labels
+        return named
+    try:
+        lines = options.labels_from.expanduser().read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise CommandError(
+            f"{options.labels_from} cannot be read: {error}. It must name one label on each line."
+        ) from None
+    if not (names := [line.strip() for line in lines if line.strip()]):
+        raise CommandError(f"{options.labels_from} names no labels. It must name one on each line.")
+    return names
+
+
+@contextmanager
+def in_one_line() -> Iterator[None]:
+    """Turn what the user can mend into a CommandError: data, model files, packages that are missing."""
+    from labelsure.datasets import DatasetError
+    from labelsure.models import ModelFileError
+
+    try:
+        yield
+    except (DatasetError, ModelFileError, ImportError) as error:
+        raise CommandError(" ".join(str(error).split())) from error
+
+
+def open_trained(path: Path, *, jobs: int) -> Trained:
+    """Return a model from a file with the schema of its tables."""
+    from labelsure.datasets import TableSchema
+    from labelsure.models import open_model
+
+    with in_one_line():
+        opened = open_model(path)
+        if opened.table is None:
+            raise CommandError(
+                f"{path} was saved without a description of its table, so that columns cannot be found. Save it with"
+                " `labelsure fit`, or in Python with save_model(model, path, table=schema.to_json())."
+            )
+        schema = TableSchema.from_json(opened.table)
+    model = opened.model
+    if not hasattr(model, "predict_labelsets") or not hasattr(model, "calibrator_"):
+        raise CommandError(
+            f"{path} holds a {type(model).__name__}; the command line takes cross-conformal and inductive predictors."
+            " Use it in Python."
+        )
+    known = model.n_labels_, model.label_names_ or schema.label_names, getattr(model, "n_features_in_", None)
+    if known[:2] != (len(schema.label_names), schema.label_names) or known[2] not in (None, len(schema.columns)):
+        raise CommandError(
+            f"{path} was saved with the description of another table: its labels or columns are not those of the model."
+            " Save it again with the schema that it was fitted by."
+        )
+    model.calibrator_.n_jobs = jobs
+    return Trained(model, schema)
+
+
+def predict_rows(model: Any, X: Any) -> Any:
+    """Return what a model says of rows; numbers that its learner cannot take, say 1e300, are an error of one line."""
+    try:
+        return model.predict_labelsets(X)
+    except ValueError as error:
+        raise CommandError(f"the model cannot predict these rows: {' '.join(str(error).split())}") from error
+
+
+def open_data(path: Path, schema: Any, **options: Any) -> Any:
+    """Open a table for a model, and say which of its columns are ignored."""
+    from labelsure.datasets import open_table
+
+    table = open_table(path, schema, **options)
+    if table.ignored:
+        note(f"{path}: {few(table.ignored, 'column')} not used by the model, ignored.")
+    return table
+
+
+def refuse_to_overwrite(output: Path | None, *read: Path) -> None:
+    """Raise CommandError where the output is a file that is read: a slip of the hand must not cost the data."""
+    if output is not None and output in {path.expanduser().resolve() for path in read}:
+        raise CommandError(f"{output} is what is read: name another file to write to.")
+
+
+def note_unseen(table: Any) -> None:
+    """Say how many cells hold categories that the model does not know."""
+    for name, count in sorted(table.unseen.items()):
+        cells = "1 cell holds a value" if count == 1 else f"{count} cells hold values"
+        note(f"{table.file.path}, column {name!r}: {cells} never seen in training, taken for rare or for none.")
+
+
+def note(text: str) -> None:
+    """Print a line on stderr."""
+    print(f"labelsure: note: {text}", file=sys.stderr, flush=True)
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number of things in words.
+
+    Examples
+    --------
+    >>> counted(1, "label"), counted(2, "label")
+    ('1 label', '2 labels')
+    """
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def few(names: Sequence[str], what: str) -> str:
+    """Return how many names there are, and the first of them.
+
+    Examples
+    --------
+    >>> few(["id", "date"], "column")
+    "2 columns ('id', 'date')"
+    """
+    more = ", ..." if len(names) > NAMES_SHOWN else ""
+    return f"{counted(len(names), what)} ({', '.join(map(repr, names[:NAMES_SHOWN]))}{more})"

@@ -1,0 +1,65 @@
+"""Work that goes on after an interruption: finished parts are kept beside the output until it is whole."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from labelsure.cli._errors import CommandError
+from labelsure.cli._writing import write_whole
+
+KEY = "key.json"
+
+
+class Parts:
+    """A folder beside the output for the parts of one piece of work, told apart by what they depend on.
+
+    Parameters
+    ----------
+    output : Path
+        The file that is to be written.
+    key : mapping
+        Everything that the parts depend on. Parts of other work on the same output are thrown away.
+    """
+
+    def __init__(self, output: Path, key: Mapping[str, Any]) -> None:
+        self.output, self.folder = output, output.with_name(f".{output.name}.parts")
+        written = json.dumps(dict(key), indent=1, sort_keys=True)
+        self.resumed = self.thrown_away = False
+        try:
+            if self.folder.exists():
+                self.resumed = self._read_key() == written
+                self.thrown_away = not self.resumed
+            if self.thrown_away:
+                shutil.rmtree(self.folder)
+            if not self.resumed:
+                self.folder.mkdir()
+                write_whole(self.folder / KEY, written)
+        except OSError as error:
+            raise CommandError(f"{self.folder} could not be written: {error.strerror or error}.") from error
+
+    def _read_key(self) -> str | None:
+        try:
+            return (self.folder / KEY).read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            return None
+
+    def path(self, number: int) -> Path:
+        """Return where a part is, once it is there."""
+        return self.folder / f"{number:07d}"
+
+    def write(self, number: int, content: bytes) -> None:
+        """Keep a part."""
+        write_whole(self.path(number), content)
+
+    def remove(self) -> None:
+        """Remove all parts: the output is whole, or nothing was kept."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.expanduser().open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

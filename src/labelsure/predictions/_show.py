@@ -1,0 +1,129 @@
+"""Predictions, regions and summaries as notebooks show them: a few objects, labels by name, and what is promised."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from labelsure._core.html import ROWS_SHOWN, html_note, html_page, html_table, shorten
+from labelsure._core.validation import check_significance
+from labelsure.labelsets import RegionSize
+from labelsure.predictions._decided import name_labels
+
+LOW_CREDIBILITY = 0.05
+"""A credibility of at most this is called low: no labelset fits the object well."""
+
+
+def in_words(labels: Sequence[str]) -> str:
+    """Return the labels of a labelset, "no label" for the empty one."""
+    return shorten(labels) or "no label"
+
+
+def confidence_level(significance: float) -> str:
+    """Return the level as a percentage.
+
+    Examples
+    --------
+    >>> confidence_level(0.05)
+    '95 %'
+    """
+    return f"{float(100 * (1 - check_significance(significance))):g} %"
+
+
+def name_objects(index: Any, n_objects: int) -> list[Any]:
+    """Return what the objects are called: as in their index, else 0, 1, ..."""
+    return list(range(n_objects)) if index is None else list(index)
+
+
+def show_predictions(predictions: Any) -> str:
+    """Return the first objects' most plausible labelsets with confidence and credibility, as HTML."""
+    some, n_more = predictions[:ROWS_SHOWN], max(len(predictions) - ROWS_SHOWN, 0)
+    labels = name_labels(some.label_names, some.labelsets.astype(bool))
+    columns = {
+        "object": name_objects(some.index, len(some)),
+        "most plausible labelset": map(in_words, labels),
+        "confidence": some.confidence.tolist(),
+        "credibility": [f"{c:.3g} (low)" if c <= LOW_CREDIBILITY else c for c in some.credibility.tolist()],
+    }
+    table = html_table(columns, n_more=n_more, numbers=["confidence", "credibility"])
+    why = "Low credibility: no labelset fits the object well." if (some.credibility <= LOW_CREDIBILITY).any() else ""
+    return html_page(repr(predictions), table, html_note(why))
+
+
+def show_region(region: Any, index: Any, what_empty_means: str) -> str:
+    """Return which labels are sure, possible and ruled out for the first objects, and what is promised, as HTML."""
+    some, n_more = region[:ROWS_SHOWN], max(len(region) - ROWS_SHOWN, 0)
+    columns = {
+        "object": name_objects(None if index is None else index[:ROWS_SHOWN], len(some)),
+        "sure": map(shorten, some.sure),
+        "possible": map(shorten, some.possible),
+        "ruled out": map(shorten, some.ruled_out),
+        "labelsets": [_shown(size) for size in some.size_estimates],
+    }
+    neither = ~some.possible_values.any(axis=2)
+    if neither.any() and not (neither.all(axis=1) == neither.any(axis=1)).all():
+        columns["neither on nor off"] = map(shorten, name_labels(some.label_names, neither))
+    note = what_empty_means if any(size.at_most == 0 for size in some.size_estimates) else ""
+    table = html_table(columns, n_more=n_more, numbers=["labelsets"])
+    return html_page(
+        f"{region!r}: {confidence_level(region.significance)} confidence",
+        table,
+        *map(html_note, (note, region.statement)),
+    )
+
+
+def _shown(size: RegionSize) -> str:
+    return "none" if size.at_most == 0 else str(size)
+
+
+def show_labels(predictions: Any) -> str:
+    """Return the more plausible value of each label of the first objects, as HTML."""
+    some, n_more = predictions[:ROWS_SHOWN], max(len(predictions) - ROWS_SHOWN, 0)
+    p_values = some.p_values
+    close = np.argmax(p_values.min(axis=2), axis=1).tolist()
+    columns = {
+        "object": name_objects(some.index, len(some)),
+        "labels more plausible on than off": map(in_words, name_labels(some.label_names, some.labels.astype(bool))),
+        "least sure": [some.label_names[j] for j in close],
+        "p-value off": [float(p_values[i, j, 0]) for i, j in enumerate(close)],
+        "p-value on": [float(p_values[i, j, 1]) for i, j in enumerate(close)],
+    }
+    return html_page(repr(predictions), html_table(columns, n_more=n_more, numbers=["p-value off", "p-value on"]))
+
+
+def show_ranked(ranked: Any) -> str:
+    """Return the first objects' labelsets in order, as HTML."""
+    shape = (len(ranked.objects), ranked.p_values.shape[-1])
+    p_values = ranked.p_values.reshape(shape)
+    n_ranks = min(shape[1], 2 * ROWS_SHOWN)
+    n_shown = min(shape[0], max(1, 2 * ROWS_SHOWN // max(n_ranks, 1)))
+    rows, ranks = np.nonzero(p_values[:n_shown, :n_ranks] > 0)
+    labelsets = ranked.labelsets.reshape(*shape, len(ranked.label_names))[rows, ranks].astype(bool)
+    columns = {
+        "object": [list(ranked.objects[:n_shown])[i] for i in rows],
+        "rank": (ranks + 1).tolist(),
+        "labelset": map(in_words, name_labels(ranked.label_names, labelsets)),
+        "p-value": p_values[rows, ranks].tolist(),
+    }
+    table = html_table(columns, n_more=shape[0] - n_shown, numbers=["rank", "p-value"])
+    objects = "1 object" if shape[0] == 1 else f"{shape[0]} objects"
+    return html_page(f"The {shape[1]} most plausible labelsets of {objects}", table)
+
+
+def show_summaries(summaries: Any) -> str:
+    """Return the first summaries, as HTML."""
+    some, n_more = list(summaries[:ROWS_SHOWN]), max(len(summaries) - ROWS_SHOWN, 0)
+    columns = {
+        "object": [one.name for one in some],
+        "prediction": [in_words(one.labels) for one in some],
+        "confidence": [one.confidence for one in some],
+        "credibility": [one.credibility for one in some],
+        "sure": [shorten(one.sure) for one in some],
+        "possible": [shorten(one.possible) for one in some],
+        "ruled out": [shorten(one.ruled_out) for one in some],
+        "labelsets": [_shown(one.n_labelsets) for one in some],
+    }
+    if any(one.note for one in some):
+        columns["note"] = [one.note for one in some]
+    title = f"{summaries!r}: {confidence_level(summaries.region.significance)} confidence"
+    return html_page(title, html_table(columns, n_more=n_more, numbers=["confidence", "credibility", "labelsets"]))

@@ -1,0 +1,129 @@
+"""The commands that judge, explain and show: evaluate, explain, report, datasets; ``python -m labelsure``."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from made_up_tables import LABELS, make_tickets, write_csv
+
+from labelsure import metrics
+from labelsure.cli import main
+from labelsure.datasets import TableSchema, load_dataset, open_table
+
+pytest.importorskip("pyarrow", reason="tables are read by pyarrow")
+pytest.importorskip("skops", reason="models are saved by skops")
+
+
+@pytest.fixture(scope="module")
+def answered(tickets):
+    """The model's predictions for the test table, and its labels."""
+    from labelsure.models import open_model
+
+    opened = open_model(tickets / "m.labelsure")
+    batch = open_table(tickets / "test.csv", TableSchema.from_json(opened.table), labels=True).read()
+    return opened.model, batch.X, batch.Y
+
+
+def test_evaluate_says_what_the_metrics_say(tickets, answered, tmp_path, capsys):
+    model, X, Y = answered
+    words = ["evaluate", str(tickets / "m.labelsure"), str(tickets / "test.csv"), "--json", str(tmp_path / "e.json")]
+    assert main([*words, "--confidence", "80", "90"]) == 0
+    printed, kept = capsys.readouterr().out, json.loads((tmp_path / "e.json").read_text())
+    predictions = model.predict_labelsets(X)
+    region = predictions.region(0.1)
+    level = kept["levels"]["90"]
+    assert list(kept["levels"]) == ["80", "90"]
+    assert level["coverage"] == 1 - metrics.error_rate(region.contains(Y))
+    assert level["low"] < level["coverage"] < level["high"]
+    assert level["mean_size"] == pytest.approx(region.sizes.mean())
+    assert level["empty"] == np.mean(region.sizes == 0)
+    assert kept["single"]["f1_macro"] == metrics.f1_macro(Y, predictions.labelsets)
+    rows = {row["label"]: row for row in kept["labels"]}
+    assert [rows[name]["objects"] for name in LABELS] == Y.sum(axis=0).tolist()
+    assert rows["bug"]["sure_wrong"] == np.sum(region.inner[:, 0] & (Y[:, 0] == 0))
+    assert f"{100 * level['coverage']:.1f} %" in printed
+    assert "Labels, sure and ruled out at 90 %" in printed
+
+
+def test_explain_says_what_is_predicted_and_why(tickets, answered, capsys):
+    model, X, Y = answered
+    assert main(["explain", str(tickets / "m.labelsure"), str(tickets / "test.csv"), "--row", "17"]) == 0
+    printed = capsys.readouterr().out
+    predictions = model.predict_labelsets(X[16:17])
+    assert printed.startswith("Row 17: ")
+    assert f"credibility {predictions.credibility[0]:.3g})" in printed
+    total = next(line for line in printed.splitlines() if line.startswith("all"))
+    _, n_examples, n_stranger, _ = total.split()
+    assert (int(n_stranger) + 1) / (int(n_examples) + 1) == pytest.approx(predictions.credibility[0])
+    assert f"That labelset has the p-value {predictions.p_value(Y[16:17])[0]:.4g}" in printed
+
+
+def test_explain_says_why_credibility_is_low(tickets, tmp_path, capsys):
+    columns = make_tickets(3) | {"age": ["-9000", "40", "50"], "size": ["90000", "1", "1"]}
+    path = tmp_path / "odd.csv"
+    write_csv(path, {name: cells for name, cells in columns.items() if name not in LABELS})
+    assert main(["explain", str(tickets / "m.labelsure"), str(path), "--row", "1", "--confidence", "80"]) == 0
+    printed = capsys.readouterr().out
+    assert "The file says" not in printed
+    assert "Credibility" in printed
+
+
+def test_report_is_a_page_with_the_rows(tickets, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    words = ["report", str(tickets / "m.labelsure"), str(tickets / "test.csv"), "-o", str(page), "--group", "plan"]
+    assert main([*words, "--title", "Tickets of May"]) == 0
+    assert "Tickets of May" in page.read_text(encoding="utf-8")
+    assert capsys.readouterr().out.startswith("page.html: 50 rows, ")
+
+
+def test_report_without_labels_shows_predictions(tickets, tmp_path, capsys):
+    columns = make_tickets(20, seed=1)
+    path = write_csv(tmp_path / "new.csv", {name: columns[name] for name in ("age", "plan", "size")})
+    words = ["report", str(tickets / "m.labelsure"), str(path), "-o", str(tmp_path / "page.html"), "--name", "plan"]
+    assert main(words) == 0
+    assert "does not have all labels" in capsys.readouterr().err
+
+
+def test_datasets_are_listed_and_described(capsys):
+    assert main(["datasets"]) == 0
+    assert capsys.readouterr().out.split() == ["bibtex", "birds", "emotions", "enron", "medical", "scene", "yeast"]
+    assert main(["datasets", "yeast"]) == 0
+    assert "2417 objects" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_datasets_are_written_as_they_are(tmp_path, ending):
+    data, path = load_dataset("yeast"), tmp_path / f"yeast.{ending}"
+    assert main(["datasets", "yeast", "--part", "test", "-o", str(path)]) == 0
+    from labelsure.datasets import infer_schema
+
+    batch = open_table(path, infer_schema(path, ["Class*"]), labels=True).read()
+    assert np.array_equal(batch.X, data.X_test)
+    assert np.array_equal(batch.Y, data.Y_test)
+
+
+def test_nominal_values_and_gaps_of_a_data_set_are_written_as_words(tmp_path, monkeypatch):
+    text = "@relation x\n@attribute a numeric\n@attribute b {red,blue}\n@attribute l {0,1}\n@data\n?,blue,1\n2,?,0\n"
+    (tmp_path / "mine.arff").write_text(text)
+    (tmp_path / "mine.xml").write_text('<labels><label name="l"/></labels>')
+    monkeypatch.setenv("LABELSURE_DATA", str(tmp_path))
+    assert main(["datasets", "mine", "-o", str(tmp_path / "mine.csv")]) == 0
+    with (tmp_path / "mine.csv").open(newline="") as file:
+        assert list(csv.reader(file)) == [["a", "b", "l"], ["", "blue", "1"], ["2.0", "", "0"]]
+
+
+def test_compare_takes_tables(tickets, capsys):
+    words = ["compare", str(tickets / "train.csv"), "--labels", ",".join(LABELS), "--learners", "knn"]
+    assert main([*words, "--measures", "log-loss", "--folds", "2", "--resplits", "1", "--jobs", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "120 objects, 5 features, 3 labels" in printed
+    assert "| ml-knn" in printed
+
+
+def test_python_dash_m_is_the_command(offline):
+    program = [sys.executable, "-m", "labelsure", "--version"]
+    result = subprocess.run(program, env=offline, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout.split()[0]) == (0, "labelsure")

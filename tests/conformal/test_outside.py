@@ -1,0 +1,206 @@
+"""Predictions in the tables that users hold, and what models show of themselves."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_multilabel_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from labelsure import (
+    CoverController,
+    CrossConformalClassifier,
+    FullConformalClassifier,
+    InductiveConformalClassifier,
+    LabelWiseConformalClassifier,
+    MLkNNClassifier,
+    RecallController,
+    ReviewSelector,
+    calibrate_labels,
+    calibrate_outputs,
+    metrics,
+)
+from labelsure.measures import PowerMeasure
+
+pandas = pytest.importorskip("pandas")
+polars = pytest.importorskip("polars")
+
+NAMES, FEATURES = ["sea", "city", "night"], list("abcde")
+X, Y = make_multilabel_classification(n_samples=110, n_features=5, n_classes=3, random_state=0)
+LEARNER = OneVsRestClassifier(LogisticRegression())
+INDEX = pandas.Index([f"photo {i}" for i in range(110)])
+
+
+def tables(library):
+    if library == "pandas":
+        return pandas.DataFrame(X, columns=FEATURES, index=INDEX), pandas.DataFrame(Y, columns=NAMES, index=INDEX)
+    return polars.DataFrame(X, schema=FEATURES), polars.DataFrame(Y, schema=NAMES)
+
+
+MODELS = {
+    "cross": CrossConformalClassifier(LEARNER, measure=PowerMeasure(), cv=3, random_state=0),
+    "exact": CrossConformalClassifier(LEARNER, measure=PowerMeasure(), cv=3, guarantee="exact", random_state=0),
+    "default": CrossConformalClassifier(LEARNER, cv=3, random_state=0),
+    "inductive": InductiveConformalClassifier(LEARNER, measure=PowerMeasure(), smoothed=True, random_state=0),
+    "label-wise": LabelWiseConformalClassifier(LEARNER, cv=3, smoothed=True, random_state=0),
+    "full": FullConformalClassifier(MLkNNClassifier(), smoothed=True, random_state=0),
+    "recall": RecallController(LEARNER, random_state=0),
+    "cover": CoverController(LEARNER, random_state=0),
+}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return {name: clone(model).fit(X[:100], Y[:100], label_names=NAMES) for name, model in MODELS.items()}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("name", MODELS)
+def test_tables_in_give_the_answers_of_arrays(fitted, name, library):
+    tx, ty = tables(library)
+    model = clone(MODELS[name]).fit(tx[:100], ty[:100])
+    assert model.label_names_ == tuple(NAMES)
+    np.testing.assert_array_equal(model.predict(tx[100:]), fitted[name].predict(X[100:]))
+    ask = "predict_labels" if name == "label-wise" else "predict_labelsets"
+    if hasattr(model, ask):
+        ours, theirs = (getattr(*who)(new) for who, new in (((model, ask), tx[100:]), ((fitted[name], ask), X[100:])))
+        np.testing.assert_array_equal(ours.region(0.3).sizes, theirs.region(0.3).sizes)
+        np.testing.assert_array_equal(ours.region(0.3).contains(ty[100:]), theirs.region(0.3).contains(Y[100:]))
+        assert type(ours.to_frame()).__module__.startswith(library)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("name", MODELS)
+def test_set_output_makes_predictions_tables(fitted, name, library):
+    tx, _ = tables(library)
+    model = fitted[name]
+    expected = model.predict(X[100:])
+    frame = model.set_output(predict=library).predict(tx[100:] if hasattr(model, "feature_names_in_") else X[100:])
+    model.set_output(predict="default")
+    assert type(frame).__module__.startswith(library)
+    assert list(frame.columns) == NAMES
+    np.testing.assert_array_equal(frame.to_numpy(), expected)
+    assert isinstance(model.predict(X[100:]), np.ndarray)
+
+
+def test_set_output_keeps_the_index_of_pandas():
+    tx, ty = tables("pandas")
+    model = clone(MODELS["cross"]).set_output(predict="pandas").fit(tx[:100], ty[:100])
+    assert model.predict(tx[100:]).index.equals(INDEX[100:])
+    assert tx[100:].join(model.predict(tx[100:])).notna().all(axis=None)
+    assert model.set_output(predict="polars").predict(tx[100:]).columns == NAMES
+
+
+def test_set_output_survives_clone_pipelines_and_searches():
+    tx, ty = tables("pandas")
+    model = clone(MODELS["cross"]).set_output(predict="pandas")
+    assert isinstance(clone(model).fit(tx[:60], ty[:60]).predict(tx[100:]), pandas.DataFrame)
+    pipeline = make_pipeline(StandardScaler(), model).set_output(transform="pandas").fit(tx[:60], ty[:60])
+    assert list(pipeline.predict(tx[100:]).columns) == NAMES
+    search = GridSearchCV(model, {"estimator__estimator__C": [0.1, 1.0]}, cv=2).fit(tx[:60], ty[:60])
+    assert isinstance(search.predict(tx[100:]), pandas.DataFrame)
+
+
+def test_set_output_refuses_what_it_does_not_know_and_keeps_what_was_set():
+    model = clone(MODELS["cross"]).set_output(predict="pandas")
+    with pytest.raises(ValueError, match="predict must be one of 'default', 'pandas', 'polars', got 'numpy'"):
+        model.set_output(predict="numpy")
+    assert isinstance(model.set_output().fit(X[:60], Y[:60]).predict(X[100:]), pandas.DataFrame)
+
+
+def test_set_output_invents_names_for_labels_without():
+    model = clone(MODELS["inductive"]).set_output(predict="polars").fit(X[:100], Y[:100])
+    assert model.predict(X[100:]).columns == ["label_0", "label_1", "label_2"]
+
+
+@pytest.mark.parametrize("name", ["cross", "label-wise", "recall"])
+def test_unknown_labels_are_nulls_in_polars(name):
+    tx, ty = tables("polars")
+    gaps = np.where(np.arange(110)[:, None] % 7 == 0, [np.nan, 1, 1], 1) * Y
+    with_nulls = ty.with_columns(sea=polars.Series(gaps[:, 0]).fill_nan(None))
+    assert with_nulls["sea"].null_count() > 10
+    model = clone(MODELS[name]).fit(tx[:100], with_nulls[:100])
+    other = clone(MODELS[name]).fit(X[:100], gaps[:100])
+    np.testing.assert_array_equal(model.predict(tx[100:]), other.predict(X[100:]))
+
+
+def test_ready_outputs_come_in_tables_of_polars():
+    outputs = clone(LEARNER).fit(X[:40], Y[:40]).predict_proba(X)
+    table, labels = polars.DataFrame(outputs, schema=NAMES), tables("polars")[1]
+    turned = table[:, ::-1]
+    predictor = calibrate_outputs(turned[40:100], labels[40:100])
+    other = calibrate_outputs(outputs[40:100], Y[40:100], label_names=NAMES)
+    pred = predictor.predict_labelsets(turned[100:])
+    np.testing.assert_array_equal(pred.p_values(), other.predict_labelsets(outputs[100:]).p_values())
+    np.testing.assert_array_equal(pred.p_value(labels[100:, ::-1]), pred.p_value(Y[100:]))
+    assert calibrate_labels(table[40:100], labels[40:100]).predict_labels(turned[100:]).to_frame().height == 30
+
+
+def test_metrics_take_tables_of_polars(fitted):
+    labels, pred = tables("polars")[1][100:], fitted["cross"].predict_labelsets(X[100:])
+    predicted = polars.DataFrame(pred.labelsets, schema=NAMES)[:, ::-1]
+    ranks = polars.DataFrame(pred.rank_labels(), schema=NAMES)[:, ::-1]
+    truth = Y[100:]
+    assert metrics.f1_micro(labels, predicted) == metrics.f1_micro(truth, pred.labelsets)
+    assert metrics.ranking_loss(labels, ranks) == metrics.ranking_loss(truth, pred.rank_labels())
+    curves = [metrics.calibration_curve(of, pred, [0.1, 0.3]).error_rate.tolist() for of in (labels, truth)]
+    assert curves[0] == curves[1]
+    contains = pred.region(0.3).contains(labels)
+    by_label = metrics.coverage_by_label(polars.Series(contains), labels)
+    assert by_label.groups == metrics.coverage_by_label(contains, truth, label_names=NAMES).groups
+    assert metrics.coverage_by_group(contains, polars.Series(["a", "b"] * 5)).groups == ("a", "b")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_selections_come_as_tables(library):
+    tx, ty = tables(library)
+    model = clone(MODELS["inductive"]).set_params(smoothed=False).set_output(predict=library)
+    selector = ReviewSelector(model.fit(tx[:60], ty[:60])).calibrate(tx[60:100], ty[60:100])
+    selection = selector.select(tx[100:], alpha=0.5)
+    frame = selection.to_frame()
+    assert type(frame).__module__.startswith(library)
+    assert list(frame.columns) == [*NAMES, "accepted", "p_value", "sureness"]
+    assert list(frame["accepted"]) == selection.accepted.tolist()
+    if library == "pandas":
+        assert frame.index.equals(INDEX[100:])
+        assert selection.to_frame(library="polars").columns[0] == "object"
+
+
+def test_full_conformal_keeps_names_of_columns_for_pipelines():
+    tx, ty = tables("polars")
+
+    class ByName(MLkNNClassifier):
+        def fit(self, X, y):
+            return super().fit(X.select("a", "b"), y)
+
+        def predict_proba(self, X):
+            return super().predict_proba(X.select("a", "b"))
+
+    model = FullConformalClassifier(ByName(), random_state=0).fit(tx[:30], ty[:30])
+    assert model.predict(tx[100:102]).shape == (2, 3)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_diagrams_of_fitted_models_say_what_is_promised(fitted, name):
+    model = fitted[name]
+    shown = model._repr_html_()
+    assert shown.startswith("<style>")
+    assert "sk-top-container" in shown
+    assert "Fitted on 3 labels" in shown
+    assert "Fitted on 3 labels" in model._repr_mimebundle_()["text/html"]
+    if name in ("cross", "exact", "default", "inductive"):
+        assert "A region at significance 0.05 misses the true labelset with probability at most" in shown
+    unfitted = MODELS[name]._repr_html_()
+    assert "sk-top-container" in unfitted
+    assert "Fitted on 3 labels" not in unfitted
+
+
+def test_predictors_of_outputs_say_what_they_are():
+    outputs = np.random.default_rng(0).random((20, 3))
+    predictor = calibrate_outputs(outputs, Y[:20], folds=np.arange(20) % 4)
+    assert repr(predictor) == "OutputsPredictor(3 labels, 20 calibration examples in 4 folds)"
+    assert "with probability at most" in predictor._repr_html_()
+    assert repr(calibrate_labels(outputs, Y[:20])) == "LabelWiseOutputsPredictor(3 labels, 20 calibration examples)"

@@ -1,0 +1,309 @@
+"""Tables in four formats: types from the schema, columns by name, errors with row and column."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from labelsure.datasets import Column, DatasetError, TableSchema, infer_schema, open_table
+
+pa = pytest.importorskip("pyarrow", reason="CSV and Parquet are read by pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+TEXT = "age,plan,bug,urgent\n40.5,free,1,0\n,team,0,1\n39,,1,1\n"
+
+
+def write(folder, text, name="table.csv"):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def read(path, schema, **options):
+    return open_table(path, schema, **options).read()
+
+
+def test_csv_has_numbers_categories_gaps_and_labels(tmp_path):
+    path = write(tmp_path, TEXT)
+    schema = infer_schema(path, ["bug", "urgent"])
+    assert schema.columns == (Column("age", "numeric"), Column("plan", "categorical", ("free", "team")))
+    table = read(path, schema, labels=True)
+    np.testing.assert_array_equal(table.X, [[40.5, 0], [np.nan, 1], [39, np.nan]])
+    assert table.Y.tolist() == [[1, 0], [0, 1], [1, 1]]
+
+
+def test_parquet_says_the_same_as_csv(tmp_path):
+    path = write(tmp_path, TEXT)
+    schema = infer_schema(path, ["bug", "urgent"])
+    table = pa.table(
+        {
+            "urgent": [False, True, True],
+            "plan": pa.array(["free", "team", None]).dictionary_encode(),
+            "bug": [1, 0, 1],
+            "age": [40.5, None, 39],
+        }
+    )
+    parquet.write_table(table, tmp_path / "table.parquet")
+    again = infer_schema(tmp_path / "table.parquet", ["bug", "urgent"])
+    assert {*again.columns} == {*schema.columns}
+    first, second = (read(file, schema, labels=True) for file in (path, tmp_path / "table.parquet"))
+    np.testing.assert_array_equal(first.X, second.X)
+    np.testing.assert_array_equal(first.Y, second.Y)
+
+
+def test_arff_says_the_same_as_csv(tmp_path):
+    path = write(tmp_path, TEXT)
+    schema = infer_schema(path, ["bug", "urgent"])
+    head = ["@relation x", "@attribute age numeric", "@attribute plan {team,free}", "@attribute bug {0,1}"]
+    rows = ["@attribute urgent {1,0}", "@data", "40.5,free,1,0", "% a comment", "?,team,0,1", "39,?,1,1"]
+    arff = write(tmp_path, "\n".join([*head, *rows]), "table.arff")
+    first, second = (read(file, schema, labels=True) for file in (path, arff))
+    np.testing.assert_array_equal(first.X, second.X)
+    np.testing.assert_array_equal(first.Y, second.Y)
+
+
+def test_labels_of_arff_are_those_of_the_xml_beside_it(tmp_path):
+    text = "@relation x\n@attribute a numeric\n@attribute l {0,1}\n@data\n1,0\n2,1\n"
+    write(tmp_path, '<labels><label name="l"/></labels>', "x.xml")
+    for name in ("x.arff", "x-train.arff"):
+        assert infer_schema(write(tmp_path, text, name)).label_names == ("l",)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 10])
+def test_rows_do_not_depend_on_the_size_of_batches(tmp_path, size):
+    path = write(tmp_path, TEXT)
+    schema = infer_schema(path, ["bug", "urgent"])
+    whole = read(path, schema, labels=True, keep=["plan"])
+    parts = list(open_table(path, schema, labels=True, keep=["plan"], batch_size=size))
+    assert [part.start for part in parts] == list(range(0, 3, size))
+    np.testing.assert_array_equal(np.vstack([part.X for part in parts]), whole.X)
+    np.testing.assert_array_equal(np.vstack([part.Y for part in parts]), whole.Y)
+    assert [cell for part in parts for cell in part.kept["plan"]] == ["free", "team", None]
+
+
+def test_types_never_change_from_one_chunk_to_the_next(tmp_path):
+    """A column that looks like numbers for the first 200 000 cells, and is none; pandas would say 1 for 001."""
+    cells = [f"{i % 7:03d}" for i in range(200_000)]
+    path = write(tmp_path, "code,value,l\n" + "".join(f"{cell},{i},{i % 2}\n" for i, cell in enumerate(cells)))
+    schema = infer_schema(path, ["l"])
+    assert schema.columns == (
+        Column("code", "categorical", tuple(f"{i:03d}" for i in range(7))),
+        Column("value", "numeric"),
+    )
+    table = read(path, schema)
+    assert np.array_equal(table.X[:, 0], np.arange(200_000) % 7)
+    assert np.array_equal(table.X[:, 1], np.arange(200_000))
+
+
+def test_reordered_and_extra_columns_change_nothing(tmp_path):
+    schema = infer_schema(write(tmp_path, TEXT), ["bug", "urgent"])
+    other = write(tmp_path, "id,urgent,plan,age,bug\n7,0,free,40.5,1\n8,1,team,,0\n9,1,,39,1\n", "other.csv")
+    table = open_table(other, schema, labels=True)
+    assert table.ignored == ("id",)
+    np.testing.assert_array_equal(table.read().X, read(write(tmp_path, TEXT), schema).X)
+
+
+def test_categories_that_were_never_seen_are_counted(tmp_path):
+    schema = infer_schema(write(tmp_path, TEXT), ["bug", "urgent"])
+    table = open_table(write(tmp_path, "age,plan\n1,firm\n2,free\n3,golden\n", "new.csv"), schema, batch_size=1)
+    assert [batch.X[0, 1] for batch in table] == [-1.0, 0.0, -1.0]
+    assert table.unseen == {"plan": 2}
+
+
+def test_names_in_one_column_are_labels(tmp_path):
+    path = write(tmp_path, "a,topics\n1,sea; night\n2,\n3,city\n")
+    schema = infer_schema(path, ["topics"], separator=";")
+    assert schema.label_names == ("city", "night", "sea")
+    assert read(path, schema, labels=True).Y.tolist() == [[0, 1, 1], [0, 0, 0], [1, 0, 0]]
+    with pytest.raises(DatasetError, match="row 1, column 'topics': 'lake' is not a label that the model knows"):
+        read(write(tmp_path, "a,topics\n1,sea;lake\n", "new.csv"), schema, labels=True)
+
+
+def test_names_may_be_a_list_in_parquet(tmp_path):
+    parquet.write_table(pa.table({"a": [1.0, 2.0], "topics": [["sea", "night"], []]}), tmp_path / "t.parquet")
+    schema = infer_schema(tmp_path / "t.parquet", ["topics"], separator=";")
+    assert read(tmp_path / "t.parquet", schema, labels=True).Y.tolist() == [[1, 1], [0, 0]]
+
+
+def test_libsvm_stays_sparse_and_has_its_labels_on_every_line(tmp_path):
+    path = write(tmp_path, "10,2 1:0.5 7000000:2 # two labels\n1:1\n2 3:4\n", "t.libsvm")
+    schema = infer_schema(path)
+    assert (schema.label_names, [column.name for column in schema.columns]) == (("2", "10"), ["f1", "f3", "f7000000"])
+    table = read(path, schema, labels=True)
+    assert sparse.issparse(table.X)
+    assert table.X.toarray().tolist() == [[0.5, 0, 2], [1, 0, 0], [0, 4, 0]]
+    assert table.Y.tolist() == [[1, 1], [0, 0], [1, 0]]
+    new = open_table(write(tmp_path, "1:2 4:9\n", "new.svm"), schema)
+    assert new.read().X.toarray().tolist() == [[2, 0, 0]]
+    assert new.ignored == ("f4",)
+
+
+def test_sparse_arff_stays_sparse_with_categories_too(tmp_path):
+    head = ["@relation x", "@attribute a numeric", "@attribute b {p,q,r}", "@attribute l {0,1}", "@data"]
+    path = write(tmp_path, "\n".join([*head, "{0 1.5, 1 q, 2 1}", "{}", "{1 r}", "{0 ?, 1 ?}"]), "t.arff")
+    schema = infer_schema(path, ["l"])
+    table = read(path, schema, labels=True, batch_size=3)
+    assert sparse.issparse(table.X)
+    np.testing.assert_array_equal(table.X.toarray(), [[1.5, 1], [0, 0], [0, 2], [np.nan, np.nan]])
+    assert table.Y.ravel().tolist() == [1, 0, 0, 0]
+    dense = TableSchema(schema.columns, schema.label_names)
+    np.testing.assert_array_equal(read(path, dense).X, table.X.toarray())
+    csv = write(tmp_path, "a,b\n1.5,q\n0,p\n0,r\n,\n", "t.csv")
+    np.testing.assert_array_equal(read(csv, schema).X.toarray(), table.X.toarray())
+
+
+def test_text_columns_are_texts(tmp_path):
+    path = write(tmp_path, 'a,title,l\n1,"My ""printer"",\nit burns",1\n2,,0\n')
+    schema = infer_schema(path, ["l"], text=["title"])
+    assert read(path, schema).X.tolist() == [[1.0, 'My "printer",\nit burns'], [2.0, ""]]
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_other_delimiters_and_a_byte_order_mark_are_understood(tmp_path, delimiter):
+    path = write(tmp_path, "\ufeff" + TEXT.replace(",", delimiter))
+    assert infer_schema(path, ["bug", "urgent"]) == infer_schema(write(tmp_path, TEXT, "b.csv"), ["bug", "urgent"])
+
+
+def test_delimiters_in_names_and_names_of_two_lines_are_understood(tmp_path):
+    path = write(tmp_path, 'size;"town, city, village";"plan\nof it";old, new;l\n1;Ulm;free;2,x;0\n2;Rom;team;3,y;1\n')
+    schema = infer_schema(path, ["l"])
+    assert [column.name for column in schema.columns] == ["size", "town, city, village", "plan\nof it", "old, new"]
+    assert read(path, schema).X.tolist() == [[1, 1, 0, 0], [2, 0, 1, 1]]
+
+
+def test_names_of_labels_may_be_digits_that_are_no_numbers(tmp_path):
+    path = write(tmp_path, "a,topics\n1,²;3\n2,10\n")
+    assert infer_schema(path, ["topics"], separator=";").label_names == ("10", "3", "²")
+
+
+def test_booleans_are_the_same_category_however_they_are_spelled(tmp_path):
+    schema = infer_schema(write(tmp_path, "a,l\nTRUE,1\nFalse,0\n"), ["l"])
+    parquet.write_table(pa.table({"a": [True, False]}), tmp_path / "b.parquet")
+    assert read(tmp_path / "b.parquet", schema).X.tolist() == [[1], [0]]
+    assert read(write(tmp_path, "a,l\nTrue,1\nfalse,0\n"), schema).X.tolist() == [[1], [0]]
+
+
+def test_patterns_choose_labels_and_columns(tmp_path):
+    path = write(tmp_path, "x1,x2,label_a,label_b,old_1\n1,2,0,1,3\n4,5,1,0,6\n")
+    schema = infer_schema(path, ["label_*"], drop=["old_?"])
+    assert schema.label_names == ("label_a", "label_b")
+    assert [column.name for column in schema.columns] == ["x1", "x2"]
+
+
+def test_schema_survives_json(tmp_path):
+    schema = infer_schema(write(tmp_path, "a,p,t,topics\n1,x,hello,sea\n"), ["topics"], separator="|", text=["t"])
+    assert TableSchema.from_json(json.loads(json.dumps(schema.to_json()))) == schema
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": 2},
+        {"columns": [{"name": "a", "kind": "date"}]},
+        {"columns": [{"kind": "numeric"}]},
+        {"columns": [{"name": "a", "kind": "numeric"}] * 2},
+        {"columns": [{"name": 3, "kind": "numeric"}]},
+        {"labels": {"names": "sea", "names_in": None, "separator": ";"}},
+        {"labels": {"names": [], "names_in": 3, "separator": ";"}},
+        {"sparse": "yes"},
+    ],
+)
+def test_a_damaged_description_is_refused(change):
+    good = TableSchema((Column("a", "numeric"),), ("l",)).to_json()
+    with pytest.raises(DatasetError, match="description of a table"):
+        TableSchema.from_json(good | change)
+
+
+BAD = {
+    "no such file": (None, {}, "does not exist"),
+    "no such label": (TEXT, {"labels": ["bugs"]}, "has no column 'bugs', which labels names. Did you mean 'bug'?"),
+    "empty": ("", {}, "is empty"),
+    "a blank line first": ("\na,l\n1,0\n", {}, "begins with a blank line"),
+    "text among numbers": (
+        "a,l\n1,0\n2,1\nthree,1\n", {"labels": ["l"]}, "row 3, column 'a': expected a number, got 'three'"
+    ),
+    "decimal commas": ("a;l\n1,5;0\n2,5;1\n", {"labels": ["l"]}, "expected a number, got '1,5'"),
+    "dates": ("a,l\n2024-02-01,0\n2024-03-01,1\n", {"labels": ["l"]}, "column 'a': dates such as '2024-02-01'"),
+    "too many cells": ("a,l\n1,0\n1,2,3\n", {"labels": ["l"]}, "row 2 (line 3): expected 2 cells"),
+    "two columns of a name": ("a,a\n1,2\n", {}, "two columns are called 'a'"),
+    "a column without a name": ("a,\n1,2\n", {}, "column 2: the column has no name"),
+    "all columns are labels": ("a,b\n1,0\n", {"labels": ["*"]}, "no features are left"),
+    "two columns of names": (TEXT, {"labels": ["bug", "plan"], "separator": ";"}, "in one column, got 2"),
+    "an empty separator": (TEXT, {"labels": ["plan"], "separator": ""}, "at least one character"),
+    "a label like a column": (
+        "sea,topics\n1,sea\n", {"labels": ["topics"], "separator": ";"}, "'sea' is both a label and a column"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_wrong_with_a_file_is_said(tmp_path, name):
+    text, options, message = BAD[name]
+    path = tmp_path / "table.csv" if text is None else write(tmp_path, text)
+    with pytest.raises(DatasetError) as caught:
+        infer_schema(path, **options)
+    assert message in str(caught.value)
+    assert "separator" in options or str(path) in str(caught.value)
+
+
+def test_many_different_values_are_no_categories(tmp_path):
+    path = write(tmp_path, "who,l\n" + "".join(f"person {i},{i % 2}\n" for i in range(200)))
+    with pytest.raises(DatasetError, match=r"200 different values.*--text who.*--drop who"):
+        infer_schema(path, ["l"])
+    assert infer_schema(path, ["l"], text=["who"]).of_kind("text") == [0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("age,plan\n1,free\nold,team\n", r"row 2, column 'age': expected a number, got 'old'"),
+        ("age,plan\n1,free\n1e999,team\n", r"row 2, column 'age': expected a finite number"),
+        ("age\n1\n", r"lacks the column 'plan'"),
+    ],
+)
+def test_other_files_must_fit_the_schema(tmp_path, text, message):
+    schema = infer_schema(write(tmp_path, TEXT), ["bug", "urgent"])
+    with pytest.raises(DatasetError, match=message):
+        read(write(tmp_path, text, "new.csv"), schema, batch_size=1)
+
+
+@pytest.mark.parametrize("cell", ["2", "", "yes", "0.5"])
+def test_labels_are_0_or_1(tmp_path, cell):
+    path = write(tmp_path, f"a,l\n1,1\n2,{cell}\n")
+    with pytest.raises(DatasetError, match="row 2, column 'l': a label must be 0 or 1"):
+        read(path, infer_schema(path, ["l"]), labels=True)
+
+
+def test_files_that_are_no_tables_are_refused(tmp_path):
+    write(tmp_path, "PAR1 but not really", "t.parquet")
+    with pytest.raises(DatasetError, match="not a whole Parquet file"):
+        infer_schema(tmp_path / "t.parquet")
+    with pytest.raises(DatasetError, match=r"must end in \.csv"):
+        infer_schema(write(tmp_path, TEXT, "t.xlsx"))
+    with pytest.raises(DatasetError, match="is a folder"):
+        infer_schema((tmp_path / "folder.csv").mkdir() or tmp_path / "folder.csv")
+    (tmp_path / "latin.csv").write_bytes("a,l\né,1\n".encode("latin-1"))
+    with pytest.raises(DatasetError, match="not in UTF-8"):
+        infer_schema(tmp_path / "latin.csv", ["l"])
+    with pytest.raises(DatasetError, match=r"row 2 \(line 2\): expected index:value"):
+        infer_schema(write(tmp_path, "1 1:2\n1 1:x\n", "t.svm"))
+
+
+def test_types_that_cannot_be_read_are_refused(tmp_path):
+    from datetime import date
+
+    parquet.write_table(pa.table({"when": [date(2024, 1, 1)], "many": [[1, 2]], "l": [1]}), tmp_path / "t.parquet")
+    with pytest.raises(DatasetError, match=r"column 'when': dates are not read.*--drop when"):
+        infer_schema(tmp_path / "t.parquet", ["l"], drop=["many"])
+    with pytest.raises(DatasetError, match=r"column 'many': cells of type list"):
+        infer_schema(tmp_path / "t.parquet", ["l"], drop=["when"])
+
+
+@pytest.mark.parametrize(("name", "module"), [("t.csv", "pyarrow.csv"), ("t.parquet", "pyarrow.parquet")])
+def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch, name, module):
+    import sys
+
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(DatasetError, match=r'needs the package \'pyarrow\'.*pip install "labelsure\[tables\]"'):
+        infer_schema(write(tmp_path, TEXT, name))

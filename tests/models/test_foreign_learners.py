@@ -1,0 +1,333 @@
+"""Learners of other packages in files: they answer the same, only known types are read, and nothing runs."""
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from model_cases import NEW, TRAIN, X, Y
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    VotingClassifier,
+)
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
+from sklearn.feature_selection import SelectKBest, VarianceThreshold
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    KBinsDiscretizer,
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    QuantileTransformer,
+    StandardScaler,
+)
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from labelsure import (
+    CrossConformalClassifier,
+    InductiveConformalClassifier,
+    MLkNNClassifier,
+    PooledClassifier,
+    RecalibratedClassifier,
+    ReviewSelector,
+    load_model,
+    save_model,
+    table_pool,
+)
+from labelsure.measures import PowerMeasure
+from labelsure.models import ModelFileError, read_manifest
+from labelsure.models._archive import read_archive, write_archive
+from labelsure.models._learners import audit, dump
+
+pytest.importorskip("skops", reason="learners of other packages are kept by skops")
+
+
+class OwnClassifier(ClassifierMixin, BaseEstimator):
+    """Says the same of every object: a class that no list knows."""
+
+    def fit(self, X, y):  # noqa: ARG002
+        self.shares_ = y.mean(axis=0)
+        return self
+
+    def predict_proba(self, X):
+        return np.tile(self.shares_, (len(X), 1))
+
+
+class OwnMeasure(PowerMeasure):
+    """A measure that no list knows."""
+
+
+def each(learner):
+    return OneVsRestClassifier(learner)
+
+
+SMALL_POOL = table_pool(random_state=0).set_params(
+    cv=2, trees__n_estimators=3, boosting__labels__estimator__max_iter=2, kernel__features__n_components=9
+)
+LEARNERS = [
+    RandomForestClassifier(4),
+    RandomForestClassifier(4, random_state=np.random.RandomState(0), bootstrap=True, oob_score=False),
+    ExtraTreesClassifier(4, max_depth=3),
+    DecisionTreeClassifier(),
+    MultiOutputClassifier(HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=5)),
+    MultiOutputClassifier(AdaBoostClassifier(n_estimators=2)),
+    MultiOutputClassifier(BaggingClassifier(n_estimators=2)),
+    MultiOutputClassifier(VotingClassifier([("a", GaussianNB()), ("b", LogisticRegression())], voting="soft")),
+    each(LogisticRegression()),
+    each(SGDClassifier(loss="log_loss")),
+    each(LinearSVC()),
+    each(SVC()),
+    each(RidgeClassifier()),
+    each(GaussianNB()),
+    each(LinearDiscriminantAnalysis()),
+    each(CalibratedClassifierCV(LinearSVC(), cv=2)),
+    ClassifierChain(LogisticRegression()),
+    KNeighborsClassifier(3),
+    KNeighborsClassifier(3, algorithm="kd_tree", weights="distance", p=1),
+    KNeighborsClassifier(3, algorithm="ball_tree", leaf_size=5),
+    KNeighborsClassifier(3, algorithm="brute", metric="cosine"),
+    MLPClassifier(5, max_iter=3),
+    make_pipeline(StandardScaler(), Nystroem(n_components=5), each(RidgeClassifier())),
+    make_pipeline(RBFSampler(n_components=5), each(LogisticRegression())),
+    make_pipeline(SimpleImputer(add_indicator=True), MinMaxScaler(), MLkNNClassifier(3)),
+    make_pipeline(VarianceThreshold(), PCA(3), ExtraTreesClassifier(3)),
+    make_pipeline(QuantileTransformer(n_quantiles=9), KBinsDiscretizer(3), each(LogisticRegression())),
+    make_pipeline(FunctionTransformer(np.log1p), each(LogisticRegression())),
+    MultiOutputClassifier(make_pipeline(SelectKBest(k=2), LogisticRegression())),
+    GridSearchCV(each(LogisticRegression()), {"estimator__C": [0.1, 1.0]}, cv=2),
+    GridSearchCV(each(LogisticRegression()), {"estimator__C": [0.1, 1.0]}, cv=KFold(2), scoring="f1_macro"),
+    PooledClassifier(
+        [("a", each(LogisticRegression())), ("b", make_pipeline(MinMaxScaler(), MLkNNClassifier(3)))], cv=2
+    ),
+    RecalibratedClassifier(RandomForestClassifier(25, random_state=1), cv="out-of-bag"),
+    SMALL_POOL,
+]
+
+
+def fitted(learner, objects=X[TRAIN]):
+    model = InductiveConformalClassifier(learner, measure=PowerMeasure(), random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(objects, Y[TRAIN])
+
+
+def assert_answers_stay(model, path, new=X[NEW], **options):
+    save_model(model, path, **options)
+    loaded = load_model(path, **options)
+    for one, other in zip(loaded.models_, model.models_, strict=True):
+        assert type(one.estimator) is type(other.estimator)
+    predictions, expected = loaded.predict_labelsets(new), model.predict_labelsets(new)
+    np.testing.assert_array_equal(predictions.p_values(), expected.p_values())
+    np.testing.assert_array_equal(loaded.predict(new), model.predict(new))
+    return loaded
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.labelsure"
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: " ".join(repr(learner).split())[:60])
+def test_learners_answer_the_same(path, learner):
+    assert_answers_stay(fitted(learner), path)
+
+
+@pytest.mark.parametrize("package", ["lightgbm", "xgboost"])
+def test_boosters_answer_the_same(path, package):
+    module = pytest.importorskip(package)
+    if package == "lightgbm":
+        learner = module.LGBMClassifier(n_estimators=4, min_child_samples=3, verbose=-1)
+    else:
+        learner = module.XGBClassifier(n_estimators=4)
+    assert_answers_stay(fitted(make_pipeline(StandardScaler(), MultiOutputClassifier(learner))), path)
+    assert any(name.startswith("boosters/") for name in read_manifest(path)["members"])
+
+
+def test_tables_with_categories_and_gaps_answer_the_same(path):
+    table = pd.DataFrame(X, columns=list("abcde")).astype({"a": float})
+    table.loc[::7, "a"] = np.nan
+    table["kind"] = np.where(X[:, 1] > 10, "big", np.where(X[:, 2] > 12, "odd", "small"))
+    encode = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=3)
+    columns = ColumnTransformer(
+        [
+            (
+                "numbers",
+                make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler()),
+                list("abc"),
+            ),
+            ("kinds", encode, ["kind"]),
+            ("order", OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1), ["kind"]),
+        ],
+        remainder="passthrough",
+    )
+    model = fitted(make_pipeline(columns, each(LogisticRegression(max_iter=500))), table[TRAIN])
+    loaded = assert_answers_stay(model, path, table[NEW].assign(kind="new"))
+    assert list(loaded.feature_names_in_) == [*"abcde", "kind"]
+
+
+@pytest.mark.parametrize(
+    "vectorizer", [TfidfVectorizer(), HashingVectorizer(n_features=32, alternate_sign=False)], ids=str
+)
+def test_texts_answer_the_same(path, vectorizer):
+    texts = [" ".join(f"w{int(value) % 9}" for value in row) for row in X]
+    for learner in (each(MultinomialNB()), make_pipeline(TruncatedSVD(2), each(LogisticRegression()))):
+        assert_answers_stay(fitted(make_pipeline(vectorizer, learner), texts[TRAIN]), path, texts[NEW])
+
+
+def test_sparse_rows_answer_the_same(path):
+    rows = sparse.csr_matrix(np.where(X > 8, X, 0))
+    for learner in (KNeighborsClassifier(3), RandomForestClassifier(3), MLkNNClassifier(3)):
+        assert_answers_stay(fitted(learner, rows[TRAIN]), path, rows[NEW])
+
+
+def test_many_folds_with_splitter_and_requests_answer_the_same(path):
+    model = CrossConformalClassifier(SMALL_POOL, measure=PowerMeasure(), cv=KFold(3), random_state=0)
+    loaded = assert_answers_stay(model.fit(X[TRAIN], Y[TRAIN]), path)
+    trees = loaded.models_[0].estimator.members_[0].estimator
+    assert trees.get_metadata_routing().fit.requests == {"sample_weight": True}
+    assert trees._metadata_request.owner is trees
+
+
+def test_prefitted_models_and_selectors_around_them_answer_the_same(path):
+    forest = RandomForestClassifier(4, random_state=0).fit(X[:30], Y[:30])
+    selector = ReviewSelector(forest).calibrate(X[30:60], Y[30:60])
+    save_model(selector, path)
+    one, other = (selection.select(X[NEW], alpha=0.5).accepted for selection in (load_model(path), selector))
+    np.testing.assert_array_equal(one, other)
+
+
+def test_unknown_types_are_refused_and_named_on_both_sides(path):
+    model = fitted(each(GaussianProcessClassifier(max_iter_predict=5)))
+    with pytest.raises(ModelFileError, match=r"it holds sklearn\.gaussian_process.*: pass trusted=\[") as caught:
+        save_model(model, path)
+    names = json.loads(str(caught.value).rpartition("trusted=")[2].rstrip(".").replace("'", '"'))
+    assert len(names) > 1  # all at once, not one after the other
+    save_model(model, path, trusted=names)
+    assert set(names) <= set(read_manifest(path)["trusted"])
+    with pytest.raises(ModelFileError, match="which files hold only for those who trust that"):
+        load_model(path)
+    assert_answers_stay(model, path, trusted=names)
+
+
+def test_own_classes_are_kept_for_those_who_name_them(path):
+    model = fitted(OwnClassifier())
+    with pytest.raises(ModelFileError, match=r"pass trusted=\['test_foreign_learners.OwnClassifier'\]"):
+        save_model(model, path)
+    assert_answers_stay(model, path, trusted=[OwnClassifier])
+    assert_answers_stay(model, path, trusted="test_foreign_learners.OwnClassifier")
+
+
+def test_own_measures_and_functions_are_kept_for_those_who_name_them(path):
+    options = {"mondrian": first_is_large, "measure": OwnMeasure(), "random_state": 0}
+    model = InductiveConformalClassifier(MLkNNClassifier(4), **options).fit(X[TRAIN], Y[TRAIN])
+    with pytest.raises(ModelFileError, match=r"pass trusted=.*OwnMeasure', '.*first_is_large'\]"):
+        save_model(model, path)
+    assert_answers_stay(model, path, trusted=[OwnMeasure, "test_foreign_learners.first_is_large"])
+
+
+def first_is_large(objects):
+    return objects[:, 0] > 15
+
+
+def change_learner(path, change):
+    """Change what a file says about its first learner, and sign it again."""
+    manifest, members = read_archive(path)
+    manifest.pop("members")
+    name = next(name for name in members if name.startswith("learners/"))
+    schema = json.loads(members[name])
+    change(schema)
+    members[name] = json.dumps(schema).encode()
+    path.unlink()
+    write_archive(path, manifest, members)
+
+
+RAN = []
+
+
+def run_me(*arguments):
+    RAN.append(arguments)
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        {"__loader__": "FunctionNode", "__module__": "test_foreign_learners", "__class__": "run_me"},
+        {"__loader__": "ObjectNode", "__module__": "test_foreign_learners", "__class__": "OwnClassifier"},
+        {"__loader__": "ConstructorFromReduceNode", "__module__": "test_foreign_learners", "__class__": "run_me"},
+        {"__loader__": "NdArrayNode", "__module__": "test_foreign_learners", "__class__": "run_me", "type": "numpy"},
+        {"__loader__": "NdArrayNode", "__module__": "numpy", "__class__": "load", "type": "numpy", "file": "0.npy"},
+        {"__loader__": "MethodNode", "__module__": "builtins", "__class__": "list"},
+        {"__loader__": "OperatorFuncNode", "__module__": "operator", "__class__": "attrgetter"},
+        {"__loader__": "PartialNode", "__module__": "functools", "__class__": "partial"},
+        {"__loader__": "RandomStateNode", "__module__": "numpy.random.mtrand", "__class__": "RandomState"},
+        {"__loader__": "SparseMatrixNode", "__module__": "scipy.sparse._csr", "__class__": "csr_matrix"},
+        {"__loader__": "TypeNode", "__module__": "os", "__class__": "system"},
+        {"__loader__": "DictNode", "__module__": "os", "__class__": "system"},
+        {"__loader__": "CachedNode", "__module__": "builtins", "__class__": "str", "__id__": 1},
+        {"__loader__": "JsonNode"},
+        {"__loader__": ["JsonNode"], "__module__": "builtins", "__class__": "str"},
+        {"__module__": "os", "__class__": "system"},
+    ],
+    ids=lambda node: "-".join(str(part) for part in node.values())[:50],
+)
+def test_what_is_not_on_the_list_is_never_built(path, node):
+    """Whatever the file says, in the manifest too: what is trusted comes from the caller."""
+    save_model(fitted(each(LogisticRegression())), path)
+
+    def change(schema):
+        known = schema["content"]["content"]["estimator"]
+        schema["content"]["content"]["estimator"] = {"content": known["content"], **node}
+
+    change_learner(path, change)
+    manifest, members = read_archive(path)
+    manifest.pop("members")
+    path.unlink()
+    write_archive(path, {**manifest, "trusted": ["test_foreign_learners.run_me", "os.system"]}, members)
+    with pytest.raises(ModelFileError):
+        load_model(path)
+    assert not RAN
+
+
+def test_other_protocol_of_skops_is_refused(path):
+    save_model(fitted(each(LogisticRegression())), path)
+    change_learner(path, lambda schema: schema.update(protocol=0))
+    with pytest.raises(ModelFileError, match="written by another skops"):
+        load_model(path)
+
+
+def test_audit_names_everything_in_a_description():
+    schema, files = dump([LogisticRegression(C=2.0), np.arange(3)])
+    found, refused = audit(schema, frozenset())
+    assert not refused
+    assert {"builtins.list", "numpy.ndarray", "sklearn.linear_model._logistic.LogisticRegression"} <= found
+    assert len(files) == 1
+
+
+def test_things_without_a_place_in_files_are_named(path):
+    model = fitted(MLkNNClassifier(4))
+    model.estimator = (number for number in range(3))
+    with pytest.raises(ModelFileError, match="a generator cannot be kept"):
+        save_model(model, path)

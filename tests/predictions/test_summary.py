@@ -1,0 +1,141 @@
+"""Summaries say in words what regions and p-values say in numbers."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fold_strategies import fold_lists, weighing_of
+from labelsure import calibrate_outputs
+from labelsure.labelsets import FoldEngine
+from labelsure.predictions import LabelsetPredictions
+
+NAMES = ["sea", "city", "night"]
+OUTPUTS = [[0.9, 0.2, 0.4], [0.6, 0.1, 0.3], [0.3, 0.8, 0.4]]
+LABELS = [[1, 0, 0], [1, 0, 1], [0, 1, 0]]
+
+
+def predictions(new, **options):
+    return calibrate_outputs(OUTPUTS, LABELS, label_names=NAMES, **options).predict_labelsets(new)
+
+
+def names_of(labelset):
+    return tuple(name for name, on in zip(NAMES, labelset, strict=True) if on)
+
+
+@given(fold_lists(labels=(3, 3), folds=(1, 2)), st.sampled_from([0.1, 0.25, 0.5, 0.75]), st.booleans())
+def test_summary_says_what_brute_force_finds(folds, level, force_nonempty):
+    engine = FoldEngine(folds, allow_empty=True, weighing=weighing_of(folds, None))
+    pred = LabelsetPredictions(engine, label_names=NAMES)
+    summaries = pred.summary(level, top=8, force_nonempty=force_nonempty)
+    table, candidates = pred.p_values(), pred.candidates()
+    assert len(summaries) == len(pred)
+    for i, summary in enumerate(summaries):
+        inside = table[i] > level
+        if force_nonempty and not inside.any():
+            inside = (candidates == pred.labelsets[i]).all(axis=1)
+        members = candidates[inside].astype(bool)
+        on, off = members.all(axis=0), (~members).all(axis=0)
+        undecided = members.any(axis=0) & ~on
+        expected = [names_of(labels & inside.any()) for labels in (on, undecided, off)]
+        assert [summary.sure, summary.possible, summary.ruled_out] == expected
+        assert summary.n_labelsets.exact
+        assert int(summary.n_labelsets) == inside.sum()
+        assert summary.labels == names_of(pred.labelsets[i]) == summary.top[0].labels
+        assert (summary.confidence, summary.credibility) == (pred.confidence[i], pred.credibility[i])
+        p_values = {names_of(labelset): p for labelset, p in zip(candidates, table[i].tolist(), strict=True)}
+        assert {one.labels: one.p_value for one in summary.top} == p_values
+        assert {one.labels for one in summary.top if one.in_region} == {*map(names_of, members)}
+        assert bool(summary.note) == (not inside.any() or summary.credibility <= 0.05)
+
+
+def test_summary_is_the_same_one_by_one_sliced_and_all_at_once():
+    pred = predictions([[0.9, 0.1, 0.4], [0.2, 0.8, 0.6], [0.5, 0.5, 0.5]])
+    at_once = list(pred.summary(0.3))
+    assert [pred.summary(0.3)[i] for i in range(3)] == at_once
+    assert list(pred.summary(0.3)[1:]) == at_once[1:]
+    assert list(pred.summary(0.3)[[2, 0]]) == [at_once[2], at_once[0]]
+    assert pred.summary(0.3)[-1] == at_once[-1]
+
+
+def test_summary_of_one_object_counts_that_object_alone():
+    summaries = predictions([[0.9, 0.1, 0.4]] * 3).summary(0.3)
+    assert summaries[1].labels == ("sea",)
+    assert "size_estimates" not in vars(summaries.region)
+
+
+def test_summary_keeps_names_of_objects():
+    pandas = pytest.importorskip("pandas")
+    new = pandas.DataFrame([[0.9, 0.1, 0.4], [0.2, 0.8, 0.6]], columns=NAMES, index=["photo 7", "photo 2"])
+    assert [summary.name for summary in predictions(new).summary()] == ["photo 7", "photo 2"]
+    assert str(predictions(new).summary(0.3)[0]).startswith("Object photo 7: sea (confidence")
+
+
+def test_summary_numbers_objects_of_polars():
+    polars = pytest.importorskip("polars")
+    pred = predictions(polars.DataFrame([[0.9, 0.1, 0.4], [0.2, 0.8, 0.6]], schema=NAMES, orient="row"))
+    assert [summary.name for summary in pred.summary()] == [0, 1]
+    assert (pred.summary()[1].name, pred[[1]].summary()[0].name, pred.summary()[-1:][0].name) == (1, 1, 1)
+
+
+def test_summary_explains_an_empty_region():
+    summary = predictions([[0.5, 0.5, 0.5]]).summary(0.9)[0]
+    assert int(summary.n_labelsets) == 0
+    assert (summary.sure, summary.possible, summary.ruled_out) == ((), (), ())
+    assert "no labelset is left." in str(summary)
+    assert "force_nonempty=True" in summary.note
+    assert "Low credibility" not in summary.note  # said once is enough
+    kept = predictions([[0.5, 0.5, 0.5]]).summary(0.9, force_nonempty=True)[0]
+    assert int(kept.n_labelsets) == 1
+    assert "No labelset" not in str(kept)
+
+
+def test_summary_flags_low_credibility_in_words():
+    outputs = np.tile([[0.99, 0.01, 0.01]], (99, 1))
+    predictor = calibrate_outputs(outputs, np.tile([[1, 0, 0]], (99, 1)), label_names=NAMES)
+    odd, usual = predictor.predict_labelsets([[0.5, 0.5, 0.5], [0.99, 0.01, 0.01]]).summary(0.005)
+    assert "Low credibility" in odd.note
+    assert "Low credibility" not in usual.note
+
+
+def test_summary_says_where_the_level_cannot_be_reached():
+    summary = predictions([[0.9, 0.1, 0.4]]).summary(0.05)[0]
+    assert "With 3 calibration examples every labelset is in every region" in summary.note
+    assert predictions([[0.9, 0.1, 0.4]]).summary(0.3)[0].note == ""
+
+
+def test_summary_lists_at_most_the_candidates():
+    assert len(predictions([[0.9, 0.1, 0.4]], empty="exclude").summary(0.3, top=20)[0].top) == 7
+    assert predictions([[0.9, 0.1, 0.4]]).summary(0.3, top=0)[0].top == ()
+    assert "Most plausible" not in str(predictions([[0.9, 0.1, 0.4]]).summary(0.3, top=0)[0])
+
+
+def test_summary_of_many_labels_is_short():
+    q = 40
+    outputs = np.full((30, q), 0.01)
+    pred = calibrate_outputs(outputs, np.zeros((30, q), dtype=int)).predict_labelsets(outputs[:1])
+    text = str(pred.summary(0.5)[0])
+    assert "label_11 and 28 more" in text
+    assert "label_12" not in text.split("Most plausible", maxsplit=1)[0]
+
+
+@pytest.mark.parametrize("significance", [0, 1, 95, "0.05", None])
+def test_summary_refuses_a_level_outside_0_and_1(significance):
+    with pytest.raises(ValueError, match="significance must be a number strictly between 0 and 1"):
+        predictions([[0.9, 0.1, 0.4]]).summary(significance)
+
+
+def test_summary_refuses_what_cannot_be_counted_or_indexed():
+    pred = predictions([[0.9, 0.1, 0.4]])
+    with pytest.raises(ValueError, match="top must be a whole number"):
+        pred.summary(0.1, top=-1)
+    with pytest.raises(IndexError, match="There are 1 objects, got index 1"):
+        pred.summary(0.1)[1]
+
+
+def test_names_of_labels_partition_all_labels_unless_the_region_is_empty():
+    region = predictions(np.random.default_rng(0).random((20, 3))).region(0.5)
+    for one, sure, possible, ruled_out in zip(region, region.sure, region.possible, region.ruled_out, strict=True):
+        together = sorted(sure + possible + ruled_out)
+        assert together == (sorted(NAMES) if one.size else [])
+        assert (one.sure, one.possible, one.ruled_out) == (sure, possible, ruled_out)
