@@ -6,6 +6,7 @@
 #define __global__
 #define __syncthreads() pthread_barrier_wait(&barrier)
 #define UNROLL
+#define ROLLED
 #define BOUNDED
 #define SHARED_ROOM(name) unsigned char *name = shared_room
 

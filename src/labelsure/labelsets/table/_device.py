@@ -9,6 +9,7 @@ from labelsure._core.optional import import_optional
 ON_THE_CARD = """
 #define SHARED_ROOM(name) extern __shared__ __align__(16) unsigned char name[]
 #define UNROLL _Pragma("unroll")
+#define ROLLED _Pragma("unroll 1")
 #define BOUNDED __launch_bounds__(SLOTS << LOW, 1)
 """
 """What the source takes for granted, in the words of CUDA C."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,11 +15,42 @@ from labelsure.labelsets.arrays._weighing import Counts
 from labelsure.labelsets.table._device import Device
 from labelsure.labelsets.table._table import NumbaTable
 
-SMALL_PARTS = 2**15
-"""Bytes of fast memory for what is not a table; half of it has to be there."""
-
 HIGH_LABELS = 4
 """A thread goes through the codes of this many labels, so that its sums over the low ones are made once for all."""
+
+NEAR_LABELS = 5
+"""The threads of a warp differ in these."""
+
+FOLDS_AT_A_TIME = 16
+SLOTS = 4
+"""At most this many objects share a block of threads, where they have few labels."""
+
+BLOCK_BYTES = 2**29
+"""Rows that are on the device at a time; where all of them are asked for, also in memory."""
+
+LARGEST = np.iinfo(np.int64).max
+
+
+class DeviceScores(NamedTuple):
+    """The calibration scores on a device, as ``Tables`` in the source, and where those of each fold lie there."""
+
+    buckets: Any
+    counts: Any
+    values: Any
+    layout: Any
+
+    @property
+    def n_bytes(self) -> int:
+        """What buckets, counts and values take."""
+        return sum(int(part.nbytes) for part in (self.buckets, self.counts, self.values))
+
+
+class Terms(NamedTuple):
+    """What scores are sums of, on a device, as ``Costs`` in the source, but for pairs of single objects."""
+
+    labels: Any
+    rows: Any
+    penalties: Any
 
 
 @dataclass(eq=False)
@@ -33,6 +64,10 @@ class DeviceTable(NumbaTable):
     """
 
     device: Device = field(kw_only=True)
+
+    def n_at_once(self, block_bytes: int) -> int:  # noqa: ARG002 - this device has room of its own
+        """Return how many objects are asked about at a time."""
+        return max(1, BLOCK_BYTES // (4 << self.n_labels))
 
     def numerators(self, objects: IntArray) -> Counts:
         """Return the numerators of every code, one row per object."""
@@ -61,12 +96,18 @@ class DeviceTable(NumbaTable):
         """Return the codes of each object's best labelsets, up to ``n_best`` of them, and their numerators."""
         if self.arrays.has_own_scores:  # of which totals are made of, where numerators tie
             return super(NumbaTable, self).best(objects, n_best)
-        n_best = min(n_best, len(np.arange(2**self.n_labels)[self.codes]))
-        best = [np.empty((2, 0, n_best), dtype=np.int64)]
+        n_candidates = 2**self.n_labels - self.first_code if isinstance(self.codes, slice) else len(self.codes)
+        best = [np.empty((2, 0, min(n_best, n_candidates)), dtype=np.int64)]
         for block, rows in self._blocks(objects):
-            own = self.device.arrays.empty((2, len(rows), n_best), dtype=np.int64)
-            costs = (*self._costs(objects[block]), self._tables.layout)
-            self._reduce("best_codes", len(rows), *costs, *self._candidates, rows, n_best, *own)
+            own = self.device.arrays.empty((2, len(rows), best[0].shape[2]), dtype=np.int64)
+            terms = self._totals
+            pairs = self._own_pairs(objects[block])
+            if not self.arrays.has_link:
+                pairs = pairs.sum(axis=1)
+            given = (self._take(terms.labels, objects[block]), pairs, terms.rows, terms.penalties, self._links)
+            self._reduce(
+                "best_codes", len(rows), *given, terms.labels.shape[1], *self._candidates, rows, own.shape[2], *own
+            )
             best.append(self.device.to_host(own))
         codes, numerators = np.concatenate(best, axis=1)
         return codes, numerators
@@ -74,7 +115,10 @@ class DeviceTable(NumbaTable):
     def _blocks(self, objects: IntArray) -> Iterator[tuple[slice, Any]]:
         """Yield rows of numerators on the device, as many at a time as there is room for, and whose they are."""
         kind = np.dtype(np.int32 if self.weighing.is_plain else np.int64)
-        n_some = max(1, self.device.free_bytes // 4 // (kind.itemsize << self.n_labels))
+        n_bytes = kind.itemsize << self.n_labels
+        if self.arrays.own_pairs:
+            n_bytes += 16 * self.arrays.n_folds * self.n_labels**2
+        n_some = max(1, self.device.free_bytes // 4 // n_bytes)
         for first in range(0, len(objects), n_some):
             block = slice(first, first + n_some)
             rows = self.device.arrays.empty((len(objects[block]), 2**self.n_labels), dtype=kind)
@@ -83,30 +127,28 @@ class DeviceTable(NumbaTable):
 
     def _count(self, objects: IntArray, rows: Any) -> None:
         """Write the numerators of some objects."""
-        tables, weighing, to_device = self._tables, self.weighing, self.device.arrays.asarray
-        per_object = (
-            to_device(part[objects]) for part in (weighing.start, weighing.at_least, weighing.above, weighing.first)
-        )
-        n_folds, n_labels = self.arrays.n_folds, self.n_labels
+        scores, weighing, to_device = self._scores, self.weighing, self.device.arrays.asarray
+        labels, code_rows, penalties = self._costs
         low, high, slots = self._parts
-        n_bytes = 64 * n_folds + (8 * slots * n_folds << high) * (1 + low * self.arrays.own_pairs)
-        if self._shared_buckets:
-            n_bytes += self._table_bytes
-        n_groups = -(-(len(objects) << (n_labels - low - high)) // slots)
-        shape = (min(n_groups, self.device.n_processors), slots << low, n_bytes)
+        n_bytes = self._small_bytes + (scores.n_bytes if self._shared_buckets else 0)
+        n_groups = -(-(len(objects) << (self.n_labels - low - high)) // slots)
+        per_object = (weighing.start, weighing.at_least, weighing.above, weighing.first)
         self.device.launch(
             "count_rows",
             self._macros,
-            shape,
+            (min(n_groups, self.device.n_processors), slots << low, n_bytes),
             len(objects),
-            *self._costs(objects),
-            tables.buckets,
-            len(tables.buckets),
-            tables.values,
-            tables.counts,
-            len(tables.values),
-            tables.layout,
-            *per_object,
+            self._take(labels, objects),
+            self._own_pairs(objects),
+            code_rows,
+            penalties,
+            scores.buckets,
+            len(scores.buckets),
+            scores.counts,
+            scores.values,
+            len(scores.values),
+            scores.layout,
+            *(to_device(part[objects]) for part in per_object),
             to_device(weighing.weights),
             to_device(weighing.multipliers),
             weighing.weights.shape[1],
@@ -115,8 +157,8 @@ class DeviceTable(NumbaTable):
         )
         if self.arrays.has_own_scores:
             own, labelsets = self.arrays.overridden(objects)
-            scores = self.arrays.scores(labelsets, objects[own])
-            values, codes = weighing.of_scores(self.arrays.calibrations, scores, objects[own]), encode(labelsets)
+            listed = self.arrays.scores(labelsets, objects[own])
+            values, codes = weighing.of_scores(self.arrays.calibrations, listed, objects[own]), encode(labelsets)
             allowed = codes >= self.first_code
             if self.constraints is not None:
                 allowed &= self.constraints.by_code[codes]
@@ -124,9 +166,20 @@ class DeviceTable(NumbaTable):
 
     def _reduce(self, name: str, n_objects: int, *given: Any) -> None:
         """Run a kernel that looks at rows, a block of threads for each object."""
-        n_threads = 1 << self.device.low_labels
-        n_blocks = min(n_objects, 2 * self.device.n_processors)
+        low, _, slots = self._parts
+        n_blocks, n_threads = min(n_objects, 2 * self.device.n_processors), slots << low
         self.device.launch(name, self._macros, (n_blocks, n_threads, 24 * n_threads), n_objects, *given)
+
+    def _take(self, parts: Any, objects: IntArray) -> Any:
+        """Return the parts of some objects, without a copy where these follow one another."""
+        if len(objects) and np.array_equal(objects, np.arange(objects[0], objects[0] + len(objects))):
+            return parts[int(objects[0]) : int(objects[0]) + len(objects)]
+        return parts[self.device.arrays.asarray(objects)]
+
+    def _own_pairs(self, objects: IntArray) -> Any:
+        """Return the pairwise costs of single objects, (n, K, q, q), where they have any."""
+        pairs = self.arrays.pairs.of(objects) if self.arrays.own_pairs else np.empty((0, 1), dtype=np.int64)
+        return self.device.arrays.asarray(pairs)
 
     @property
     def _spares_in_rows(self) -> bool:
@@ -134,20 +187,55 @@ class DeviceTable(NumbaTable):
         return True
 
     @cached_property
-    def _shared_rows(self) -> tuple[Any, Any]:
-        """The costs of every code that all objects pay, on the device: pairs, and what comes after a link."""
-        pairs, penalties = (self.device.arrays.asarray(rows) for rows in self._rows_of_codes)
-        return pairs, penalties
+    def _xp(self) -> Any:
+        """Rows of codes are made on the device."""
+        return self.device.arrays
 
-    def _costs(self, objects: IntArray) -> tuple[Any, Any, Any, Any]:
-        """Return what the scores of some objects are sums of, on the device."""
+    def _sum_pairs(self, pairs: IntArray) -> Any:
+        """Return the pairwise costs of every code, given those of each pair, (K, q, q)."""
+        xp, there = self._xp, self._xp.asarray(pairs)
+        rows = xp.zeros((len(pairs), 1), dtype=np.int64)
+        for top in range(self.n_labels):
+            with_top = xp.zeros((len(pairs), 1), dtype=np.int64)
+            for j in range(top):
+                with_top = xp.concatenate([with_top, with_top + there[:, j, top, None]], axis=1)
+            rows = xp.concatenate([rows, rows + with_top], axis=1)
+        return rows
+
+    @cached_property
+    def _uploaded(self) -> Terms:
+        """What scores in each fold are sums of: without a link there is nothing that costs come after."""
         xp, energies = self.device.arrays, self.arrays.general
-        constant = xp.stack([xp.asarray(energy.constant)[objects] for energy in energies])
-        unary = xp.stack([xp.asarray(energy.unary)[objects] for energy in energies])
-        pairs, penalties = self._shared_rows
-        if self.arrays.own_pairs:
-            pairs = xp.asarray(self.arrays.pairs.of(objects, slice(None)))
-        return constant, unary, pairs, penalties
+        labels = xp.empty((self.n_objects, len(energies), 1 + self.n_labels), dtype=np.int64)
+        labels[:, :, 0] = xp.asarray(np.stack([energy.constant for energy in energies])).T
+        labels[:, :, 1:] = xp.asarray(np.stack([energy.unary for energy in energies])).transpose(1, 0, 2)
+        rows, penalties = (xp.asarray(part) for part in self._rows_of_codes)
+        if penalties.size and not self.arrays.has_link:
+            rows, penalties = penalties + rows if rows.size else penalties, rows[:, :0]
+        return Terms(labels, rows, penalties)
+
+    @cached_property
+    def _totals(self) -> Terms:
+        """What total scores are sums of: without links one term for all folds."""
+        labels, rows, penalties = self._uploaded
+        if self.arrays.has_link:
+            return self._uploaded
+        return Terms(labels.sum(axis=1, keepdims=True), rows.sum(axis=0, keepdims=True), penalties)
+
+    @cached_property
+    def _costs(self) -> Terms:
+        """What is looked up: without links, sums are counted from the origin of the fold's buckets."""
+        labels, rows, penalties = self._uploaded
+        if not self.arrays.has_link:
+            labels = labels.copy()
+            labels[:, :, 0] -= self._scores.layout[:, 4]
+        return Terms(labels, rows, penalties)
+
+    @cached_property
+    def _links(self) -> Any:
+        """The shifts of the terms' square roots, -1 where there is none."""
+        links = [-1 if energy.link is None else energy.link.shift for energy in self.arrays.general]
+        return self.device.arrays.asarray(np.array(links if self.arrays.has_link else [-1], dtype=np.int64))
 
     @cached_property
     def _candidates(self) -> tuple[int, Any]:
@@ -156,68 +244,81 @@ class DeviceTable(NumbaTable):
         return self.first_code, self.device.arrays.asarray(allowed)
 
     @cached_property
-    def _tables(self) -> ScoreTables:
+    def _scores(self) -> DeviceScores:
         """The calibration scores on the device, with as many buckets as fast memory has room for."""
-        arrays = self.arrays
+        arrays, xp = self.arrays, self.device.arrays
         links = [-1 if energy.link is None else energy.link.shift for energy in arrays.general]
-        short = max(map(len, arrays.calibrations)) < 2**15
-        n_bytes = 2 if short else 4
-        others = SMALL_PARTS + 16 * sum(map(len, arrays.calibrations))
-        room = max((self.device.shared_bytes - others) // n_bytes // arrays.n_folds, 64)
-        tables = ScoreTables.of(arrays.calibrations, links, bits=room.bit_length() - 1)
-        kinds = (np.int16 if short else np.int32, np.int64, np.int64, np.int64, np.int64)
-        return ScoreTables(
-            *(self.device.arrays.asarray(part, dtype=kind) for part, kind in zip(tables, kinds, strict=True))
+        kind = np.dtype(np.int16 if max(map(len, arrays.calibrations)) < 2**15 else np.int32)
+        n_values = sum(map(len, arrays.calibrations)) + arrays.n_folds
+        room = self.device.shared_bytes - self._small_bytes - (8 + kind.itemsize) * n_values
+        bits = max(room // kind.itemsize // arrays.n_folds, 64).bit_length()
+        tables = ScoreTables.of(arrays.calibrations, links, bits=bits)
+        if tables.buckets.size * kind.itemsize > room:
+            tables = ScoreTables.of(arrays.calibrations, links, bits=bits - 1)
+        old = tables.layout
+        distances = tables.values - np.repeat(old[:, columns.ORIGIN], old[:, columns.VALUE_END] - old[:, columns.VALUE_BEGIN])
+        numbers = np.arange(arrays.n_folds)
+        last = old[:, columns.BUCKET_LAST] - old[:, columns.BUCKET_BEGIN]
+        begin, end = old[:, columns.VALUE_BEGIN] + numbers, old[:, columns.VALUE_END] + numbers
+        parts = (old[:, columns.BUCKET_BEGIN], last, begin, end, *old[:, columns.ORIGIN :].T)
+        return DeviceScores(
+            xp.asarray(tables.buckets, dtype=kind),
+            xp.asarray(tables.counts, dtype=kind),
+            xp.asarray(np.insert(distances, old[:, columns.VALUE_END], LARGEST)),
+            xp.asarray(np.ascontiguousarray(np.stack(parts, axis=1))),
         )
 
     @property
-    def _table_bytes(self) -> int:
-        """What buckets, values and counts take."""
-        tables = self._tables
-        return int(tables.buckets.nbytes + tables.values.nbytes + tables.counts.nbytes)
+    def _small_bytes(self) -> int:
+        """The fast memory that sums over labels and the layout take."""
+        low, high, slots = self._parts
+        near = min(low, NEAR_LABELS)
+        sums = (1 << near) + (1 << (low - near)) + (1 << high)
+        return 56 * self.arrays.n_folds + 8 * slots * self._chunk * (sums + (low << high) * self.arrays.own_pairs)
+
+    @property
+    def _chunk(self) -> int:
+        """How many folds' sums are at hand at a time."""
+        n_folds = self.arrays.n_folds
+        return -(-n_folds // -(-n_folds // FOLDS_AT_A_TIME))
 
     @property
     def _shared_buckets(self) -> bool:
-        """Whether these fit beside a processor, with what else is there."""
-        return self._table_bytes + SMALL_PARTS // 2 <= self.device.shared_bytes
+        """Whether buckets, counts and values fit beside a processor, with what else is there."""
+        return self._scores.n_bytes + self._small_bytes <= self.device.shared_bytes
 
     @cached_property
     def _fast(self) -> bool:
-        """Whether scores are sums of less than 2^31 buckets, whatever the labels, and fractions of 2^-32 are enough."""
-        arrays, xp = self.arrays, self.device.arrays
-        if arrays.has_link or self._shared_rows[1].size or arrays.own_pairs:
+        """Whether scores are sums of less than 2^31 buckets, whatever the labels."""
+        if self.arrays.has_link or self.arrays.own_pairs or not self.n_objects:
             return False
-        layout = self.device.to_host(self._tables.layout)
-        pairs = self._shared_rows[0]
-        for k, energy in enumerate(arrays.general):
-            unary, constant = xp.abs(xp.asarray(energy.unary)), xp.abs(xp.asarray(energy.constant))
-            largest = int((unary.sum(axis=1) + constant).max()) if len(constant) else 0
-            largest += int(xp.abs(pairs[k]).max()) if pairs.size else 0
-            shift = int(layout[k, columns.SHIFT])
-            if shift > 32 or largest + abs(int(layout[k, columns.ORIGIN])) >= 1 << (30 + shift):
-                return False
-        return True
+        labels, rows, _ = self._costs
+        largest = abs(labels).sum(axis=2).max(axis=0)
+        if rows.size:
+            largest = largest + abs(rows).max(axis=1)
+        return bool(self.device.to_host((largest >> self._scores.layout[:, 5]).max()) < 2**31 - 1)
 
     @property
     def _parts(self) -> tuple[int, int, int]:
         """How many labels are low and high ones, and how many objects a block of threads works on."""
         low = min(self.n_labels, self.device.low_labels)
-        return low, min(self.n_labels - low, HIGH_LABELS), 1 << (self.device.low_labels - low)
+        return low, min(self.n_labels - low, HIGH_LABELS), min(1 << (self.device.low_labels - low), SLOTS)
 
     @cached_property
     def _macros(self) -> tuple[tuple[str, str], ...]:
         """What the kernels are compiled with."""
-        pairs, penalties = self._shared_rows
         low, high, slots = self._parts
         numbers = {
             "FOLDS": self.arrays.n_folds,
             "LABELS": self.n_labels,
+            "CHUNK": self._chunk,
             "LOW": low,
             "HIGH": high,
             "SLOTS": slots,
-            "PAIRS": 2 if self.arrays.own_pairs else int(pairs.size > 0),
-            "PENALTIES": int(penalties.size > 0),
+            "CODE_ROWS": int(self._costs.rows.size > 0),
+            "OWN_PAIRS": int(self.arrays.own_pairs),
             "LINKS": int(self.arrays.has_link),
+            "PENALTIES": int(self._costs.penalties.size > 0),
             "LOOKS": 1 + self.weighing.looks_above,
             "WEIGHTS": int(self.weighing.weights.size > 0),
             "PREFIXES": int(self.weighing.multipliers.size > 0),
@@ -228,6 +329,6 @@ class DeviceTable(NumbaTable):
         }
         kinds = {
             "ROW": "int" if self.weighing.is_plain else "i64",
-            "BUCKET": "short" if self._tables.buckets.dtype == np.int16 else "int",
+            "BUCKET": "short" if self._scores.buckets.dtype == np.int16 else "int",
         }
         return (*((name, str(number)) for name, number in numbers.items()), *kinds.items())

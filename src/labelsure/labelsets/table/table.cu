@@ -2,39 +2,45 @@
 //
 // Compiled for one problem by macros:
 //   FOLDS, LABELS        how many there are
+//   CHUNK                folds whose sums are at hand at a time
 //   LOW, HIGH            a thread has one code of the LOW first labels; it goes through all codes of the next HIGH ones
 //   SLOTS                objects that a block works on side by side; its threads are SLOTS << LOW
-//   PAIRS                0: none; 1: a row of costs by code for all objects; 2: a matrix of costs for each object
-//   PENALTIES, LINKS     whether there are rows of costs after the link, and square roots
+//   CODE_ROWS            whether some costs are given by code, the same for all objects
+//   OWN_PAIRS            whether each object has pairwise costs of its own
+//   LINKS, PENALTIES     whether there are square roots, and rows of costs after them
 //   LOOKS                2 where scores above a labelset's own count for more than equal ones, else 1
 //   WEIGHTS, PREFIXES    whether counts are weighed, and whether the smallest weighed prefix counts
 //   ALLOWED              whether constraints say which codes are candidates
 //   PLAIN                whether numerators are counts and one more
 //   ROW, BUCKET          types of numerators, and of what a bucket holds
 //   SHARED_BUCKETS       whether buckets and values fit beside the processors
-//   FAST                 whether scores are sums that stay below 2^31 buckets: then buckets are their upper halves
+//   FAST                 whether numbers of buckets fit 31 bits, whatever the labels
 // A test compiles the same source for the CPU, where a header stands in for what CUDA brings.
 
 typedef long long i64;
-typedef unsigned long long u64;
 
-#define UPPER (LABELS - LOW)
-#define PARTS (UPPER - HIGH)
+#define PARTS (LABELS - LOW - HIGH)
 #define CODES ((i64)1 << LABELS)
+#define NEAR (LOW < 5 ? LOW : 5)  // labels that tell the threads of a warp apart
+#define SUMS ((1 << NEAR) + (1 << (LOW - NEAR)) + (1 << HIGH))
 #define LARGEST 0x7fffffffffffffffLL
+#define LOWEST ((ROW)(sizeof(ROW) == 4 ? -0x7fffffff : -LARGEST))
+// Whether codes that are stranger than all calibration examples add nothing, so that they need not be looked up.
+#define SKIPS (FAST && !(OWN_PAIRS || CODE_ROWS || LINKS || WEIGHTS || PREFIXES))
 
-enum { BUCKET_BEGIN, BUCKET_LAST, VALUE_BEGIN, VALUE_END, COUNT_SHIFT, ORIGIN, SHIFT, LINK, COLUMNS };
+enum { BUCKET_BEGIN, BUCKET_LAST, VALUE_BEGIN, VALUE_END, ORIGIN, SHIFT, LINK, COLUMNS };
 
-// The calibration scores of all folds, as in ScoreTables.
+// The calibration scores of all folds: as in ScoreTables, but values are distances from the origin of their fold's
+// buckets and end with the largest number, which counts have a 0 for.
 struct Tables {
-    const BUCKET *buckets;
-    const i64 *values, *counts, *layout;
+    const BUCKET *buckets, *counts;
+    const i64 *values;
 };
 
-// What the scores of n objects' labelsets are made of: (K, n), (K, n, q), and by code (K, 2^q) or by pair (n, K, q, q).
+// What the scores of labelsets are sums of: a constant and each label's cost (n, K, 1 + q), pairs (n, K, q, q), and
+// costs by code before and after links (K, 2^q). Without links constants are less the origin.
 struct Costs {
-    i64 n_objects;
-    const i64 *constant, *unary, *pairs, *penalties;
+    const i64 *labels, *pairs, *rows, *penalties;
 };
 
 __device__ i64 square_root(i64 square) {
@@ -45,79 +51,62 @@ __device__ i64 square_root(i64 square) {
     return root;
 }
 
-__device__ i64 final_score(i64 additive, i64 penalty, i64 link) {
-    if (LINKS && link >= 0) additive = square_root(additive << link);
-    return additive + penalty;
-}
-
 // Where a fold's part of the tables lies.
 struct Fold {
-    i64 origin, value_begin, value_end, count_shift;
-    unsigned bucket_begin, bucket_last;
-    int shift, link;
+    i64 origin;
+    int bucket_begin, bucket_last, value_begin, value_end, shift, link;
 };
 
 __device__ Fold fold_of(const i64 *layout) {
-    Fold own = {layout[ORIGIN], layout[VALUE_BEGIN], layout[VALUE_END], layout[COUNT_SHIFT]};
-    own.bucket_begin = layout[BUCKET_BEGIN], own.bucket_last = layout[BUCKET_LAST] - layout[BUCKET_BEGIN];
+    Fold own = {layout[ORIGIN]};
+    own.bucket_begin = layout[BUCKET_BEGIN], own.bucket_last = layout[BUCKET_LAST];
+    own.value_begin = layout[VALUE_BEGIN], own.value_end = layout[VALUE_END];
     own.shift = layout[SHIFT], own.link = layout[LINK];
     return own;
 }
 
 // How many of a fold's calibration scores are at least `score`, when all values before `position` are below it.
-__device__ i64 count_from(i64 score, i64 position, const Fold &own, const Tables &tables) {
-    i64 below = position - 1, step = 1, end = own.value_end;
-    while (position < end && tables.values[position] < score) {
-        below = position;
-        position += step;
-        step *= 2;
-    }
-    i64 above = position < end ? position : end;
+__device__ int count_from(i64 score, int position, const Fold &own, const Tables &tables) {
+    ROLLED
+    for (int tries = 0; tries < 4; tries++, position++)  // few share a bucket; nothing is above the last value
+        if (tables.values[position] >= score) return tables.counts[position];
+    int below = position - 1, above = own.value_end;
     while (above - below > 1) {
-        i64 middle = (above + below) / 2;
+        const int middle = (above + below) / 2;
         if (tables.values[middle] < score) below = middle;
         else above = middle;
     }
-    return tables.counts[above + own.count_shift];
+    return tables.counts[above];
 }
 
-__device__ i64 count_at_least(i64 score, const Fold &own, const Tables &tables) {
-    const i64 distance = score - own.origin;
-    const u64 bucket = (u64)(distance > 0 ? distance : 0) >> own.shift;
-    const i64 count = tables.buckets[own.bucket_begin + (unsigned)(bucket < own.bucket_last ? bucket : own.bucket_last)];
+// The same for any score; it is counted from the fold's origin.
+__device__ int count_at_least(i64 score, const Fold &own, const Tables &tables) {
+    const i64 bucket = score >> own.shift;
+    int place;
+    if (FAST) place = (int)bucket < own.bucket_last ? (int)bucket : own.bucket_last;
+    else place = bucket < own.bucket_last ? (bucket < 0 ? 0 : (int)bucket) : own.bucket_last;
+    const int count = tables.buckets[own.bucket_begin + (place > 0 ? place : 0)];
     return count >= 0 ? count : count_from(score, own.value_begin + ~count, own, tables);
 }
 
-// The same for `scaled`, the distance from the origin in units of 2^-32 buckets.
-__device__ i64 count_scaled(i64 scaled, const Fold &own, const Tables &tables) {
-    const int bucket = (int)(scaled >> 32), last = own.bucket_last;
-    const int place = bucket < 0 ? 0 : bucket < last ? bucket : last;
-    const i64 count = tables.buckets[own.bucket_begin + place];
-    if (count >= 0) return count;
-    return count_from((scaled >> (32 - own.shift)) + own.origin, own.value_begin + ~count, own, tables);
-}
-
-__device__ i64 pair_cost(const i64 *pairs, int j, int r) { return pairs[j * LABELS + r]; }
-
-// The sum over labels first <= j < last that are on, pairs among them included where each object has its own.
-__device__ i64 sum_over(i64 code, int first, int last, const i64 *unary, const i64 *pairs) {
+// The sum over labels first <= j < last that are on, pairs among them included.
+__device__ i64 sum_over(i64 code, int first, int last, const i64 *labels, const i64 *pairs) {
     i64 sum = 0;
     for (int j = first; j < last; j++) {
         if (!((code >> j) & 1)) continue;
-        sum += unary[j];
-        if (PAIRS == 2)
+        sum += labels[1 + j];
+        if (OWN_PAIRS)
             for (int r = j + 1; r < last; r++)
-                if ((code >> r) & 1) sum += pair_cost(pairs, j, r);
+                if ((code >> r) & 1) sum += pairs[j * LABELS + r];
     }
     return sum;
 }
 
-__device__ i64 score_of(i64 i, int k, i64 code, const Costs &costs, const Tables &tables) {
-    const i64 *unary = costs.unary + (k * costs.n_objects + i) * LABELS;
-    const i64 *own_pairs = PAIRS == 2 ? costs.pairs + (i * FOLDS + k) * LABELS * LABELS : 0;
-    i64 additive = costs.constant[k * costs.n_objects + i] + sum_over(code, 0, LABELS, unary, own_pairs);
-    if (PAIRS == 1) additive += costs.pairs[k * CODES + code];
-    return final_score(additive, PENALTIES ? costs.penalties[k * CODES + code] : 0, tables.layout[k * COLUMNS + LINK]);
+// The score of a code, given the sum over its labels.
+__device__ i64 score_of(i64 sum, i64 place, i64 link, const Costs &costs) {
+    if (CODE_ROWS) sum += costs.rows[place];
+    if (LINKS && link >= 0) sum = square_root(sum << link);
+    return PENALTIES ? sum + costs.penalties[place] : sum;
 }
 
 __device__ bool is_candidate(i64 code, i64 first_code, const unsigned char *allowed) {
@@ -126,90 +115,100 @@ __device__ bool is_candidate(i64 code, i64 first_code, const unsigned char *allo
 
 // Writes the numerator of every code of every object; 0 where it is no candidate.
 extern "C" __global__ void BOUNDED count_rows(
-    i64 n_objects, const i64 *constant, const i64 *unary, const i64 *pairs, const i64 *penalties,
-    const BUCKET *all_buckets, i64 n_buckets, const i64 *all_values, const i64 *all_counts, i64 n_values, const i64 *layout,
-    const i64 *start, const i64 *at_least, const i64 *above, const i64 *first, const i64 *weights,
+    i64 n_objects, const i64 *labels, const i64 *pairs, const i64 *code_rows, const i64 *penalties,
+    const BUCKET *all_buckets, i64 n_buckets, const BUCKET *all_counts, const i64 *all_values, i64 n_values,
+    const i64 *layout, const i64 *start, const i64 *at_least, const i64 *above, const i64 *first, const i64 *weights,
     const i64 *multipliers, i64 width, i64 first_code, const unsigned char *allowed, ROW *rows
 ) {
     SHARED_ROOM(room);
-    i64 *own_layout = (i64 *)room;
-    i64 *base = own_layout + FOLDS * COLUMNS;                                 // (slot, fold, high code)
-    i64 *cross = base + (SLOTS * FOLDS << HIGH);                              // (slot, fold, high code, low label)
-    i64 *values = cross + (PAIRS == 2 ? (SLOTS * FOLDS << HIGH) * LOW : 0), *counts = values + n_values;
-    BUCKET *buckets = (BUCKET *)(counts + n_values + FOLDS);
+    i64 *own_layout = (i64 *)room, *sums = own_layout + FOLDS * COLUMNS;   // (slot, fold, part of the code)
+    i64 *cross = sums + SLOTS * CHUNK * SUMS;                              // (slot, fold, high code, low label)
+    i64 *values = cross + (OWN_PAIRS ? (SLOTS * CHUNK << HIGH) * LOW : 0);
+    BUCKET *counts = (BUCKET *)(values + (SHARED_BUCKETS ? n_values : 0)), *buckets = counts + n_values;
     for (i64 e = threadIdx.x; e < FOLDS * COLUMNS; e += blockDim.x) own_layout[e] = layout[e];
     if (SHARED_BUCKETS) {
         for (i64 e = threadIdx.x; e < n_buckets; e += blockDim.x) buckets[e] = all_buckets[e];
-        for (i64 e = threadIdx.x; e < n_values; e += blockDim.x) values[e] = all_values[e];
-        for (i64 e = threadIdx.x; e < n_values + FOLDS; e += blockDim.x) counts[e] = all_counts[e];
+        for (i64 e = threadIdx.x; e < n_values; e += blockDim.x) values[e] = all_values[e], counts[e] = all_counts[e];
     }
-    const Tables tables = {SHARED_BUCKETS ? buckets : all_buckets, SHARED_BUCKETS ? values : all_values,
-                           SHARED_BUCKETS ? counts : all_counts, own_layout};
-    const Costs costs = {n_objects, constant, unary, pairs, penalties};
-
+    const Tables tables = {SHARED_BUCKETS ? buckets : all_buckets, SHARED_BUCKETS ? counts : all_counts,
+                           SHARED_BUCKETS ? values : all_values};
+    const Costs costs = {labels, pairs, code_rows, penalties};
     const int slot = threadIdx.x >> LOW, low_code = threadIdx.x & ((1 << LOW) - 1);
+    const int near = low_code & ((1 << NEAR) - 1), far = low_code >> NEAR;
     const i64 n_items = n_objects << PARTS, n_groups = (n_items + SLOTS - 1) / SLOTS;
     for (i64 group = blockIdx.x; group < n_groups; group += gridDim.x) {
-        __syncthreads();
-        for (int e = threadIdx.x; e < (SLOTS * FOLDS << HIGH); e += blockDim.x) {
-            i64 item = group * SLOTS + (e >> HIGH) / FOLDS;
-            if (item >= n_items) continue;
-            i64 i = item >> PARTS, k = (e >> HIGH) % FOLDS;
-            i64 upper = ((item & (((i64)1 << PARTS) - 1)) << HIGH | (e & ((1 << HIGH) - 1))) << LOW;
-            const i64 *of_labels = costs.unary + (k * n_objects + i) * LABELS;
-            const i64 *of_pairs = PAIRS == 2 ? costs.pairs + (i * FOLDS + k) * LABELS * LABELS : 0;
-            base[e] = costs.constant[k * n_objects + i] + sum_over(upper, LOW, LABELS, of_labels, of_pairs);
-            if (FAST) base[e] = (base[e] - layout[k * COLUMNS + ORIGIN]) << (32 - layout[k * COLUMNS + SHIFT]);
-            if (PAIRS == 2)
-                for (int j = 0; j < LOW; j++) {
-                    i64 sum = 0;
-                    for (int r = LOW; r < LABELS; r++)
-                        if ((upper >> r) & 1) sum += pair_cost(of_pairs, j, r);
-                    cross[e * LOW + j] = sum;
-                }
-        }
-        __syncthreads();
-        const i64 item = group * SLOTS + slot, i = item >> PARTS;
-        if (item >= n_items) continue;
-        // fold by fold, so that what belongs to a fold is at hand for all codes of the high labels
+        const i64 item = group * SLOTS + slot, i = item >> PARTS, part = item & (((i64)1 << PARTS) - 1);
+        const bool present = item < n_items;
         ROW totals[1 << HIGH];
         i64 lowest[PREFIXES ? 1 << HIGH : 1];
         UNROLL
-        for (int high = 0; high < 1 << HIGH; high++) totals[high] = (ROW)start[i];
-        const i64 first_upper = (item & (((i64)1 << PARTS) - 1)) << HIGH;
-        for (int k = 0; k < FOLDS; k++) {
-            const i64 *of_pairs = PAIRS == 2 ? costs.pairs + (i * FOLDS + k) * LABELS * LABELS : 0;
-            const Fold own = fold_of(own_layout + k * COLUMNS);
-            const i64 low_sum = sum_over(low_code, 0, LOW, costs.unary + (k * n_objects + i) * LABELS, of_pairs);
-            const i64 low = FAST ? low_sum << (32 - own.shift) : low_sum;
-            UNROLL
-            for (int high = 0; high < 1 << HIGH; high++) {
-                const int e = (slot * FOLDS + k) << HIGH | high;
-                const i64 place = k * CODES + ((first_upper | high) << LOW | low_code);
-                i64 score = low + base[e];
-                if (PAIRS == 1) score += FAST ? costs.pairs[place] << (32 - own.shift) : costs.pairs[place];
-                if (PAIRS == 2)
-                    for (int j = 0; j < LOW; j++)
-                        if ((low_code >> j) & 1)
-                            score += FAST ? cross[e * LOW + j] << (32 - own.shift) : cross[e * LOW + j];
-                if (!FAST) score = final_score(score, PENALTIES ? costs.penalties[place] : 0, own.link);
-                for (int strict = 0; strict < LOOKS; strict++) {
-                    i64 count = FAST ? count_scaled(score + ((i64)strict << (32 - own.shift)), own, tables)
-                                     : count_at_least(score + strict, own, tables);
-                    if (WEIGHTS) count = weights[k * width + count];
-                    totals[high] += (ROW)(PLAIN ? count : count * (strict ? above[i] : at_least[i]));
+        for (int high = 0; high < 1 << HIGH; high++) totals[high] = present ? (ROW)start[i] : 0;
+        // fold by fold, so that what belongs to a fold is at hand for all codes of the high labels
+        for (int begin = 0; begin < FOLDS; begin += CHUNK) {
+            const int n_here = FOLDS - begin < CHUNK ? FOLDS - begin : CHUNK;
+            __syncthreads();
+            for (int e = threadIdx.x; e < SLOTS * CHUNK * SUMS; e += blockDim.x) {
+                const int place = e % SUMS, here = e / SUMS % CHUNK;
+                const i64 its_item = group * SLOTS + e / SUMS / CHUNK, its_object = its_item >> PARTS;
+                if (its_item >= n_items || here >= n_here) continue;
+                const i64 row = its_object * FOLDS + begin + here;
+                const i64 *of_labels = labels + row * (1 + LABELS);
+                const i64 *of_pairs = OWN_PAIRS ? pairs + row * LABELS * LABELS : 0;
+                const int high = place - (1 << NEAR) - (1 << (LOW - NEAR));
+                if (high < 0) {
+                    const i64 code = place < 1 << NEAR ? place : (i64)(place - (1 << NEAR)) << NEAR;
+                    sums[e] = OWN_PAIRS ? 0 : sum_over(code, 0, LOW, of_labels, of_pairs);
+                    continue;
                 }
-                if (PREFIXES) {
-                    const i64 prefix = totals[high] * (k == 0 ? first[i] : multipliers[k]);
-                    lowest[high] = k == 0 || prefix < lowest[high] ? prefix : lowest[high];
+                const i64 code = ((its_item & (((i64)1 << PARTS) - 1)) << HIGH | high) << LOW;
+                sums[e] = of_labels[0] + sum_over(code, LOW, LABELS, of_labels, of_pairs);
+                for (int j = 0; OWN_PAIRS && j < LOW; j++) {
+                    i64 sum = 0;
+                    for (int r = LOW; r < LABELS; r++)
+                        if ((code >> r) & 1) sum += of_pairs[j * LABELS + r];
+                    cross[((e / SUMS << HIGH) + high) * LOW + j] = sum;
+                }
+            }
+            __syncthreads();
+            for (int here = 0; present && here < n_here; here++) {
+                const int k = begin + here;
+                const Fold own = fold_of(own_layout + k * COLUMNS);
+                const i64 *of_near = sums + (slot * CHUNK + here) * SUMS, *of_far = of_near + (1 << NEAR);
+                const i64 *of_high = of_far + (1 << (LOW - NEAR)), row = i * FOLDS + k;
+                const i64 low = OWN_PAIRS ? sum_over(low_code, 0, LOW, labels + row * (1 + LABELS),
+                                                     pairs + row * LABELS * LABELS)
+                                          : of_near[near] + of_far[far];
+                i64 enough = LARGEST;  // from here on no score of the warp's threads is counted
+                if (SKIPS) {
+                    i64 least = of_far[far];
+                    for (int j = 0; j < NEAR; j++) least += of_near[1 << j] < 0 ? of_near[1 << j] : 0;
+                    enough = ((i64)own.bucket_last << own.shift) - least;
+                }
+                UNROLL
+                for (int high = 0; high < 1 << HIGH; high++) {
+                    if (SKIPS && of_high[high] >= enough) continue;
+                    i64 score = low + of_high[high];
+                    for (int j = 0; OWN_PAIRS && j < LOW; j++)
+                        if ((low_code >> j) & 1) score += cross[((slot * CHUNK + here << HIGH) + high) * LOW + j];
+                    score = score_of(score, k * CODES + ((part << HIGH | high) << LOW | low_code), own.link, costs);
+                    if (LINKS) score -= own.origin;
+                    for (int strict = 0; strict < LOOKS; strict++) {
+                        i64 count = count_at_least(score + strict, own, tables);
+                        if (WEIGHTS) count = weights[k * width + count];
+                        totals[high] += (ROW)(PLAIN ? count : count * (strict ? above[i] : at_least[i]));
+                    }
+                    if (PREFIXES) {
+                        const i64 prefix = totals[high] * (k == 0 ? first[i] : multipliers[k]);
+                        lowest[high] = k == 0 || prefix < lowest[high] ? prefix : lowest[high];
+                    }
                 }
             }
         }
         UNROLL
         for (int high = 0; high < 1 << HIGH; high++) {
-            const i64 code = (first_upper | high) << LOW | low_code;
+            const i64 code = (part << HIGH | high) << LOW | low_code;
             const i64 value = PREFIXES ? lowest[high] : totals[high];
-            rows[i * CODES + code] = is_candidate(code, first_code, allowed) ? (ROW)value : 0;
+            if (present) rows[i * CODES + code] = is_candidate(code, first_code, allowed) ? (ROW)value : 0;
         }
     }
 }
@@ -235,25 +234,27 @@ extern "C" __global__ void BOUNDED count_members(
     }
 }
 
-// Writes the highest numerators with each label off and on, (n, q, 2); 0 where no candidate is such.
+// Writes the highest numerators with each label off and on, (n, q, 2).
 extern "C" __global__ void BOUNDED label_maxima(i64 n_objects, const ROW *rows, i64 *maxima) {
     SHARED_ROOM(room);
     i64 *partial = (i64 *)room;
     for (i64 i = blockIdx.x; i < n_objects; i += gridDim.x) {
-        i64 highest[LABELS][2];
-        for (int j = 0; j < LABELS; j++) highest[j][0] = highest[j][1] = 0;
+        ROW own = LOWEST, upper[LABELS][2];  // the low labels are on or off in all codes of a thread
+        for (int j = LOW; j < LABELS; j++) upper[j][0] = upper[j][1] = LOWEST;
         for (i64 code = threadIdx.x; code < CODES; code += blockDim.x) {
-            const i64 value = rows[i * CODES + code];
+            const ROW value = rows[i * CODES + code];
+            own = value > own ? value : own;
             UNROLL
-            for (int j = 0; j < LABELS; j++) {
+            for (int j = LOW; j < LABELS; j++) {
                 const int on = (code >> j) & 1;
-                if (on && value > highest[j][1]) highest[j][1] = value;
-                if (!on && value > highest[j][0]) highest[j][0] = value;
+                if (on && value > upper[j][1]) upper[j][1] = value;
+                if (!on && value > upper[j][0]) upper[j][0] = value;
             }
         }
         UNROLL
         for (int e = 0; e < 2 * LABELS; e++) {
-            partial[threadIdx.x] = highest[e / 2][e % 2];
+            const int j = e / 2, on = e % 2;
+            partial[threadIdx.x] = j >= LOW ? upper[j][on] : ((int)threadIdx.x >> j & 1) == on ? own : LOWEST;
             __syncthreads();
             for (int half = blockDim.x / 2; half > 0; half /= 2) {
                 if (threadIdx.x < half && partial[threadIdx.x + half] > partial[threadIdx.x])
@@ -266,62 +267,48 @@ extern "C" __global__ void BOUNDED label_maxima(i64 n_objects, const ROW *rows, 
     }
 }
 
-// Whether (total, code) comes before another.
-__device__ bool before(i64 total, i64 code, i64 other_total, i64 other_code) {
-    return total < other_total || (total == other_total && code < other_code);
+// A code among others: by highest numerator, then by lowest total score, then by lowest code.
+struct Ranked {
+    i64 value, total, code;
+};
+
+__device__ bool before(const Ranked &one, const Ranked &other) {
+    if (one.value != other.value) return one.value > other.value;
+    return one.total < other.total || (one.total == other.total && one.code < other.code);
 }
 
-// Writes the best codes of each object: by highest numerator, then by lowest total score, then by lowest code.
+// Writes the best codes of each object, in order. Costs are those of `n_terms` terms that total scores are sums of.
 extern "C" __global__ void BOUNDED best_codes(
-    i64 n_objects, const i64 *constant, const i64 *unary, const i64 *pairs, const i64 *penalties, const i64 *layout,
-    i64 first_code, const unsigned char *allowed, const ROW *rows, i64 n_best, i64 *codes, i64 *numerators
+    i64 n_objects, const i64 *labels, const i64 *pairs, const i64 *code_rows, const i64 *penalties, const i64 *links,
+    i64 n_terms, i64 first_code, const unsigned char *allowed, const ROW *rows, i64 n_best, i64 *codes, i64 *numerators
 ) {
     SHARED_ROOM(room);
-    i64 *partial = (i64 *)room, *partial_codes = partial + blockDim.x, *tied = partial_codes + blockDim.x;
-    const Tables tables = {0, 0, 0, layout};
-    const Costs costs = {n_objects, constant, unary, pairs, penalties};
+    Ranked *partial = (Ranked *)room;
+    const Costs costs = {labels, pairs, code_rows, penalties};
     for (i64 i = blockIdx.x; i < n_objects; i += gridDim.x) {
-        i64 value = LARGEST, total = 0, last = 0, n_left = 0;
+        Ranked last = {LARGEST, 0, 0};
         for (i64 place = 0; place < n_best; place++) {
-            const bool fresh = n_left == 0;
-            if (fresh) {  // the highest numerator below those that are done with
-                i64 highest = -LARGEST;
-                for (i64 code = threadIdx.x; code < CODES; code += blockDim.x) {
-                    const i64 own = rows[i * CODES + code];
-                    if (own < value && own > highest && is_candidate(code, first_code, allowed)) highest = own;
-                }
-                partial[threadIdx.x] = highest;
-                __syncthreads();
-                for (int half = blockDim.x / 2; half > 0; half /= 2) {
-                    if (threadIdx.x < half && partial[threadIdx.x + half] > partial[threadIdx.x])
-                        partial[threadIdx.x] = partial[threadIdx.x + half];
-                    __syncthreads();
-                }
-                value = partial[0];
-                __syncthreads();
-            }
-            i64 own_total = LARGEST, own_code = CODES, own_tied = 0;  // the next among those that have it
+            Ranked best = {-LARGEST, LARGEST, CODES};
             for (i64 code = threadIdx.x; code < CODES; code += blockDim.x) {
-                if (rows[i * CODES + code] != value || !is_candidate(code, first_code, allowed)) continue;
-                i64 sum = 0;
-                for (int k = 0; k < FOLDS; k++) sum += score_of(i, k, code, costs, tables);
-                if (!fresh && !before(total, last, sum, code)) continue;
-                own_tied++;
-                if (before(sum, code, own_total, own_code)) own_total = sum, own_code = code;
+                Ranked own = {rows[i * CODES + code], 0, code};
+                if (own.value < best.value || own.value > last.value || !is_candidate(code, first_code, allowed)) continue;
+                for (i64 k = 0; k < n_terms; k++) {
+                    const i64 row = i * n_terms + k, *of_labels = labels + row * (1 + LABELS);
+                    const i64 *of_pairs = OWN_PAIRS ? pairs + row * LABELS * LABELS : 0;
+                    const i64 sum = of_labels[0] + sum_over(code, 0, LABELS, of_labels, of_pairs);
+                    own.total += score_of(sum, k * CODES + code, links[k], costs);
+                }
+                if (before(last, own) && before(own, best)) best = own;
             }
-            partial[threadIdx.x] = own_total, partial_codes[threadIdx.x] = own_code, tied[threadIdx.x] = own_tied;
+            partial[threadIdx.x] = best;
             __syncthreads();
             for (int half = blockDim.x / 2; half > 0; half /= 2) {
-                if (threadIdx.x < half) {
-                    const int other = threadIdx.x + half;
-                    if (before(partial[other], partial_codes[other], partial[threadIdx.x], partial_codes[threadIdx.x]))
-                        partial[threadIdx.x] = partial[other], partial_codes[threadIdx.x] = partial_codes[other];
-                    tied[threadIdx.x] += tied[other];
-                }
+                if (threadIdx.x < half && before(partial[threadIdx.x + half], partial[threadIdx.x]))
+                    partial[threadIdx.x] = partial[threadIdx.x + half];
                 __syncthreads();
             }
-            total = partial[0], last = partial_codes[0], n_left = tied[0] - 1;
-            if (threadIdx.x == 0) codes[i * n_best + place] = last, numerators[i * n_best + place] = value;
+            last = partial[0];
+            if (threadIdx.x == 0) codes[i * n_best + place] = last.code, numerators[i * n_best + place] = last.value;
             __syncthreads();
         }
     }
