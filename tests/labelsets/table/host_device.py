@@ -22,6 +22,7 @@ class HostDevice:
     arrays = np
     n_processors = 2
     low_labels = 2
+    piece_labels = 4
 
     def __init__(self, shared_bytes=2**16, free_bytes=2**10):
         self.shared_bytes, self.free_bytes = shared_bytes, free_bytes

@@ -24,14 +24,15 @@ class Device(Protocol):
         numpy, or what stands in for it there.
     n_processors, shared_bytes, free_bytes : int
         How many work side by side, the fast memory of each, and what is free of the large one.
-    low_labels : int
-        Threads of a block are two to the power of this.
+    low_labels, piece_labels : int
+        Threads of a block, and codes that a block reduces, are two to the power of this.
     """
 
     arrays: Any
     n_processors: int
     shared_bytes: int
     low_labels: int
+    piece_labels: int
 
     @property
     def free_bytes(self) -> int:
@@ -68,6 +69,7 @@ class CudaDevice:
     """The GPU that CuPy uses."""
 
     low_labels = 10
+    piece_labels = 16
 
     def __init__(self) -> None:
         self.arrays = import_optional("cupy", extra="cuda13", purpose='device="cuda"')

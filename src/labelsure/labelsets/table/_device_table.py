@@ -1,15 +1,15 @@
 """Tables on another device: rows of numerators are made and reduced there, and only answers travel."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from labelsure._core.labelset_bits import encode
+from labelsure._core.labelset_bits import decode, encode
+from labelsure._core.remembering import Memory
 from labelsure._core.types import IntArray
-from labelsure.labelsets.arrays import _fold_arrays as columns
 from labelsure.labelsets.arrays._fold_arrays import ScoreTables
 from labelsure.labelsets.arrays._weighing import Counts
 from labelsure.labelsets.table._device import Device
@@ -31,6 +31,12 @@ BLOCK_BYTES = 2**29
 LARGEST = np.iinfo(np.int64).max
 
 
+_scores = Memory()
+
+# Columns of DeviceScores.layout
+ORIGIN, SHIFT = 4, 5
+
+
 class DeviceScores(NamedTuple):
     """The calibration scores on a device, as ``Tables`` in the source, and where those of each fold lie there."""
 
@@ -38,6 +44,27 @@ class DeviceScores(NamedTuple):
     counts: Any
     values: Any
     layout: Any
+
+    @classmethod
+    def of(cls, calibrations: Sequence[IntArray], links: Sequence[int], device: Device, taken: int) -> "DeviceScores":
+        """Return those of some folds, with as many buckets as fast memory has room for beside what is taken."""
+        n_folds, n_values = len(calibrations), sum(map(len, calibrations)) + len(calibrations)
+        kind = np.dtype(np.int16 if max(map(len, calibrations)) < 2**15 else np.int32)
+        room = device.shared_bytes - taken - (8 + kind.itemsize) * n_values
+        bits = max(room // kind.itemsize // n_folds, 64).bit_length()
+        tables = ScoreTables.of(calibrations, links, bits=bits)
+        if tables.buckets.size * kind.itemsize > room:
+            tables = ScoreTables.of(calibrations, links, bits=bits - 1)
+        bucket_begin, bucket_last, begin, end, _, origin, shift, link = tables.layout.T
+        distances = tables.values - np.repeat(origin, end - begin)
+        more = np.arange(n_folds)  # after the values of each fold one that is never reached
+        layout = (bucket_begin, bucket_last - bucket_begin, begin + more, end + more, origin, shift, link)
+        return cls(
+            device.arrays.asarray(tables.buckets, dtype=kind),
+            device.arrays.asarray(tables.counts, dtype=kind),
+            device.arrays.asarray(np.insert(distances, end, LARGEST)),
+            device.arrays.asarray(np.ascontiguousarray(np.stack(layout, axis=1))),
+        )
 
     @property
     def n_bytes(self) -> int:
@@ -78,18 +105,18 @@ class DeviceTable(NumbaTable):
         """Return how many numerators of each object are at least its smallest."""
         xp, sizes = self.device.arrays, [np.empty(0, dtype=np.int64)]
         for block, rows in self._blocks(objects):
-            own = xp.empty(len(rows), dtype=np.int64)
+            own = xp.empty((len(rows), self._n_pieces), dtype=np.int64)
             self._reduce("count_members", len(rows), *self._candidates, rows, xp.asarray(smallest[block]), own)
-            sizes.append(self.device.to_host(own))
+            sizes.append(self.device.to_host(own.sum(axis=1)))
         return np.concatenate(sizes)
 
     def label_maxima(self, objects: IntArray) -> IntArray:
         """Return the highest numerators with each label off and on, (n, q, 2)."""
         maxima = [np.empty((0, self.n_labels, 2), dtype=np.int64)]
         for _, rows in self._blocks(objects):
-            own = self.device.arrays.empty((len(rows), self.n_labels, 2), dtype=np.int64)
+            own = self.device.arrays.empty((len(rows), self._n_pieces, self.n_labels, 2), dtype=np.int64)
             self._reduce("label_maxima", len(rows), rows, own)
-            maxima.append(self.device.to_host(own))
+            maxima.append(self.device.to_host(own.max(axis=1)))
         return np.concatenate(maxima)
 
     def best(self, objects: IntArray, n_best: int) -> tuple[IntArray, Counts]:
@@ -97,19 +124,24 @@ class DeviceTable(NumbaTable):
         if self.arrays.has_own_scores:  # of which totals are made of, where numerators tie
             return super(NumbaTable, self).best(objects, n_best)
         n_candidates = 2**self.n_labels - self.first_code if isinstance(self.codes, slice) else len(self.codes)
-        best = [np.empty((2, 0, min(n_best, n_candidates)), dtype=np.int64)]
+        n_best, terms = min(n_best, n_candidates), self._totals
+        found = [np.empty((3, 0, n_best), dtype=np.int64)]
         for block, rows in self._blocks(objects):
-            own = self.device.arrays.empty((2, len(rows), best[0].shape[2]), dtype=np.int64)
-            terms = self._totals
+            own = self.device.arrays.empty((3, len(rows), self._n_pieces * n_best), dtype=np.int64)
             pairs = self._own_pairs(objects[block])
-            if not self.arrays.has_link:
-                pairs = pairs.sum(axis=1)
-            given = (self._take(terms.labels, objects[block]), pairs, terms.rows, terms.penalties, self._links)
-            self._reduce(
-                "best_codes", len(rows), *given, terms.labels.shape[1], *self._candidates, rows, own.shape[2], *own
+            given = (
+                self._take(terms.labels, objects[block]),
+                pairs if self.arrays.has_link else pairs.sum(axis=1),
+                terms.rows,
+                terms.penalties,
+                self._links,
+                terms.labels.shape[1],
             )
-            best.append(self.device.to_host(own))
-        codes, numerators = np.concatenate(best, axis=1)
+            self._reduce("best_codes", len(rows), *given, *self._candidates, rows, n_best, *own)
+            numerators, totals, codes = self.device.to_host(own)
+            order = np.lexsort((codes, totals, -numerators))[:, :n_best]  # of all pieces
+            found.append(np.take_along_axis(np.stack([numerators, totals, codes]), order[None], axis=2))
+        numerators, _, codes = np.concatenate(found, axis=1)
         return codes, numerators
 
     def _blocks(self, objects: IntArray) -> Iterator[tuple[slice, Any]]:
@@ -167,7 +199,7 @@ class DeviceTable(NumbaTable):
     def _reduce(self, name: str, n_objects: int, *given: Any) -> None:
         """Run a kernel that looks at rows, a block of threads for each object."""
         low, _, slots = self._parts
-        n_blocks, n_threads = min(n_objects, 2 * self.device.n_processors), slots << low
+        n_blocks, n_threads = min(n_objects * self._n_pieces, 2 * self.device.n_processors), slots << low
         self.device.launch(name, self._macros, (n_blocks, n_threads, 24 * n_threads), n_objects, *given)
 
     def _take(self, parts: Any, objects: IntArray) -> Any:
@@ -193,14 +225,13 @@ class DeviceTable(NumbaTable):
 
     def _sum_pairs(self, pairs: IntArray) -> Any:
         """Return the pairwise costs of every code, given those of each pair, (K, q, q)."""
-        xp, there = self._xp, self._xp.asarray(pairs)
-        rows = xp.zeros((len(pairs), 1), dtype=np.int64)
-        for top in range(self.n_labels):
-            with_top = xp.zeros((len(pairs), 1), dtype=np.int64)
-            for j in range(top):
-                with_top = xp.concatenate([with_top, with_top + there[:, j, top, None]], axis=1)
-            rows = xp.concatenate([rows, rows + with_top], axis=1)
-        return rows
+        xp, half = self._xp, self.n_labels // 2
+        low, high = (
+            xp.asarray(NumbaTable._sum_pairs(self, pairs[:, part, part])) for part in (slice(half), slice(half, None))
+        )
+        on = [xp.asarray(decode(np.arange(2**n), n).astype(np.int64)) for n in (half, self.n_labels - half)]
+        between = on[1] @ xp.asarray(pairs[:, :half, half:].transpose(0, 2, 1)) @ on[0].T
+        return (between + high[:, :, None] + low[:, None, :]).reshape(len(pairs), -1)
 
     @cached_property
     def _uploaded(self) -> Terms:
@@ -228,7 +259,7 @@ class DeviceTable(NumbaTable):
         labels, rows, penalties = self._uploaded
         if not self.arrays.has_link:
             labels = labels.copy()
-            labels[:, :, 0] -= self._scores.layout[:, 4]
+            labels[:, :, 0] -= self._scores.layout[:, ORIGIN]
         return Terms(labels, rows, penalties)
 
     @cached_property
@@ -245,28 +276,16 @@ class DeviceTable(NumbaTable):
 
     @cached_property
     def _scores(self) -> DeviceScores:
-        """The calibration scores on the device, with as many buckets as fast memory has room for."""
-        arrays, xp = self.arrays, self.device.arrays
-        links = [-1 if energy.link is None else energy.link.shift for energy in arrays.general]
-        kind = np.dtype(np.int16 if max(map(len, arrays.calibrations)) < 2**15 else np.int32)
-        n_values = sum(map(len, arrays.calibrations)) + arrays.n_folds
-        room = self.device.shared_bytes - self._small_bytes - (8 + kind.itemsize) * n_values
-        bits = max(room // kind.itemsize // arrays.n_folds, 64).bit_length()
-        tables = ScoreTables.of(arrays.calibrations, links, bits=bits)
-        if tables.buckets.size * kind.itemsize > room:
-            tables = ScoreTables.of(arrays.calibrations, links, bits=bits - 1)
-        old = tables.layout
-        distances = tables.values - np.repeat(old[:, columns.ORIGIN], old[:, columns.VALUE_END] - old[:, columns.VALUE_BEGIN])
-        numbers = np.arange(arrays.n_folds)
-        last = old[:, columns.BUCKET_LAST] - old[:, columns.BUCKET_BEGIN]
-        begin, end = old[:, columns.VALUE_BEGIN] + numbers, old[:, columns.VALUE_END] + numbers
-        parts = (old[:, columns.BUCKET_BEGIN], last, begin, end, *old[:, columns.ORIGIN :].T)
-        return DeviceScores(
-            xp.asarray(tables.buckets, dtype=kind),
-            xp.asarray(tables.counts, dtype=kind),
-            xp.asarray(np.insert(distances, old[:, columns.VALUE_END], LARGEST)),
-            xp.asarray(np.ascontiguousarray(np.stack(parts, axis=1))),
-        )
+        """The calibration scores on the device."""
+        links = tuple(-1 if energy.link is None else energy.link.shift for energy in self.arrays.general)
+        given = (links, self.device, self._small_bytes)
+        calibrations = self.arrays.calibrations
+        return _scores.recall(calibrations, partial(DeviceScores.of, calibrations, *given), *given)
+
+    @property
+    def _n_pieces(self) -> int:
+        """How many pieces of the codes of an object are reduced apart."""
+        return 1 << max(self.n_labels - self.device.piece_labels, 0)
 
     @property
     def _small_bytes(self) -> int:
@@ -296,7 +315,7 @@ class DeviceTable(NumbaTable):
         largest = abs(labels).sum(axis=2).max(axis=0)
         if rows.size:
             largest = largest + abs(rows).max(axis=1)
-        return bool(self.device.to_host((largest >> self._scores.layout[:, 5]).max()) < 2**31 - 1)
+        return bool(self.device.to_host((largest >> self._scores.layout[:, SHIFT]).max()) < 2**31 - 1)
 
     @property
     def _parts(self) -> tuple[int, int, int]:
@@ -315,6 +334,7 @@ class DeviceTable(NumbaTable):
             "LOW": low,
             "HIGH": high,
             "SLOTS": slots,
+            "PIECES": self._n_pieces,
             "CODE_ROWS": int(self._costs.rows.size > 0),
             "OWN_PAIRS": int(self.arrays.own_pairs),
             "LINKS": int(self.arrays.has_link),

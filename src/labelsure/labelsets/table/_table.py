@@ -246,7 +246,7 @@ class NumbaTable(TableBackend):
         """Return the pairwise costs of every code, given those of each pair, (K, q, q)."""
         from labelsure.labelsets.table._table_kernels import pair_sums
 
-        rows = np.empty((len(pairs), 2**self.n_labels), dtype=np.int64)
+        rows = np.empty((len(pairs), 2 ** pairs.shape[1]), dtype=np.int64)
         for of_fold, row in zip(pairs, rows, strict=True):
             pair_sums(of_fold, row)
         return rows

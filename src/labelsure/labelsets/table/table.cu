@@ -5,6 +5,7 @@
 //   CHUNK                folds whose sums are at hand at a time
 //   LOW, HIGH            a thread has one code of the LOW first labels; it goes through all codes of the next HIGH ones
 //   SLOTS                objects that a block works on side by side; its threads are SLOTS << LOW
+//   PIECES               of the codes of an object, which are reduced apart; none shorter than a block has threads
 //   CODE_ROWS            whether some costs are given by code, the same for all objects
 //   OWN_PAIRS            whether each object has pairwise costs of its own
 //   LINKS, PENALTIES     whether there are square roots, and rows of costs after them
@@ -21,12 +22,11 @@ typedef long long i64;
 
 #define PARTS (LABELS - LOW - HIGH)
 #define CODES ((i64)1 << LABELS)
+#define PIECE (CODES / PIECES)
 #define NEAR (LOW < 5 ? LOW : 5)  // labels that tell the threads of a warp apart
 #define SUMS ((1 << NEAR) + (1 << (LOW - NEAR)) + (1 << HIGH))
 #define LARGEST 0x7fffffffffffffffLL
 #define LOWEST ((ROW)(sizeof(ROW) == 4 ? -0x7fffffff : -LARGEST))
-// Whether codes that are stranger than all calibration examples add nothing, so that they need not be looked up.
-#define SKIPS (FAST && !(OWN_PAIRS || CODE_ROWS || LINKS || WEIGHTS || PREFIXES))
 
 enum { BUCKET_BEGIN, BUCKET_LAST, VALUE_BEGIN, VALUE_END, ORIGIN, SHIFT, LINK, COLUMNS };
 
@@ -178,15 +178,8 @@ extern "C" __global__ void BOUNDED count_rows(
                 const i64 low = OWN_PAIRS ? sum_over(low_code, 0, LOW, labels + row * (1 + LABELS),
                                                      pairs + row * LABELS * LABELS)
                                           : of_near[near] + of_far[far];
-                i64 enough = LARGEST;  // from here on no score of the warp's threads is counted
-                if (SKIPS) {
-                    i64 least = of_far[far];
-                    for (int j = 0; j < NEAR; j++) least += of_near[1 << j] < 0 ? of_near[1 << j] : 0;
-                    enough = ((i64)own.bucket_last << own.shift) - least;
-                }
                 UNROLL
                 for (int high = 0; high < 1 << HIGH; high++) {
-                    if (SKIPS && of_high[high] >= enough) continue;
                     i64 score = low + of_high[high];
                     for (int j = 0; OWN_PAIRS && j < LOW; j++)
                         if ((low_code >> j) & 1) score += cross[((slot * CHUNK + here << HIGH) + high) * LOW + j];
@@ -213,15 +206,16 @@ extern "C" __global__ void BOUNDED count_rows(
     }
 }
 
-// Writes how many numerators of each object are at least its smallest.
+// Writes how many numerators of each piece of an object are at least its smallest.
 extern "C" __global__ void BOUNDED count_members(
     i64 n_objects, i64 first_code, const unsigned char *allowed, const ROW *rows, const i64 *smallest, i64 *sizes
 ) {
     SHARED_ROOM(room);
     i64 *partial = (i64 *)room;
-    for (i64 i = blockIdx.x; i < n_objects; i += gridDim.x) {
+    for (i64 item = blockIdx.x; item < n_objects * PIECES; item += gridDim.x) {
+        const i64 i = item / PIECES, begin = item % PIECES * PIECE;
         i64 size = 0;
-        for (i64 code = threadIdx.x; code < CODES; code += blockDim.x)
+        for (i64 code = begin + threadIdx.x; code < begin + PIECE; code += blockDim.x)
             size += rows[i * CODES + code] >= smallest[i] && is_candidate(code, first_code, allowed);
         partial[threadIdx.x] = size;
         __syncthreads();
@@ -229,19 +223,21 @@ extern "C" __global__ void BOUNDED count_members(
             if (threadIdx.x < half) partial[threadIdx.x] += partial[threadIdx.x + half];
             __syncthreads();
         }
-        if (threadIdx.x == 0) sizes[i] = partial[0];
+        if (threadIdx.x == 0) sizes[item] = partial[0];
         __syncthreads();
     }
 }
 
-// Writes the highest numerators with each label off and on, (n, q, 2).
+// Writes the highest numerators of each piece with each label off and on, (n, pieces, q, 2); the lowest number there is
+// where no code is such.
 extern "C" __global__ void BOUNDED label_maxima(i64 n_objects, const ROW *rows, i64 *maxima) {
     SHARED_ROOM(room);
     i64 *partial = (i64 *)room;
-    for (i64 i = blockIdx.x; i < n_objects; i += gridDim.x) {
+    for (i64 item = blockIdx.x; item < n_objects * PIECES; item += gridDim.x) {
+        const i64 i = item / PIECES, begin = item % PIECES * PIECE;
         ROW own = LOWEST, upper[LABELS][2];  // the low labels are on or off in all codes of a thread
         for (int j = LOW; j < LABELS; j++) upper[j][0] = upper[j][1] = LOWEST;
-        for (i64 code = threadIdx.x; code < CODES; code += blockDim.x) {
+        for (i64 code = begin + threadIdx.x; code < begin + PIECE; code += blockDim.x) {
             const ROW value = rows[i * CODES + code];
             own = value > own ? value : own;
             UNROLL
@@ -261,7 +257,7 @@ extern "C" __global__ void BOUNDED label_maxima(i64 n_objects, const ROW *rows, 
                     partial[threadIdx.x] = partial[threadIdx.x + half];
                 __syncthreads();
             }
-            if (threadIdx.x == 0) maxima[i * 2 * LABELS + e] = partial[0];
+            if (threadIdx.x == 0) maxima[item * 2 * LABELS + e] = partial[0];
             __syncthreads();
         }
     }
@@ -277,19 +273,21 @@ __device__ bool before(const Ranked &one, const Ranked &other) {
     return one.total < other.total || (one.total == other.total && one.code < other.code);
 }
 
-// Writes the best codes of each object, in order. Costs are those of `n_terms` terms that total scores are sums of.
+// Writes the best codes of each piece of an object, in order; the numerator is the lowest number there is where a piece
+// has no further candidate. Costs are those of `n_terms` terms that total scores are sums of.
 extern "C" __global__ void BOUNDED best_codes(
     i64 n_objects, const i64 *labels, const i64 *pairs, const i64 *code_rows, const i64 *penalties, const i64 *links,
-    i64 n_terms, i64 first_code, const unsigned char *allowed, const ROW *rows, i64 n_best, i64 *codes, i64 *numerators
+    i64 n_terms, i64 first_code, const unsigned char *allowed, const ROW *rows, i64 n_best, i64 *numerators, i64 *totals, i64 *codes
 ) {
     SHARED_ROOM(room);
     Ranked *partial = (Ranked *)room;
     const Costs costs = {labels, pairs, code_rows, penalties};
-    for (i64 i = blockIdx.x; i < n_objects; i += gridDim.x) {
+    for (i64 item = blockIdx.x; item < n_objects * PIECES; item += gridDim.x) {
+        const i64 i = item / PIECES, begin = item % PIECES * PIECE;
         Ranked last = {LARGEST, 0, 0};
         for (i64 place = 0; place < n_best; place++) {
             Ranked best = {-LARGEST, LARGEST, CODES};
-            for (i64 code = threadIdx.x; code < CODES; code += blockDim.x) {
+            for (i64 code = begin + threadIdx.x; code < begin + PIECE; code += blockDim.x) {
                 Ranked own = {rows[i * CODES + code], 0, code};
                 if (own.value < best.value || own.value > last.value || !is_candidate(code, first_code, allowed)) continue;
                 for (i64 k = 0; k < n_terms; k++) {
@@ -308,7 +306,10 @@ extern "C" __global__ void BOUNDED best_codes(
                 __syncthreads();
             }
             last = partial[0];
-            if (threadIdx.x == 0) codes[i * n_best + place] = last.code, numerators[i * n_best + place] = last.value;
+            if (threadIdx.x == 0) {
+                const i64 out = item * n_best + place;
+                numerators[out] = last.value, totals[out] = last.total, codes[out] = last.code;
+            }
             __syncthreads();
         }
     }
