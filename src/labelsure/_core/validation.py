@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
+from labelsure._core.dlpack import to_host
 from labelsure._core.optional import import_optional
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
 
@@ -48,7 +49,7 @@ def check_label_matrix(
     """
     if Y is None:
         raise ValueError(f"{name} is required: pass a label matrix of shape (n_objects, n_labels), got None.")
-    Y = Y if label_names is None else take_by_name(Y, label_names, name=name)
+    Y = to_host(Y if label_names is None else take_by_name(Y, label_names, name=name))
     try:
         array = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
     except ValueError as error:
@@ -251,7 +252,7 @@ def check_outputs(
     >>> check_outputs([[0.25, 1]]).tolist()
     [[0.25, 1.0]]
     """
-    outputs = outputs if label_names is None else take_by_name(outputs, label_names, name=name)
+    outputs = to_host(outputs if label_names is None else take_by_name(outputs, label_names, name=name))
     columns = "n_labels" if n_labels is None else n_labels
     plain = type(outputs) is np.ndarray and outputs.dtype.kind in "biuf"  # the usual array, with nothing odd in it
     given = outputs if plain else as_numbers(outputs, name=name, shape=f"(n_objects, {columns})")

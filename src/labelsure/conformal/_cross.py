@@ -66,6 +66,9 @@ class CrossConformalClassifier(CalibratedClassifier):
         objects share a draw; what is proven holds for each of them on average over the seed.
     n_jobs : int or None, default=None
         Folds fitted in parallel, and threads for p-values; results do not depend on it.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where tables of all labelsets are made: "cuda" is an NVIDIA GPU, for up to 24 labels, and takes CuPy (the extras
+        ``cuda12`` and ``cuda13``). Answers are the same to the last bit. A fitted model changes it by ``set_params``.
 
     Attributes
     ----------
@@ -143,6 +146,7 @@ class CrossConformalClassifier(CalibratedClassifier):
     on_violation: str = "refuse"
     random_state: Any = None
     n_jobs: int | None = None
+    device: str = "cpu"
 
     def fit(
         self,

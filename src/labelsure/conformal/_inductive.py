@@ -44,7 +44,7 @@ class InductiveConformalClassifier(CalibratedClassifier):
         For new objects from another distribution than the training objects, with the same labels given the object
         (covariate shift): a function from X to the ratio of the two densities, up to a factor. Not with ``mondrian``
         or ``smoothed``, whose exact numbers do not go with weights.
-    empty, smoothed, constraints, on_violation, random_state, n_jobs
+    empty, smoothed, constraints, on_violation, random_state, n_jobs, device
         As in :class:`CrossConformalClassifier`.
 
     Attributes
@@ -95,6 +95,7 @@ class InductiveConformalClassifier(CalibratedClassifier):
     on_violation: str = "refuse"
     random_state: Any = None
     n_jobs: int | None = None
+    device: str = "cpu"
 
     def fit(
         self,

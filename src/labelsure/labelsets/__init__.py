@@ -5,7 +5,7 @@ In layers, each knowing only those below it::
     _composite, _compact               engines of categories, groups and sparse objects
     _fold_engine                       make_engine, FoldEngine: chooses between table, search and maximum; StoredEngine
     search/                            answers without listing; the maximum norm; estimates
-    table/                             answers from all 2^q labelsets; TableBackend is the seam for other devices
+    table/                             answers from all 2^q labelsets, on the processor or on a GPU: TableBackend
     _engine                            LabelsetEngine: what every engine answers; StrangestEmpty
     _constraints                       what a user knows about labelsets, compiled to LabelsetRules
     _compact_folds                     folds of sparse objects, and what labels without an output cost
@@ -55,6 +55,7 @@ from labelsure.labelsets.arrays._fold_arrays import Fold
 from labelsure.labelsets.arrays._results import BestLabelsets, EngineOptions, RegionSize
 from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.arrays._weighing import Weighing
+from labelsure.labelsets.table import check_device
 
 __all__ = [
     "DRAW_UNIT",
@@ -83,6 +84,7 @@ __all__ = [
     "StrangestEmpty",
     "Weighing",
     "broken_by",
+    "check_device",
     "compile_constraints",
     "decode",
     "list_constraints",

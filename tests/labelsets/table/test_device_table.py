@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from host_device import HostDevice
+from host_device import make_device
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -22,6 +22,7 @@ from labelsure.labelsets.table._device_table import DeviceTable
 
 N_LABELS, N_FOLDS = 5, 2
 
+KINDS = ("plain", "smoothed", "weighed", "prefixes")
 
 PARTS = {
     "labels": (),
@@ -80,28 +81,44 @@ def same_answers(folds, weighing, first_code, device, n_best, smallest, constrai
     return here, there
 
 
-@pytest.mark.parametrize("kind", ["plain", "smoothed", "weighed", "prefixes"])
-@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
-@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(st.data())
-def test_device_table_equals_table(parts, kind, data):
+@pytest.fixture(params=["host", "small host", "cuda"])
+def device(request):
+    return make_device(request.param)
+
+
+CASES = [
+    *(("labels", kind) for kind in KINDS),
+    ("pairs", "plain"),
+    ("own pairs", "smoothed"),
+    ("penalties", "weighed"),
+    ("roots", "plain"),
+    ("roots", "prefixes"),
+    ("overrides", "plain"),
+    ("overrides", "smoothed"),
+    ("discounts", "plain"),
+]
+
+
+@pytest.mark.parametrize(("parts", "kind"), CASES)
+@settings(max_examples=6, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_device_table_equals_table(parts, kind, device, data):
     n_objects = data.draw(st.integers(1, 3))
-    drawn = [data.draw(energies_with(parts, n_objects)) for _ in range(N_FOLDS)]
+    drawn = [data.draw(energies_with(PARTS[parts], n_objects)) for _ in range(N_FOLDS)]
     folds = [Fold(data.draw(calibrations(energy)), energy) for energy in drawn]
-    device = data.draw(st.sampled_from([HostDevice(), HostDevice(shared_bytes=2**13)]))
     weighing = data.draw(weighings(kind, folds))
     bounds = (data.draw(st.integers(0, 1)), device, data.draw(st.integers(1, 4)), data.draw(st.integers(-5, 20)))
     same_answers(folds, weighing, *bounds)
 
 
-@settings(max_examples=10)
-@given(st.data())
-def test_device_table_equals_slow_reference(data):
+@settings(max_examples=10, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_device_table_equals_slow_reference(device, data):
     drawn = [data.draw(energies_with(("pairs",), 2)) for _ in range(N_FOLDS)]
     folds = [Fold(data.draw(calibrations(energy)), energy) for energy in drawn]
     own = FoldArrays(folds)
     weighing = Weighing.plain(sum(map(len, own.calibrations)), 2)
-    table = DeviceTable(2, N_LABELS, 0, own.total_scores, own, weighing, device=HostDevice())
+    table = DeviceTable(2, N_LABELS, 0, own.total_scores, own, weighing, device=device)
     assert np.array_equal(table.numerators(np.arange(2)), labelset_reference.count_table(folds) + 1)
     codes, numerators = table.best(np.arange(2), 3)
     for i in range(2):
@@ -109,13 +126,48 @@ def test_device_table_equals_slow_reference(data):
         assert [*zip(numerators[i], codes[i], strict=True)] == [(one[0], one[2]) for one in best]
 
 
-def test_device_table_leaves_out_what_constraints_forbid():
+def random_folds(n_objects, n_labels, n_folds=N_FOLDS, n_calibration=9, largest=20):
     rng = np.random.default_rng(0)
-    folds = [
-        Fold(np.sort(rng.integers(0, 20, 9)), Energy(rng.integers(0, 9, 3), rng.integers(-9, 9, (3, N_LABELS))))
-        for _ in range(N_FOLDS)
+    return [
+        Fold(
+            np.sort(rng.integers(0, largest, n_calibration)),
+            Energy(rng.integers(0, 9, n_objects), rng.integers(-9, 9, (n_objects, n_labels))),
+        )
+        for _ in range(n_folds)
     ]
+
+
+def test_device_table_leaves_out_what_constraints_forbid(device):
     at_most_two = LabelsetRules(N_LABELS, (Inequality(frozenset(range(N_LABELS)), frozenset(), 2),))
-    _, there = same_answers(folds, Weighing.plain(18, 3), 1, HostDevice(), 4, 3, at_most_two)
+    _, there = same_answers(random_folds(3, N_LABELS), Weighing.plain(18, 3), 1, device, 4, 3, at_most_two)
     rows = there.numerators(np.arange(3))
     assert np.array_equal(np.flatnonzero(rows[0]), [code for code in range(1, 32) if code.bit_count() <= 2])
+
+
+@pytest.mark.parametrize("n_labels", [1, 2, 9])
+def test_device_table_of_few_and_many_labels_equals_table(device, n_labels):
+    """More labels than a thread goes through, and than a piece has; fewer than a block has threads."""
+    same_answers(random_folds(5, n_labels), Weighing.plain(18, 5), 0, device, 3, 3)
+
+
+def test_device_table_of_many_folds_equals_table(device):
+    same_answers(random_folds(2, N_LABELS, n_folds=19), Weighing.plain(19 * 9, 2), 0, device, 3, 40)
+
+
+def test_device_table_finds_many_scores_in_one_bucket(device):
+    """One far away stretches the buckets, so that all others share one; they need more memory than is fast."""
+    folds = random_folds(2, N_LABELS, n_calibration=900, largest=60)
+    folds = [Fold(np.append(fold.calibration, 2**49), fold.energy) for fold in folds]
+    same_answers(folds, Weighing.plain(1802, 2), 0, device, 3, 40)
+
+
+def test_device_table_answers_about_any_objects(device):
+    folds, chosen = random_folds(6, N_LABELS), np.array([4, 1, 1, 5])
+    here, there = same_answers(folds, Weighing.plain(18, 6), 0, device, 2, 3)
+    assert np.array_equal(there.numerators(chosen), here.numerators(chosen))
+    assert there.sizes(chosen[:0], chosen[:0]).shape == (0,)
+
+
+def test_device_table_of_a_rule_below_zero_equals_table(device):
+    weights = np.tile(np.arange(10), (N_FOLDS, 1))
+    same_answers(random_folds(3, N_LABELS), Weighing.ruled(weights, np.full(3, -50), 7), 1, device, 2, -45)

@@ -5,6 +5,8 @@ from importlib.resources import files
 from typing import Any, Protocol
 
 from labelsure._core.optional import import_optional
+from labelsure._core.validation import check_choice
+from labelsure.labelsets.arrays._results import EngineOptions
 
 ON_THE_CARD = """
 #define SHARED_ROOM(name) extern __shared__ __align__(16) unsigned char name[]
@@ -72,7 +74,7 @@ class CudaDevice:
     piece_labels = 16
 
     def __init__(self) -> None:
-        self.arrays = import_optional("cupy", extra="cuda13", purpose='device="cuda"')
+        self.arrays = import_optional("cupy", extra="cuda13 or cuda12", purpose='device="cuda"')
         try:
             properties = self.arrays.cuda.runtime.getDeviceProperties(self.arrays.cuda.Device().id)
         except self.arrays.cuda.runtime.CUDARuntimeError as error:
@@ -109,6 +111,25 @@ class CudaDevice:
 
 
 @cache
-def cuda_device() -> CudaDevice:
-    """Return the GPU, or raise what is missing."""
+def find_device(device: str) -> Device:
+    """Return a device other than the processor, or say what is missing."""
+    check_choice(device, ("cuda",), name="device")
     return CudaDevice()
+
+
+def check_device(device: Any, n_labels: int) -> None:
+    """Raise an error where tables of so many labels cannot be made on a device, before any work is done.
+
+    Examples
+    --------
+    >>> check_device("cpu", 100)
+    """
+    if check_choice(device, ("cpu", "cuda"), name="device") == "cpu":
+        return
+    most = EngineOptions().max_table_labels
+    if n_labels > most:
+        raise ValueError(
+            f'device="cuda" makes tables of all 2^q labelsets, possible for up to {most} labels, got {n_labels}.'
+            ' Use device="cpu", which searches.'
+        )
+    find_device(device)

@@ -1,6 +1,6 @@
 """Tables on another device: rows of numerators are made and reduced there, and only answers travel."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -10,9 +10,9 @@ import numpy as np
 from labelsure._core.labelset_bits import decode, encode
 from labelsure._core.remembering import Memory
 from labelsure._core.types import IntArray
-from labelsure.labelsets.arrays._fold_arrays import ScoreTables
 from labelsure.labelsets.arrays._weighing import Counts
 from labelsure.labelsets.table._device import Device
+from labelsure.labelsets.table._device_scores import ORIGIN, SHIFT, DeviceScores
 from labelsure.labelsets.table._table import NumbaTable
 
 HIGH_LABELS = 4
@@ -28,48 +28,7 @@ SLOTS = 4
 BLOCK_BYTES = 2**29
 """Rows that are on the device at a time; where all of them are asked for, also in memory."""
 
-LARGEST = np.iinfo(np.int64).max
-
-
 _scores = Memory()
-
-# Columns of DeviceScores.layout
-ORIGIN, SHIFT = 4, 5
-
-
-class DeviceScores(NamedTuple):
-    """The calibration scores on a device, as ``Tables`` in the source, and where those of each fold lie there."""
-
-    buckets: Any
-    counts: Any
-    values: Any
-    layout: Any
-
-    @classmethod
-    def of(cls, calibrations: Sequence[IntArray], links: Sequence[int], device: Device, taken: int) -> "DeviceScores":
-        """Return those of some folds, with as many buckets as fast memory has room for beside what is taken."""
-        n_folds, n_values = len(calibrations), sum(map(len, calibrations)) + len(calibrations)
-        kind = np.dtype(np.int16 if max(map(len, calibrations)) < 2**15 else np.int32)
-        room = device.shared_bytes - taken - (8 + kind.itemsize) * n_values
-        bits = max(room // kind.itemsize // n_folds, 64).bit_length()
-        tables = ScoreTables.of(calibrations, links, bits=bits)
-        if tables.buckets.size * kind.itemsize > room:
-            tables = ScoreTables.of(calibrations, links, bits=bits - 1)
-        bucket_begin, bucket_last, begin, end, _, origin, shift, link = tables.layout.T
-        distances = tables.values - np.repeat(origin, end - begin)
-        more = np.arange(n_folds)  # after the values of each fold one that is never reached
-        layout = (bucket_begin, bucket_last - bucket_begin, begin + more, end + more, origin, shift, link)
-        return cls(
-            device.arrays.asarray(tables.buckets, dtype=kind),
-            device.arrays.asarray(tables.counts, dtype=kind),
-            device.arrays.asarray(np.insert(distances, end, LARGEST)),
-            device.arrays.asarray(np.ascontiguousarray(np.stack(layout, axis=1))),
-        )
-
-    @property
-    def n_bytes(self) -> int:
-        """What buckets, counts and values take."""
-        return sum(int(part.nbytes) for part in (self.buckets, self.counts, self.values))
 
 
 class Terms(NamedTuple):
@@ -162,7 +121,7 @@ class DeviceTable(NumbaTable):
         scores, weighing, to_device = self._scores, self.weighing, self.device.arrays.asarray
         labels, code_rows, penalties = self._costs
         low, high, slots = self._parts
-        n_bytes = self._small_bytes + (scores.n_bytes if self._shared_buckets else 0)
+        n_bytes = self._small_bytes + scores.n_bytes
         n_groups = -(-(len(objects) << (self.n_labels - low - high)) // slots)
         per_object = (weighing.start, weighing.at_least, weighing.above, weighing.first)
         self.device.launch(
@@ -278,7 +237,7 @@ class DeviceTable(NumbaTable):
     def _scores(self) -> DeviceScores:
         """The calibration scores on the device."""
         links = tuple(-1 if energy.link is None else energy.link.shift for energy in self.arrays.general)
-        given = (links, self.device, self._small_bytes)
+        given: tuple[Any, ...] = (links, self.device, self._small_bytes)
         calibrations = self.arrays.calibrations
         return _scores.recall(calibrations, partial(DeviceScores.of, calibrations, *given), *given)
 
@@ -289,22 +248,17 @@ class DeviceTable(NumbaTable):
 
     @property
     def _small_bytes(self) -> int:
-        """The fast memory that sums over labels and the layout take."""
+        """The fast memory that sums over labels take."""
         low, high, slots = self._parts
         near = min(low, NEAR_LABELS)
         sums = (1 << near) + (1 << (low - near)) + (1 << high)
-        return 56 * self.arrays.n_folds + 8 * slots * self._chunk * (sums + (low << high) * self.arrays.own_pairs)
+        return 8 * slots * self._chunk * (sums + (low << high) * self.arrays.own_pairs)
 
     @property
     def _chunk(self) -> int:
         """How many folds' sums are at hand at a time."""
         n_folds = self.arrays.n_folds
         return -(-n_folds // -(-n_folds // FOLDS_AT_A_TIME))
-
-    @property
-    def _shared_buckets(self) -> bool:
-        """Whether buckets, counts and values fit beside a processor, with what else is there."""
-        return self._scores.n_bytes + self._small_bytes <= self.device.shared_bytes
 
     @cached_property
     def _fast(self) -> bool:
@@ -343,7 +297,8 @@ class DeviceTable(NumbaTable):
             "WEIGHTS": int(self.weighing.weights.size > 0),
             "PREFIXES": int(self.weighing.multipliers.size > 0),
             "ALLOWED": int(self.constraints is not None),
-            "SHARED_BUCKETS": int(self._shared_buckets),
+            "SHARED_VALUES": int(self._scores.shared_values),
+            "SHARED_BUCKETS": int(self._scores.shared_buckets),
             "PLAIN": int(self.weighing.is_plain),
             "FAST": int(self._fast),
         }

@@ -1,7 +1,6 @@
 """Answers from tables: every labelset of an object looked at, block by block of objects.
 
-``TableBackend`` is the seam: what another device would have to answer about a block of objects. Today rows of
-numerators are made by compiled code and reduced by numpy.
+``TableBackend`` is the seam: what a device answers about a block of objects.
 """
 
 from abc import ABC, abstractmethod
@@ -73,7 +72,7 @@ class TableBackend(ABC):
 
     def n_at_once(self, block_bytes: int) -> int:
         """Return how many objects are asked about at a time, whose rows should take no more memory than this."""
-        return max(1, block_bytes // (4 * 2**self.n_labels))
+        return max(1, block_bytes // (4 << self.n_labels))
 
     @abstractmethod
     def numerators(self, objects: IntArray) -> Counts:
@@ -254,7 +253,7 @@ class NumbaTable(TableBackend):
     def _distances(self, anchors: IntArray) -> IntArray:
         """Return the Hamming distance from every code to the nearest anchor, one label at a time."""
         xp = self._xp
-        distances = xp.full(2**self.n_labels, self.n_labels + 1, dtype=np.int64)
+        distances: IntArray = xp.full(2**self.n_labels, self.n_labels + 1, dtype=np.int64)
         distances[xp.asarray(anchors)] = 0
         for j in range(self.n_labels):
             pairs = distances.reshape(-1, 2, 2**j)

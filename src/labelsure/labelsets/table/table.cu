@@ -14,7 +14,7 @@
 //   ALLOWED              whether constraints say which codes are candidates
 //   PLAIN                whether numerators are counts and one more
 //   ROW, BUCKET          types of numerators, and of what a bucket holds
-//   SHARED_BUCKETS       whether buckets and values fit beside the processors
+//   SHARED_VALUES, SHARED_BUCKETS   whether calibration scores, and buckets, fit beside the processors
 //   FAST                 whether numbers of buckets fit 31 bits, whatever the labels
 // A test compiles the same source for the CPU, where a header stands in for what CUDA brings.
 
@@ -121,17 +121,15 @@ extern "C" __global__ void BOUNDED count_rows(
     const i64 *multipliers, i64 width, i64 first_code, const unsigned char *allowed, ROW *rows
 ) {
     SHARED_ROOM(room);
-    i64 *own_layout = (i64 *)room, *sums = own_layout + FOLDS * COLUMNS;   // (slot, fold, part of the code)
-    i64 *cross = sums + SLOTS * CHUNK * SUMS;                              // (slot, fold, high code, low label)
+    i64 *sums = (i64 *)room;                   // (slot, fold, part of the code)
+    i64 *cross = sums + SLOTS * CHUNK * SUMS;  // (slot, fold, high code, low label)
     i64 *values = cross + (OWN_PAIRS ? (SLOTS * CHUNK << HIGH) * LOW : 0);
-    BUCKET *counts = (BUCKET *)(values + (SHARED_BUCKETS ? n_values : 0)), *buckets = counts + n_values;
-    for (i64 e = threadIdx.x; e < FOLDS * COLUMNS; e += blockDim.x) own_layout[e] = layout[e];
-    if (SHARED_BUCKETS) {
-        for (i64 e = threadIdx.x; e < n_buckets; e += blockDim.x) buckets[e] = all_buckets[e];
-        for (i64 e = threadIdx.x; e < n_values; e += blockDim.x) values[e] = all_values[e], counts[e] = all_counts[e];
-    }
-    const Tables tables = {SHARED_BUCKETS ? buckets : all_buckets, SHARED_BUCKETS ? counts : all_counts,
-                           SHARED_BUCKETS ? values : all_values};
+    const i64 n_shared = SHARED_VALUES ? n_values : 0;
+    BUCKET *counts = (BUCKET *)(values + n_shared), *buckets = counts + n_shared;
+    for (i64 e = threadIdx.x; SHARED_BUCKETS && e < n_buckets; e += blockDim.x) buckets[e] = all_buckets[e];
+    for (i64 e = threadIdx.x; e < n_shared; e += blockDim.x) values[e] = all_values[e], counts[e] = all_counts[e];
+    const Tables tables = {SHARED_BUCKETS ? buckets : all_buckets, SHARED_VALUES ? counts : all_counts,
+                           SHARED_VALUES ? values : all_values};
     const Costs costs = {labels, pairs, code_rows, penalties};
     const int slot = threadIdx.x >> LOW, low_code = threadIdx.x & ((1 << LOW) - 1);
     const int near = low_code & ((1 << NEAR) - 1), far = low_code >> NEAR;
@@ -172,7 +170,7 @@ extern "C" __global__ void BOUNDED count_rows(
             __syncthreads();
             for (int here = 0; present && here < n_here; here++) {
                 const int k = begin + here;
-                const Fold own = fold_of(own_layout + k * COLUMNS);
+                const Fold own = fold_of(layout + k * COLUMNS);
                 const i64 *of_near = sums + (slot * CHUNK + here) * SUMS, *of_far = of_near + (1 << NEAR);
                 const i64 *of_high = of_far + (1 << (LOW - NEAR)), row = i * FOLDS + k;
                 const i64 low = OWN_PAIRS ? sum_over(low_code, 0, LOW, labels + row * (1 + LABELS),

@@ -15,7 +15,7 @@ static thread_local Place blockIdx, threadIdx, blockDim, gridDim;
 static pthread_barrier_t barrier;
 static unsigned char *shared_room;
 
-extern "C" void begin_block(unsigned char *room, int n_threads) {
+extern "C" void begin(unsigned char *room, int n_threads) {
     shared_room = room;
     pthread_barrier_init(&barrier, 0, n_threads);
 }
@@ -23,3 +23,5 @@ extern "C" void begin_block(unsigned char *room, int n_threads) {
 extern "C" void take_place(int block, int thread, int n_blocks, int n_threads) {
     blockIdx.x = block, threadIdx.x = thread, gridDim.x = n_blocks, blockDim.x = n_threads;
 }
+
+extern "C" void end_block() { __syncthreads(); }

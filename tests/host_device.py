@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labelsure.labelsets.table._device import source
+from labelsure.labelsets.table._device import CudaDevice, source
 
 HEADER = Path(__file__).parent / "cuda_on_host.h"
 
@@ -38,16 +38,22 @@ class HostDevice:
             one.ctypes.data_as(ctypes.c_void_p) if isinstance(one, np.ndarray) else ctypes.c_longlong(one)
             for one in given
         ]
+        assert all(one.flags.c_contiguous for one in given if isinstance(one, np.ndarray))
 
-        def run(block, thread):
-            library.take_place(block, thread, n_blocks, n_threads)
-            getattr(library, name)(*arguments)
-
-        with ThreadPoolExecutor(n_threads) as threads:
+        def run(thread):
             for block in range(n_blocks):
-                library.begin_block(room, n_threads)
-                for done in [threads.submit(run, block, thread) for thread in range(n_threads)]:
-                    done.result()
+                library.take_place(block, thread, n_blocks, n_threads)
+                getattr(library, name)(*arguments)
+                library.end_block()
+
+        library.begin(room, n_threads)
+        for done in [threads(n_threads).submit(run, thread) for thread in range(n_threads)]:
+            done.result()
+
+
+@cache
+def threads(n_threads):
+    return ThreadPoolExecutor(n_threads)
 
 
 @cache
@@ -60,19 +66,29 @@ def compiled(macros):
     """Return the kernels compiled with some macros."""
     compiler = shutil.which("g++") or pytest.skip("no C++ compiler to run the kernels of the GPU with")
     library = folder() / f"{len(list(folder().iterdir()))}.so"
-    defined = [f"-D{name}={value}" for name, value in macros]
-    command = [
-        compiler,
+    options = [
         "-x",
         "c++",
         "-std=c++17",
-        "-O1",
+        "-O0",
         "-shared",
         "-fPIC",
         "-Wall",
         "-Wno-unknown-pragmas",
-        *defined,
+        "-Wno-parentheses",
     ]
+    defined = [f"-D{name}={value}" for name, value in macros]
     text = HEADER.read_text() + source()
-    subprocess.run([*command, "-o", library, "-"], input=text.encode(), check=True)
+    subprocess.run([compiler, *options, *defined, "-o", library, "-"], input=text.encode(), check=True)
     return ctypes.CDLL(library)
+
+
+@cache
+def make_device(name):
+    """Return a device by name: two that stand in for a GPU, and a GPU, where there is one."""
+    if name != "cuda":
+        return HostDevice(shared_bytes=2**16 if name == "host" else 2**11)
+    try:
+        return CudaDevice()
+    except (ImportError, ValueError) as error:
+        pytest.skip(str(error))
