@@ -5,7 +5,7 @@ SHARED_DATA := ../shared/datasets
 export LABELSURE_DATA ?= $(if $(wildcard $(SHARED_DATA)),$(abspath $(SHARED_DATA)),)
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba
 
-.PHONY: demo test lint types layers tests data-tests uncompiled path lowest coverage validity bench experiments docs wheel clean
+.PHONY: demo test lint types layers tests data-tests uncompiled path lowest gpu coverage validity bench experiments docs wheel clean
 
 demo: .venv/ready  ## the paper's tables on yeast, then a report of a model (needs only the package index)
 	$(BIN)/labelsure reproduce yeast
@@ -49,6 +49,13 @@ path: .venv/ready  ## the files and functions that a reader meets from fit to th
 lowest: .venv-lowest/ready  ## the tests with the lowest versions that pyproject.toml declares
 	$(HIDDEN) NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba \
 		.venv-lowest/bin/pytest -n auto -m "not validity"
+
+GPU_TESTS = -m pytest -q -k "cuda or on_a_gpu" tests/labelsets/table/test_device_table.py tests/conformal/test_device.py
+
+gpu: .venv/ready  ## where there is a GPU and CuPy: the tests of its tables, then again watched by compute-sanitizer
+	$(BIN)/python $(GPU_TESTS)
+	for tool in memcheck racecheck synccheck; do \
+		compute-sanitizer --tool $$tool --error-exitcode 1 $(BIN)/python $(GPU_TESTS) || exit 1; done
 
 coverage: .venv/ready  ## the same tests, with the lines and branches that they miss
 	$(BIN)/pytest -n auto -m "not validity" --cov --cov-report=term-missing:skip-covered

@@ -15,6 +15,7 @@ from benchmarks import (
     compilation,
     constraints,
     folds,
+    gpu,
     growth,
     imports,
     limit,
@@ -53,6 +54,7 @@ QUESTIONS = {
     "reproduce": reproduce,
     "imports": imports,
     "stream": stream,
+    "gpu": gpu,
 }
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
