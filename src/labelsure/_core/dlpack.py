@@ -21,7 +21,13 @@ def to_host(values: Any) -> Any:
     if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack_device__"):
         return values
     values = values.detach() if hasattr(values, "detach") else values  # a tensor of torch that is part of a graph
-    if values.__dlpack_device__()[0] in ON_CUDA:
+    try:
+        if values.__dlpack_device__()[0] not in ON_CUDA:
+            return np.from_dlpack(values)
         cupy = import_optional("cupy", extra="cuda13 or cuda12", purpose="An array on a GPU")
         return cupy.asnumpy(cupy.from_dlpack(values))
-    return np.from_dlpack(values)
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise ValueError(
+            f"A {type(values).__name__} of type {getattr(values, 'dtype', 'unknown')} cannot be read: {error}."
+            " Pass an array of numbers that numpy knows, in memory or on an NVIDIA GPU."
+        ) from error

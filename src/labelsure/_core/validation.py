@@ -49,8 +49,9 @@ def check_label_matrix(
     """
     if Y is None:
         raise ValueError(f"{name} is required: pass a label matrix of shape (n_objects, n_labels), got None.")
-    Y = to_host(Y if label_names is None else take_by_name(Y, label_names, name=name))
+    Y = Y if label_names is None else take_by_name(Y, label_names, name=name)
     try:
+        Y = Y if isinstance(Y, np.ndarray) else to_host(Y)
         array = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
     except ValueError as error:
         raise ValueError(
@@ -252,10 +253,10 @@ def check_outputs(
     >>> check_outputs([[0.25, 1]]).tolist()
     [[0.25, 1.0]]
     """
-    outputs = to_host(outputs if label_names is None else take_by_name(outputs, label_names, name=name))
+    outputs = outputs if label_names is None else take_by_name(outputs, label_names, name=name)
     columns = "n_labels" if n_labels is None else n_labels
     plain = type(outputs) is np.ndarray and outputs.dtype.kind in "biuf"  # the usual array, with nothing odd in it
-    given = outputs if plain else as_numbers(outputs, name=name, shape=f"(n_objects, {columns})")
+    given = outputs if plain else as_numbers(to_host(outputs), name=name, shape=f"(n_objects, {columns})")
     if given.ndim != 2 or (n_labels is not None and given.shape[1] != n_labels):
         raise ValueError(f"{name} must have shape (n_objects, {columns}), got {given.shape}.")
     array: FloatArray = given.astype(np.float64, order="C", copy=False)

@@ -101,7 +101,7 @@ def open_trained(path: Path, *, jobs: int) -> Trained:
             f"{path} was saved with the description of another table: its labels or columns are not those of the model."
             " Save it again with the schema that it was fitted by."
         )
-    model.calibrator_.n_jobs = jobs
+    model.calibrator_.n_jobs, model.device = jobs, "cpu"  # whatever it was saved with: the command runs anywhere
     return Trained(model, schema)
 
 

@@ -49,13 +49,12 @@ from labelsure.labelsets._constraints import (
     list_constraints,
 )
 from labelsure.labelsets._engine import LabelsetEngine, StrangestEmpty
-from labelsure.labelsets._fold_engine import Empty, FoldEngine, StoredEngine, make_engine
+from labelsure.labelsets._fold_engine import Empty, FoldEngine, StoredEngine, check_device, make_engine
 from labelsure.labelsets.arrays._counting import Inequality
 from labelsure.labelsets.arrays._fold_arrays import Fold
 from labelsure.labelsets.arrays._results import BestLabelsets, EngineOptions, RegionSize
 from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.arrays._weighing import Weighing
-from labelsure.labelsets.table import check_device
 
 __all__ = [
     "DRAW_UNIT",

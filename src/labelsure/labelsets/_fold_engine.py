@@ -11,6 +11,7 @@ import numpy as np
 from labelsure._core.labelset_bits import encode
 from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+from labelsure._core.validation import check_choice
 from labelsure.labelsets._engine import LabelsetEngine, StrangestEmpty
 from labelsure.labelsets.arrays._fold_arrays import Fold, FoldArrays
 from labelsure.labelsets.arrays._results import (
@@ -242,6 +243,24 @@ def make_engine(folds: Sequence[Fold], *, empty: Empty, **settings: Any) -> Labe
     engine = FoldEngine(folds, allow_empty=empty == "ordinary", **settings)
     allowed = engine.constraints is None or engine.constraints.allows_empty
     return StrangestEmpty(engine) if empty == "strangest" and allowed else engine
+
+
+def check_device(device: Any, n_labels: int) -> None:
+    """Raise an error where tables of so many labels cannot be made on a device, before any work is done.
+
+    Examples
+    --------
+    >>> check_device("cpu", 100)
+    """
+    if check_choice(device, ("cpu", "cuda"), name="device") == "cpu":
+        return
+    most = EngineOptions().max_table_labels
+    if n_labels > most:
+        raise ValueError(
+            f'device="cuda" makes tables of all 2^q labelsets, possible for up to {most} labels, got {n_labels}.'
+            ' Use device="cpu", which searches.'
+        )
+    find_device(device)
 
 
 def weighing_of_some(at: WeighingAt, objects: IntArray, significance: Fraction) -> Weighing:

@@ -6,7 +6,6 @@ from typing import Any, Protocol
 
 from labelsure._core.optional import import_optional
 from labelsure._core.validation import check_choice
-from labelsure.labelsets.arrays._results import EngineOptions
 
 ON_THE_CARD = """
 #define SHARED_ROOM(name) extern __shared__ __align__(16) unsigned char name[]
@@ -115,21 +114,3 @@ def find_device(device: str) -> Device:
     """Return a device other than the processor, or say what is missing."""
     check_choice(device, ("cuda",), name="device")
     return CudaDevice()
-
-
-def check_device(device: Any, n_labels: int) -> None:
-    """Raise an error where tables of so many labels cannot be made on a device, before any work is done.
-
-    Examples
-    --------
-    >>> check_device("cpu", 100)
-    """
-    if check_choice(device, ("cpu", "cuda"), name="device") == "cpu":
-        return
-    most = EngineOptions().max_table_labels
-    if n_labels > most:
-        raise ValueError(
-            f'device="cuda" makes tables of all 2^q labelsets, possible for up to {most} labels, got {n_labels}.'
-            ' Use device="cpu", which searches.'
-        )
-    find_device(device)
