@@ -1,6 +1,7 @@
 """``device="cuda"``: the same answers as on the processor; without a GPU one that stands in for it gives them."""
 
 import pickle
+from functools import partial
 from unittest import mock
 
 import numpy as np
@@ -186,8 +187,10 @@ def test_outputs_on_a_gpu_need_cupy():
         predictor.predict(OnHost(NEW[0], place=(2, 0)))
 
 
-def test_outputs_on_a_gpu_give_the_answers_of_the_processor():
+@pytest.mark.parametrize("library", ["cupy", "torch"])
+def test_outputs_on_a_gpu_give_the_answers_of_the_processor(library):
     cupy = make_device("cuda").arrays
-    predictor = calibrate_outputs(cupy.asarray(OUTPUTS[0, :60]), cupy.asarray(Y[:60]), device="cuda")
-    there = predictor.predict_labelsets(cupy.asarray(NEW[0])).p_values()
+    put = cupy.asarray if library == "cupy" else partial(pytest.importorskip("torch").tensor, device="cuda")
+    predictor = calibrate_outputs(put(OUTPUTS[0, :60]), put(Y[:60]), device="cuda")
+    there = predictor.predict_labelsets(put(NEW[0])).p_values()
     assert np.array_equal(there, calibrate_outputs(OUTPUTS[0, :60], Y[:60]).predict_labelsets(NEW[0]).p_values())
