@@ -12,10 +12,12 @@ from benchmarks._gpu_limit import look_ups_per_second, milliseconds
 from benchmarks._measuring import fastest
 from benchmarks._yeast import N_FOLDS, _scaled, fitted_model, folds_of_yeast
 from benchmarks.limit import fill
-from labelsure import LogLossMeasure, OutputsPredictor, calibrate_outputs
+from labelsure import calibrate_outputs
+from labelsure.conformal import OutputsPredictor
 from labelsure.estimators import outputs_of
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine
 from labelsure.labelsets.table import _device
+from labelsure.measures import LogLossMeasure
 
 TITLE = "Tables on a GPU"
 METHOD = (
