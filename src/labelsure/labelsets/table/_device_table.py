@@ -109,12 +109,13 @@ class DeviceTable(NumbaTable):
         n_bytes = kind.itemsize << self.n_labels
         if self.arrays.own_pairs:
             n_bytes += 16 * self.arrays.n_folds * self.n_labels**2
-        n_some = max(1, self.device.free_bytes // 4 // n_bytes)
+        n_some = max(1, min(self.device.free_bytes // 4 // n_bytes, len(objects)))
+        rows = self.device.arrays.empty((n_some, 2**self.n_labels), dtype=kind)
         for first in range(0, len(objects), n_some):
             block = slice(first, first + n_some)
-            rows = self.device.arrays.empty((len(objects[block]), 2**self.n_labels), dtype=kind)
-            self._count(objects[block], rows)
-            yield block, rows
+            own = rows[: len(objects[block])]
+            self._count(objects[block], own)
+            yield block, own
 
     def _count(self, objects: IntArray, rows: Any) -> None:
         """Write the numerators of some objects."""
