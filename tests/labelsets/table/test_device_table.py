@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from host_device import make_device
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import labelset_reference
 from fold_strategies import calibrations, energies, overrides, penalties
+from host_device import make_device
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Discounts, SquareRoot
 from labelsure.labelsets import DRAW_UNIT, Fold, Weighing, decode
@@ -99,6 +99,7 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("device", ["host", "cuda"], indirect=True)  # each case is compiled: the small host later
 @pytest.mark.parametrize(("parts", "kind"), CASES)
 @settings(max_examples=6, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
