@@ -16,6 +16,7 @@ from benchmarks import (
     compilation,
     constraints,
     folds,
+    gpu,
     growth,
     imports,
     limit,
@@ -57,6 +58,7 @@ QUESTIONS = {
     "stream": stream,
     "batches": batches,
     "scaling": scaling,
+    "gpu": gpu,
 }
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"

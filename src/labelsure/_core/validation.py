@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
+from labelsure._core.dlpack import to_host
 from labelsure._core.entries import CANNOT_BE_READ, as_numbers, find_entry, find_no_number
 from labelsure._core.optional import import_optional
 from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
@@ -51,6 +52,7 @@ def check_label_matrix(
         raise ValueError(f"{name} is required: pass a label matrix of shape (n_objects, n_labels), got None.")
     Y = Y if label_names is None else take_by_name(Y, label_names, name=name)
     try:
+        Y = Y if isinstance(Y, np.ndarray) else to_host(Y)
         array = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
     except CANNOT_BE_READ as error:
         got = "rows of different length" if isinstance(Y, list | tuple) else f"a {type(Y).__name__} ({error})"
@@ -191,7 +193,7 @@ def check_outputs(
     outputs = outputs if label_names is None else take_by_name(outputs, label_names, name=name)
     columns = "n_labels" if n_labels is None else n_labels
     plain = type(outputs) is np.ndarray and outputs.dtype.kind in "biuf"  # the usual array, with nothing odd in it
-    given = outputs if plain else as_numbers(outputs, name=name, shape=f"(n_objects, {columns})")
+    given = outputs if plain else as_numbers(to_host(outputs), name=name, shape=f"(n_objects, {columns})")
     if given.ndim != 2 or (n_labels is not None and given.shape[1] != n_labels):
         raise ValueError(f"{name} must have shape (n_objects, {columns}), got {given.shape}.")
     array: FloatArray = given.astype(np.float64, order="C", copy=False)

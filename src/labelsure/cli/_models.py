@@ -85,7 +85,9 @@ def open_trained(path: Path, *, jobs: int) -> Any:
             f"{path} holds a {type(trained.model).__name__}; the command line takes cross-conformal and inductive"
             " predictors. Use it in Python."
         )
-    return trained._replace(model=batches.limit_cores(trained.model, jobs))
+    model = batches.limit_cores(trained.model, jobs)
+    model.device = "cpu"  # whatever it was saved with: the command runs anywhere
+    return trained._replace(model=model)
 
 
 def predict_rows(model: Any, X: Any) -> Any:

@@ -22,6 +22,7 @@ from labelsure.conformal._points import single_answers
 from labelsure.conformal._splits import Split
 from labelsure.conformal._updating import check_one_fold, extend_calibrator
 from labelsure.estimators import LogitPool, MetaClassifier
+from labelsure.labelsets import check_device
 from labelsure.measures import AutoMeasure, Measure, MeasureChoices, Need
 from labelsure.predictions import LabelsetPredictions
 
@@ -91,6 +92,7 @@ class LabelsetClassifier(WrappingClassifier):
         self, *labels: LabelMatrix, one_fold: bool, known: Need = Need.TRAINING_LABELS | Need.OUT_OF_FOLD_OUTPUTS
     ) -> tuple[Choices, Measure | AutoMeasure]:
         """Return what was asked for and the measure, or raise ValueError before anything is fitted."""
+        check_device(getattr(self, "device", "cpu"), self.n_labels_)
         given = {name: getattr(self, name) for name in CHOICES if hasattr(self, name)}
         asked = Choices(taxonomy=given.pop("mondrian", None), **given)
         return check_choices(
@@ -108,6 +110,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
     models_: list[Any]
     fold_indices_: list[IntArray]
     calibrator_: Calibrator
+    device: str
     pools_share_: bool = False  # whether the models are pools that learned from models that all folds share
     _learned_last = "calibrator_"
 
@@ -121,7 +124,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         """
         X = self._check_objects(X)
         outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
-        return self.calibrator_.predict(outputs, X, index=row_index_of(X))
+        return self.calibrator_.predict(outputs, X, index=row_index_of(X), device=self.device)
 
     def predict(self, X: MatrixLike) -> Any:
         """Return one labelset for each object.
@@ -143,7 +146,8 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         """
         X = self._check_objects(X)
         outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
-        return self._put_out(single_answers(self.calibrator_.predict(outputs, X), self.calibrator_, outputs), X)
+        predictions = self.calibrator_.predict(outputs, X, device=self.device)
+        return self._put_out(single_answers(predictions, self.calibrator_, outputs), X)
 
     def nonconformity(self, X: MatrixLike, y: LabelMatrixLike) -> FloatArray:
         """Return how strange labelsets are for objects: the scores that p-values are made of.
@@ -219,7 +223,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
             The examples that ``fit`` was given, and ``update`` after it, in the same order.
         **parameters
             What to change: ``measure``, ``guarantee``, ``mondrian``, ``weight``, ``smoothed``, ``empty``,
-            ``constraints``, ``on_violation``, ``n_jobs``.
+            ``constraints``, ``on_violation``, ``n_jobs``, ``device``.
 
         Examples
         --------
@@ -241,7 +245,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
             )
         if self.n_incomplete_:
             raise ValueError("recalibrate takes a predictor that was fitted without unknown labels (NaN): use fit.")
-        fixed = set(parameters) - {"measure", "n_jobs", *CHOICES}
+        fixed = set(parameters) - {"measure", "n_jobs", "device", *CHOICES}
         if fixed or getattr(self, "prefit", False):
             why = f"it cannot change {min(fixed)}" if fixed else "with prefit=True fit trains nothing anyway"
             raise ValueError(f"recalibrate keeps the models as they are; {why}. Use fit.")

@@ -20,19 +20,19 @@ from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.conformal._choices import Choices
 from labelsure.conformal._choosing import choose_for_folds, seed_of
-from labelsure.conformal._constraints import SPARSE_CONSTRAINTS, under_constraints
+from labelsure.conformal._constraints import under_constraints
 from labelsure.conformal._examples import FoldExamples
 from labelsure.conformal._groups import GroupSizes, state_groups
 from labelsure.conformal._guarantees import GUARANTEES, Merging, state_guarantee
 from labelsure.conformal._incomplete import add_incomplete
 from labelsure.conformal._models import FoldModel
 from labelsure.conformal._mondrian import category_engine, grouped_engine
-from labelsure.conformal._ready_outputs import compact_engine, keys_of
+from labelsure.conformal._ready_outputs import compact_engine, keys_of, refuse_sparse
 from labelsure.conformal._rules import weigh_densities
 from labelsure.conformal._splits import Split
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
 from labelsure.estimators import LogitPool
-from labelsure.labelsets import Empty, EngineOptions, Fold, LabelsetEngine, LabelsetRules, make_engine
+from labelsure.labelsets import Empty, EngineOptions, Fold, LabelsetEngine, LabelsetRules, check_device, make_engine
 from labelsure.measures import AutoMeasure, Measure, MeasureChoice, MeasureChoices, Need
 from labelsure.predictions import Guarantee, LabelsetPredictions
 
@@ -242,7 +242,12 @@ class Calibrator:
         return MeasureChoices(choices) if choices else None
 
     def predict(
-        self, outputs: Sequence[FloatArray | SparseOutputs], X: MatrixLike = None, *, index: Any = None
+        self,
+        outputs: Sequence[FloatArray | SparseOutputs],
+        X: MatrixLike = None,
+        *,
+        index: Any = None,
+        device: str = "cpu",
     ) -> LabelsetPredictions:
         """Return the predictions for new objects.
 
@@ -254,9 +259,12 @@ class Calibrator:
             The objects, where they are known.
         index : pandas index or None
             The objects' names.
+        device : {"cpu", "cuda"}
+            Where tables of labelsets are made.
         """
-        names = self.label_names or ()
-        return LabelsetPredictions(self._engine(outputs, X), label_names=names, guarantee=self.guarantee, index=index)
+        check_device(device, self.folds[0].measure.n_labels_)
+        engine, names = self._engine(outputs, X, device), self.label_names or ()
+        return LabelsetPredictions(engine, label_names=names, guarantee=self.guarantee, index=index)
 
     def nonconformity(
         self, outputs: Sequence[FloatArray | SparseOutputs], Y: LabelMatrix, X: MatrixLike = None
@@ -306,7 +314,7 @@ class Calibrator:
             energy = energy.override_empty(STRANGEST)
         return Fold(self.calibrations[k], energy)
 
-    def _engine(self, outputs: Sequence[FloatArray | SparseOutputs], X: MatrixLike) -> LabelsetEngine:
+    def _engine(self, outputs: Sequence[FloatArray | SparseOutputs], X: MatrixLike, device: str) -> LabelsetEngine:
         kind, smoothed = GUARANTEES[self.choices.guarantee], self.choices.smoothed
         taxonomy, weights = self.choices.taxonomy, self.folds[0].weights
         merging = Merging(kind, np.zeros(len(outputs[0]), dtype=np.int64))
@@ -317,10 +325,11 @@ class Calibrator:
         settings: dict[str, Any] = {"empty": self.empty, "n_jobs": self.n_jobs, "options": self.options}
         sparse = [part for part in outputs if isinstance(part, SparseOutputs)]
         if sparse:
-            self._refuse_sparse()
+            refuse_sparse(self.choices, empty_overridden=any(self.strangest) and self.empty == "ordinary")
             measures = [fold.measure for fold in self.folds]
             return compact_engine(measures, self.calibrations, sparse, merging, **settings)
         settings["constraints"] = self.choices.constraints
+        settings["options"] = replace(self.options or EngineOptions(), device=device)
         folds = [self.meet(k, part, X) for k, part in enumerate(outputs) if not isinstance(part, SparseOutputs)]
         if taxonomy is None:
             weighing = merging.weighing(self.sizes)
@@ -335,16 +344,3 @@ class Calibrator:
     @property
     def _categories(self) -> list[Categories]:
         return [fold.categories for fold in self.folds if fold.categories is not None]
-
-    def _refuse_sparse(self) -> None:
-        """Raise ValueError where an answer takes dense outputs."""
-        if self.choices.taxonomy is not None or self.choices.weight is not None:
-            name = "mondrian" if self.choices.weight is None else "weight"
-            raise ValueError(f"{name} needs dense outputs, got sparse matrices. Pass outputs.toarray().")
-        if self.choices.constraints is not None:
-            raise ValueError(SPARSE_CONSTRAINTS)
-        if any(self.strangest) and self.empty == "ordinary":
-            raise ValueError(
-                "Examples without labels calibrate a model that was trained on none, so it finds them stranger than"
-                ' everything; sparse outputs have no room for that. Pass empty="allow" or outputs.toarray().'
-            )

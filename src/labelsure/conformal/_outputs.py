@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from labelsure._core.dlpack import to_host
 from labelsure._core.entries import check_unmasked
 from labelsure._core.html import html_note, html_page
 from labelsure._core.randomness import draw_seeds
@@ -28,7 +29,7 @@ from labelsure.conformal._ready_outputs import (
     rows_of_folds,
 )
 from labelsure.conformal._updating import check_one_fold, extend_calibrator
-from labelsure.labelsets import Constraint
+from labelsure.labelsets import Constraint, check_device
 from labelsure.measures import AutoMeasure, Measure, MeasureChoices
 from labelsure.predictions import LabelsetPredictions
 
@@ -47,6 +48,8 @@ class OutputsPredictor:
         The number of labels.
     default_output : float
         The output of every entry that a sparse matrix does not store.
+    device : {"cpu", "cuda"}
+        Where tables of labelsets are made; it may be set at any time.
 
     Examples
     --------
@@ -62,6 +65,7 @@ class OutputsPredictor:
     fold_numbers: IntArray | None
     n_labels: int
     default_output: float
+    device: str = "cpu"
 
     def __repr__(self) -> str:
         n_folds, n = len(self.calibrator.folds), sum(self.calibrator.sizes)
@@ -83,12 +87,13 @@ class OutputsPredictor:
         ----------
         outputs : array-like of shape (n_objects, n_labels), or (K, n_objects, n_labels) for a cross-conformal one
             Between 0 and 1: of the one model, or of each fold's model in the order of ``fold_numbers``. A sparse
-            matrix, or a list of K of them, has the ``default_output`` where nothing is stored.
+            matrix, or a list of K of them, has the ``default_output`` where nothing is stored. Arrays of CuPy and
+            others with ``__dlpack__``, such as tensors of torch, may be on a GPU.
         X : array-like of n_objects rows or None, default=None
             The objects, where categories or weights look at them; draws then belong to them.
         """
         index = row_index_of(outputs if X is None else X)
-        return self.calibrator.predict(self._read(outputs, X), X, index=index)
+        return self.calibrator.predict(self._read(outputs, X), X, index=index, device=self.device)
 
     def predict(self, outputs: Any, X: MatrixLike = None) -> IntArray:
         """Return the labelset with the highest p-value for each object; see :meth:`predict_labelsets`."""
@@ -133,7 +138,7 @@ class OutputsPredictor:
         """Return new objects' outputs of each fold's model, all dense where one of them is."""
         names: dict[str, Any] = {"n_labels": self.n_labels, "label_names": self.calibrator.label_names}
         read_one = partial(read_outputs, default_output=self.default_output, **names)
-        read = read_per_fold(outputs, self.fold_numbers, self.n_labels, read_one)
+        read = read_per_fold(to_host(outputs), self.fold_numbers, self.n_labels, read_one)
         if X is not None:
             check_unmasked(X)
             check_same_length(X, read[0], names=("X", "outputs"))
@@ -162,6 +167,7 @@ def calibrate_outputs(
     on_violation: str = "refuse",
     random_state: Any = None,
     n_jobs: int | None = None,
+    device: str = "cpu",
 ) -> OutputsPredictor:
     """Turn ready-made outputs of calibration examples into a conformal predictor; no estimator is involved.
 
@@ -200,7 +206,7 @@ def calibrate_outputs(
         With folds, how they are merged; see :class:`CrossConformalClassifier`.
     constraints, on_violation
         What labelsets obey, see :class:`CrossConformalClassifier`; not for sparse outputs.
-    mondrian, weight, smoothed, random_state, n_jobs
+    mondrian, weight, smoothed, random_state, n_jobs, device
         As in :class:`CrossConformalClassifier` and :class:`InductiveConformalClassifier`. Draws belong to the objects'
         features where new ones come with X, else to their outputs.
 
@@ -221,6 +227,7 @@ def calibrate_outputs(
     """
     labels, names = read_labels(Y, label_names)
     n_labels = labels.shape[1]
+    check_device(device, n_labels)
     checked = read_outputs(outputs, default_output, n_labels=n_labels, label_names=names)
     check_same_length(checked, labels, names=("outputs", "Y"))
     if len(labels) == 0:
@@ -255,7 +262,7 @@ def calibrate_outputs(
     seeds = [seed] * len(rows)
     calibrated = tuple(calibrate(measure, examples, seeds=seeds, n_jobs=n_jobs, rules=choices.known_rules))
     calibrator = Calibrator(calibrated, choices, draw_seed, folds is not None, names, n_jobs)
-    return OutputsPredictor(calibrator, fold_numbers, n_labels, default_output)
+    return OutputsPredictor(calibrator, fold_numbers, n_labels, default_output, device)
 
 
 def _training_parts(

@@ -5,7 +5,7 @@ In layers, each knowing only those below it::
     _composite, _compact               engines of categories, groups and sparse objects
     _fold_engine                       make_engine, FoldEngine: chooses between table, search and maximum; StoredEngine
     search/                            answers without listing; the maximum norm; estimates
-    table/                             answers from all 2^q labelsets; TableBackend is the seam for other devices
+    table/                             answers from all 2^q labelsets, on the processor or on a GPU: TableBackend
     _engine                            LabelsetEngine: what every engine answers; StrangestEmpty
     _constraints                       what a user knows about labelsets, compiled to LabelsetRules
     _compact_folds                     folds of sparse objects, and what labels without an output cost
@@ -49,7 +49,7 @@ from labelsure.labelsets._constraints import (
     list_constraints,
 )
 from labelsure.labelsets._engine import LabelsetEngine, StrangestEmpty
-from labelsure.labelsets._fold_engine import Empty, FoldEngine, StoredEngine, make_engine
+from labelsure.labelsets._fold_engine import Empty, FoldEngine, StoredEngine, check_device, make_engine
 from labelsure.labelsets.arrays._counting import Inequality
 from labelsure.labelsets.arrays._fold_arrays import Fold
 from labelsure.labelsets.arrays._results import BestLabelsets, EngineOptions, RegionSize
@@ -83,6 +83,7 @@ __all__ = [
     "StrangestEmpty",
     "Weighing",
     "broken_by",
+    "check_device",
     "compile_constraints",
     "decode",
     "list_constraints",

@@ -11,6 +11,7 @@ import numpy as np
 from labelsure._core.labelset_bits import encode
 from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+from labelsure._core.validation import check_choice
 from labelsure.labelsets._engine import LabelsetEngine, StrangestEmpty
 from labelsure.labelsets.arrays._fold_arrays import Fold, FoldArrays
 from labelsure.labelsets.arrays._results import (
@@ -23,7 +24,7 @@ from labelsure.labelsets.arrays._results import (
 )
 from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.arrays._weighing import Counts, Weighing
-from labelsure.labelsets.table import ListAnswers, NumbaTable, RowTable, TableAnswers, TableBackend
+from labelsure.labelsets.table import ListAnswers, NumbaTable, RowTable, TableAnswers, TableBackend, find_device
 
 Empty = Literal["ordinary", "strangest", "excluded"]
 """What the empty labelset is: a candidate like any other, one stranger than all others, or none."""
@@ -124,11 +125,17 @@ class FoldEngine(TableEngine):
         self.allow_empty = allow_empty and (constraints is None or constraints.allows_empty)
         self.options, self.n_jobs = options or EngineOptions(), n_jobs
         # candidates are looked at one by one; of a maximum under constraints they always are
-        self._looks_at_all = self.n_labels <= self.options.table_labels
+        self._on_device = self.options.device != "cpu" and not self.arrays.is_maximum
+        few = self.options.max_table_labels if self._on_device else self.options.table_labels
+        self._looks_at_all = self.n_labels <= few
         if constraints is not None and (self.arrays.is_maximum or constraints.listed is not None):
             self._looks_at_all = True
             if constraints.listed is None:
                 check_listable(self.n_labels, self.options)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out of a pickle what may be on a device."""
+        return {name: value for name, value in vars(self).items() if name not in ("table", "_one_by_one")}
 
     def take(self, objects: IntArray) -> "FoldEngine":
         """Return the engine for some of the objects."""
@@ -191,9 +198,16 @@ class FoldEngine(TableEngine):
 
     @cached_property
     def table(self) -> TableAnswers:
-        """Answers from tables; another back end would be chosen here."""
+        """Answers from tables, on the device asked for; those of a maximum are made here."""
         arrays = self.arrays
         common = (self.n_objects, self.n_labels, 0 if self.allow_empty else 1, arrays.total_scores)
+        if self._on_device:
+            from labelsure.labelsets.table._device_table import DeviceTable
+
+            there = DeviceTable(
+                *common, arrays, self.weighing, constraints=self.constraints, device=find_device(self.options.device)
+            )
+            return TableAnswers(there, self.options, n_jobs=1)
         backend: TableBackend = NumbaTable(*common, arrays, self.weighing, constraints=self.constraints)
         if arrays.is_maximum:
             from labelsure.labelsets.search import max_rows
@@ -229,6 +243,24 @@ def make_engine(folds: Sequence[Fold], *, empty: Empty, **settings: Any) -> Labe
     engine = FoldEngine(folds, allow_empty=empty == "ordinary", **settings)
     allowed = engine.constraints is None or engine.constraints.allows_empty
     return StrangestEmpty(engine) if empty == "strangest" and allowed else engine
+
+
+def check_device(device: Any, n_labels: int) -> None:
+    """Raise an error where tables of so many labels cannot be made on a device, before any work is done.
+
+    Examples
+    --------
+    >>> check_device("cpu", 100)
+    """
+    if check_choice(device, ("cpu", "cuda"), name="device") == "cpu":
+        return
+    most = EngineOptions().max_table_labels
+    if n_labels > most:
+        raise ValueError(
+            f'device="cuda" makes tables of all 2^q labelsets, possible for up to {most} labels, got {n_labels}.'
+            ' Use device="cpu", which searches.'
+        )
+    find_device(device)
 
 
 def weighing_of_some(at: WeighingAt, objects: IntArray, significance: Fraction) -> Weighing:

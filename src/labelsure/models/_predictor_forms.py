@@ -93,6 +93,7 @@ def _rows(value: Any, _sizes: Sizes) -> None:  # every fold has a size of its ow
 NAMED: dict[str, Check] = {**LABELS, "label_names_": maybe(names("q"))}
 MODELS: dict[str, Check] = {"models_": several(anything, least=1), "fold_indices_": several(_rows, least=1)}
 RUN: dict[str, Check] = {"n_jobs": N_JOBS}
+DEVICE: dict[str, Check] = {"device": one_of("cpu", "cuda")}
 
 CALIBRATED: dict[str, Check] = {
     **NAMED,
@@ -136,14 +137,14 @@ PREDICTORS = [
     estimator(
         CrossConformalClassifier,
         CALIBRATED,
-        arguments=RUN,
+        arguments=RUN | DEVICE,
         may_have={**FEATURES, "pools_share_": flag},
         check=check_predictor,
     ),
     estimator(
         InductiveConformalClassifier,
         CALIBRATED,
-        arguments=RUN,
+        arguments=RUN | DEVICE,
         may_have={**FEATURES, "pools_share_": flag},
         check=check_predictor,
     ),
@@ -185,6 +186,7 @@ PREDICTORS = [
             "fold_numbers": maybe(array("i", "K")),
             "n_labels": whole(1, MOST_LABELS),
             "default_output": number(0, 1),
+            **DEVICE,
         },
         check=check_outputs_predictor,
     ),

@@ -19,6 +19,8 @@ class EngineOptions:
 
     Attributes
     ----------
+    device : {"cpu", "cuda"}
+        Where tables are made; elsewhere than on the processor they are made for all that fit.
     table_labels : int
         Up to this many labels the whole table costs less than setting up a search.
     max_table_labels : int
@@ -71,6 +73,7 @@ class EngineOptions:
     0
     """
 
+    device: str = "cpu"
     table_labels: int = 8
     max_table_labels: int = 24
     table_share: int = 48

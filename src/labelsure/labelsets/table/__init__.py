@@ -1,6 +1,7 @@
 """Answers from all 2^q labelsets of each object; ``TableBackend`` is the seam for other devices."""
 
+from labelsure.labelsets.table._device import find_device
 from labelsure.labelsets.table._listed import ListAnswers
 from labelsure.labelsets.table._table import NumbaTable, RowTable, TableAnswers, TableBackend
 
-__all__ = ["ListAnswers", "NumbaTable", "RowTable", "TableAnswers", "TableBackend"]
+__all__ = ["ListAnswers", "NumbaTable", "RowTable", "TableAnswers", "TableBackend", "find_device"]

@@ -1,7 +1,6 @@
 """Answers from tables: every labelset of an object looked at, block by block of objects.
 
-``TableBackend`` is the seam: what another device would have to answer about a block of objects. Today rows of
-numerators are made by compiled code and reduced by numpy.
+``TableBackend`` is the seam: what a device answers about a block of objects.
 """
 
 from abc import ABC, abstractmethod
@@ -70,6 +69,10 @@ class TableBackend(ABC):
         if self.constraints is not None:
             rows[:, ~self.constraints.by_code] = 0
         return rows
+
+    def n_at_once(self, block_bytes: int) -> int:
+        """Return how many objects are asked about at a time, whose rows should take no more memory than this."""
+        return max(1, block_bytes // (4 << self.n_labels))
 
     @abstractmethod
     def numerators(self, objects: IntArray) -> Counts:
@@ -149,6 +152,7 @@ class NumbaTable(TableBackend):
 
     arrays: FoldArrays
     weighing: Weighing
+    _xp = np  # what rows of codes are made with
 
     def numerators(self, objects: IntArray) -> Counts:
         """Return the numerators of every code, one row per object."""
@@ -216,23 +220,24 @@ class NumbaTable(TableBackend):
 
         Discounts are in the first where nothing comes between, because that costs less.
         """
-        arrays, penalties = self.arrays, self.arrays.penalties
-        pair_rows = penalty_rows = np.empty((arrays.n_folds, 0), dtype=np.int64)
+        arrays, penalties, xp = self.arrays, self.arrays.penalties, self._xp
+        pair_rows = penalty_rows = xp.empty((arrays.n_folds, 0), dtype=np.int64)
         if arrays.has_pairs and not arrays.own_pairs:
             pair_rows = self._sum_pairs(arrays.pairs.shared[0])
         if penalties.present:
-            penalty_rows = np.take(
-                penalties.by_cardinality[:, 0], np.bitwise_count(np.arange(2**self.n_labels)), axis=1
-            )
+            cardinalities = xp.zeros(1, dtype=np.int64)
+            for _ in range(self.n_labels):
+                cardinalities = xp.concatenate([cardinalities, cardinalities + 1])
+            penalty_rows = xp.take(xp.asarray(penalties.by_cardinality[:, 0]), cardinalities, axis=1)
             for k in np.flatnonzero(penalties.per_distance):
                 anchors = penalties.anchors[penalties.anchor_begin[k] : penalties.anchor_begin[k + 1], 0]
-                penalty_rows[k] += penalties.per_distance[k] * self._distances(anchors.astype(np.int64))
+                penalty_rows[k] += int(penalties.per_distance[k]) * self._distances(anchors.astype(np.int64))
         if not arrays.has_discounts or not self._spares_in_rows:
             return pair_rows, penalty_rows
-        spared = np.zeros((arrays.n_folds, 2**self.n_labels), dtype=np.int64)
+        spared = xp.zeros((arrays.n_folds, 2**self.n_labels), dtype=np.int64)
         for row, fold in zip(spared, arrays.folds, strict=True):
             if fold.energy.discounts is not None:
-                row[encode(fold.energy.discounts.labelsets)] = fold.energy.discounts.amounts
+                row[xp.asarray(encode(fold.energy.discounts.labelsets))] = xp.asarray(fold.energy.discounts.amounts)
         if penalties.present or arrays.has_link or arrays.own_pairs:
             return pair_rows, (penalty_rows if penalty_rows.size else 0) - spared
         return (pair_rows if pair_rows.size else 0) - spared, penalty_rows
@@ -241,18 +246,19 @@ class NumbaTable(TableBackend):
         """Return the pairwise costs of every code, given those of each pair, (K, q, q)."""
         from labelsure.labelsets.table._table_kernels import pair_sums
 
-        rows = np.empty((len(pairs), 2**self.n_labels), dtype=np.int64)
+        rows = np.empty((len(pairs), 2 ** pairs.shape[1]), dtype=np.int64)
         for of_fold, row in zip(pairs, rows, strict=True):
             pair_sums(of_fold, row)
         return rows
 
     def _distances(self, anchors: IntArray) -> IntArray:
         """Return the Hamming distance from every code to the nearest anchor, one label at a time."""
-        distances = np.full(2**self.n_labels, self.n_labels + 1, dtype=np.int64)
-        distances[anchors] = 0
+        xp = self._xp
+        distances: IntArray = xp.full(2**self.n_labels, self.n_labels + 1, dtype=np.int64)
+        distances[xp.asarray(anchors)] = 0
         for j in range(self.n_labels):
             pairs = distances.reshape(-1, 2, 2**j)
-            np.minimum(pairs, pairs[:, ::-1, :] + 1, out=pairs)
+            xp.minimum(pairs, pairs[:, ::-1, :] + 1, out=pairs)
         return distances
 
 
@@ -276,7 +282,7 @@ class TableAnswers(Answers):
 
     def __post_init__(self) -> None:
         self.n_objects, self.n_labels = self.backend.n_objects, self.backend.n_labels
-        self.n_block = max(1, self.options.table_block_bytes // (4 * 2**self.n_labels))
+        self.n_block = self.backend.n_at_once(self.options.table_block_bytes)
 
     def p_values(self, denominators: IntArray, empty: IntArray | None = None) -> FloatArray:
         """Return the p-values of all candidates, (n, n_candidates), columns in the order of their codes.
