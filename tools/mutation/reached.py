@@ -78,7 +78,7 @@ def watch(file: str, limit: float) -> dict[str, Any]:
 def pytest_options(*files: str) -> list[str]:
     """Return options of a run in this process without anything kept, shown or spread."""
     off = [f"-pno:{plugin}" for plugin in ("cacheprovider", "xdist", "cov", "randomly", "dask")]
-    return [*files, *off, "-q", "--no-header", "--tb=short", "-mnot validity"]
+    return [*files, *off, "-q", "--no-header", "--tb=native", "-mnot validity"]
 
 
 def _too_long(*_: object) -> None:
