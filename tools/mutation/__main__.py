@@ -30,9 +30,9 @@ UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 MAP = KEPT / ("uncompiled" if UNCOMPILED else "compiled")
 TRIED = KEPT / f"tried-{MAP.name}.jsonl"
 TESTS = ("tests/measures", "tests/conformal", "tests/labelsets", "tests/golden", "tests/predictions")
-OTHERS = ("tests/test_benchmark_folds.py", *READERS)
+OTHERS = ("tests/decisions", "tests/models/test_round_trips.py", "tests/test_benchmark_folds.py", *READERS)
 KERNEL_TESTS = ("tests/conformal/test_stratified_kernels.py", "tests/labelsets", "tests/measures")
-TEST_SECONDS = 8.0 if UNCOMPILED else 60.0
+TEST_SECONDS = 12.0 if UNCOMPILED else 60.0
 
 
 def main() -> None:
@@ -41,6 +41,7 @@ def main() -> None:
     parser.add_argument("command", choices=["map", "try", "report"])
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin nothing new after so long")
+    parser.add_argument("--file-seconds", type=float, default=float("inf"), help="of one file of tests, for the map")
     parser.add_argument("--sample", type=int, default=400, help="mutants of each room")
     parser.add_argument("--seed", type=int, default=14)
     parser.add_argument("--most", type=float, default=60.0, help="seconds of tests for one mutant")
@@ -60,7 +61,7 @@ def make_map(arguments: argparse.Namespace) -> None:
     files = [path for tests in (KERNEL_TESTS if UNCOMPILED else (*TESTS, *OTHERS)) for path in _files(Path(tests))]
     files += [] if UNCOMPILED else [f"{SOURCE}/{room}" for room in ROOMS]
     missing = [file for file in files if not _is_kept(file)]
-    jobs = [Job(file, partial(_watch, file), limit=3600.0) for file in missing]
+    jobs = [Job(file, partial(_watch, file, arguments.file_seconds), limit=3600.0) for file in missing]
     for number, (job, outcome) in enumerate(run_all(jobs, arguments.workers, arguments.seconds), 1):
         print(f"{number} of {len(jobs)}: {job.name} {outcome}", flush=True)
 
@@ -83,8 +84,8 @@ def _digest(file: str) -> str:
     return hashlib.sha256(Path(file).read_bytes()).hexdigest() if Path(file).is_file() else "folder"
 
 
-def _watch(file: str, note: Path) -> dict[str, Any]:
-    found = watch(file, TEST_SECONDS)
+def _watch(file: str, of_file: float, note: Path) -> dict[str, Any]:
+    found = watch(file, TEST_SECONDS, of_file)
     MAP.mkdir(parents=True, exist_ok=True)
     _kept(file).write_text(json.dumps({"of": _digest(file)} | found), encoding="utf-8")
     summary = {"tests": len(found["tests"]), "left out": len(found["left out"]), "code": found["code"]}

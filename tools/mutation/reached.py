@@ -6,6 +6,7 @@ what was there before.
 
 import json
 import signal
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,8 +30,8 @@ class TooLong(BaseException):
 class Watcher:
     """A pytest plugin that notes the time of each test, and has coverage know which one runs."""
 
-    def __init__(self, seen: coverage.Coverage, limit: float) -> None:
-        self.seen, self.limit = seen, limit
+    def __init__(self, seen: coverage.Coverage, limit: float, end: float) -> None:
+        self.seen, self.limit, self.end = seen, limit, end
         self.seconds: dict[str, float] = {}
         self.bad: set[str] = set()
 
@@ -38,6 +39,8 @@ class Watcher:
     def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
         """Tell what fixtures run, which may be for all tests of the file."""
         self.seen.switch_context(f"{item.nodeid}|setup")
+        if time.process_time() > self.end:
+            pytest.skip("this file has had its time")
         return (yield)
 
     @pytest.hookimpl(wrapper=True)
@@ -58,11 +61,14 @@ class Watcher:
             self.bad.add(report.nodeid)
 
 
-def watch(file: str, limit: float) -> dict[str, Any]:
-    """Return the tests of a file with their seconds, and which of them reach each line of the rooms."""
+def watch(file: str, limit: float, of_file: float) -> dict[str, Any]:
+    """Return the tests of a file with their seconds, and which of them reach each line of the rooms.
+
+    A test may take ``limit`` seconds of processor time; after ``of_file`` seconds those that are left are left out.
+    """
     signal.signal(signal.SIGPROF, _too_long)
     seen = coverage.Coverage(data_file=None, config_file=False, include=[f"{SOURCE}/{room}/*" for room in ROOMS])
-    watcher = Watcher(seen, limit)
+    watcher = Watcher(seen, limit, time.process_time() + of_file)
     seen.start()
     code = pytest.main(pytest_options(file), plugins=[watcher])
     seen.stop()
