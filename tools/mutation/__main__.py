@@ -60,7 +60,7 @@ def make_map(arguments: argparse.Namespace) -> None:
     """Run each file of tests once, those left out that were seen before."""
     files = [path for tests in (KERNEL_TESTS if UNCOMPILED else (*TESTS, *OTHERS)) for path in _files(Path(tests))]
     files += [] if UNCOMPILED else [f"{SOURCE}/{room}" for room in ROOMS]
-    missing = [file for file in files if not _is_kept(file)]
+    missing = sorted((file for file in files if not _is_kept(file)), key=lambda file: -Path(file).stat().st_size)
     jobs = [Job(file, partial(_watch, file, arguments.file_seconds), limit=3600.0) for file in missing]
     for number, (job, outcome) in enumerate(run_all(jobs, arguments.workers, arguments.seconds), 1):
         print(f"{number} of {len(jobs)}: {job.name} {outcome}", flush=True)
