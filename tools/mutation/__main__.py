@@ -146,7 +146,7 @@ def try_sample(arguments: argparse.Namespace) -> None:
 
 
 def _job(module: str, change: str, tests: list[str], reached: Reached) -> Job:
-    limit = 120.0 + 10 * sum(reached.seconds[name] for name in tests)
+    limit = 600.0 + 10 * sum(reached.seconds[name] for name in tests)
     return Job(f"{module}|{change}", partial(_try, module, change, reached.stages(tests)), limit)
 
 
