@@ -6,6 +6,7 @@ original, "killed: ..." which test has been written since. All others count agai
 
 import json
 from collections import Counter
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +29,18 @@ a statement away), imports the module so changed in a process of its own, and ru
 ones first, until one fails. Kernels are tried as plain Python. A mutant is killed when a test fails, crashes, or takes
 ten times as long as before and ten seconds more. Annotations, strings, messages and decorators are left alone.
 
-The mutants are a random sample (seed {seed}) of {size} per room. Intervals are Clopper and Pearson's at 95 %, for all
-mutants of the room. *Equivalent* are survivors that no test can notice, each with its reason below: a bound that only
-saves work, for instance. They are left out of the adjusted score; in the plain one they count as survivors.
+The mutants are a random sample (seed {seed}) of {size} per room, tried on {date}; lines are those of that day.
+Intervals are Clopper and Pearson's at 95 %, for all mutants of the room. *Equivalent* are survivors that no test can
+notice, or that change nothing anybody is promised, each with its reason below: a bound that only saves work, for
+instance, or how exactly an optimum is found. They are left out of the adjusted score; in the plain one they count as
+survivors.
 """
 
 
 def write_report(samples: dict[str, list[Mutant]], tried: Records, size: int, seed: int) -> None:
     """Write the results of the sample and the page; say what is still to be tried."""
     explained = json.loads(EXPLAINED.read_text(encoding="utf-8")) if EXPLAINED.exists() else {}
-    kept: dict[str, Any] = {"seed": seed, "sample": size, "rooms": {}}
+    kept: dict[str, Any] = {"seed": seed, "sample": size, "date": date.today().isoformat(), "rooms": {}}
     for room, mutants in samples.items():
         records = {f"{module}:{change.name}": tried.get((module, change.name)) for module, change in mutants}
         missing = [name for name, record in records.items() if record is None]
@@ -100,7 +103,7 @@ def _text(mutant: str) -> str:
 def page(kept: dict[str, Any]) -> str:
     """Return the page in Markdown."""
     controls = kept["controls"]
-    lines = [INTRODUCTION.format(seed=kept["seed"], size=kept["sample"]), *_table(kept), ""]
+    lines = [INTRODUCTION.format(seed=kept["seed"], size=kept["sample"], date=kept["date"]), *_table(kept), ""]
     lines += [f"Controls, the same tests without a change: {controls['passed']} of {controls['runs']} runs passed."]
     for room, found in kept["rooms"].items():
         lines += ["", f"## Survivors in {room}", "", "| where | change | text | why |", "|---|---|---|---|"]
