@@ -28,7 +28,7 @@ from labelsure import (
     calibrate_labels,
 )
 from labelsure._core.randomness import DRAW_UNIT, SMOOTHING, draw_seeds, draw_uniforms, join_keys, object_keys
-from labelsure.conformal._label_wise_outputs import predict_values
+from labelsure.conformal._label_wise_outputs import LabelCalibration, predict_values, state_guarantee_of_labels
 from labelsure.estimators import outputs_of
 
 OUTPUTS = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]) | st.sampled_from([0.1, 0.3, 0.7, 0.9, 1 - 0.9, 1e-13])
@@ -139,6 +139,14 @@ def test_a_value_that_no_example_has_gets_the_p_value_one():
         predictor = calibrate_labels(outputs, Y, conditional=True, smoothed=smoothed, random_state=0)
         assert predictor.predict_labels([[0.0], [1.0]]).p_values[:, 0, 1].tolist() == [1, 1]
         assert (predictor.predict_labels([[0.95]]).p_values[:, 0, 0] <= 0.25).all()
+
+
+def test_folds_with_one_example_of_a_value_count_and_those_without_do_not():
+    Y = np.array([[1], [0], [0], [0], [0]])
+    folds = [LabelCalibration.of(np.full(part.shape, 0.5), part, conditional=True) for part in (Y[:2], Y[2:])]
+    guarantee = state_guarantee_of_labels(folds, complementary=True)
+    assert guarantee.n_examples.tolist() == [[4, 1]]
+    assert guarantee.n_folds.tolist() == [[2, 1]]
 
 
 def test_predicted_labels_are_the_nearer_ones_and_off_in_between():

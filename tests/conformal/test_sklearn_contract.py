@@ -120,6 +120,12 @@ def test_parameters_and_estimators_of_the_user_stay_as_they_are(kind, data):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_classes_of_every_label_are_off_and_on(kind, data):
+    X, Y = data
+    assert [of_label.tolist() for of_label in kind(ShareClassifier()).fit(X, Y).classes_] == [[0, 1]] * 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_tags_follow_the_classifier_inside(kind):
     tags = get_tags(kind(OneVsRestClassifier(LogisticRegression())))
     assert is_classifier(kind())

@@ -25,6 +25,7 @@ from labelsure.measures import (
     PowerMeasure,
     UnseenPenalty,
 )
+from labelsure.measures._forest_measure import _mix_targets
 
 OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1, 1e-300, 1 - 2**-53]) | st.floats(0, 1)
 
@@ -287,6 +288,24 @@ def test_trees_learn_from_labels_and_their_mixtures():
         Y = np.where(X[:, [2]] == 1, np.ones(n_labels), np.zeros(n_labels))
         measure = small_forest(min_samples_leaf=1, max_features=1.0).fit(Y, X=X)
         assert [tree.tree_.feature[0] for tree in measure.forest_.estimators_] == [2] * 12
+
+
+def test_up_to_32_labels_are_learned_as_they_are():
+    labels = np.random.default_rng(0).integers(0, 2, size=(10, 33)).astype(np.int8)
+    assert _mix_targets(labels[:, :32], seed=0).tolist() == labels[:, :32].tolist()
+    mixed = _mix_targets(labels, seed=0)
+    assert mixed.shape == (10, 32)
+    assert mixed.tolist() == _mix_targets(labels, seed=0).tolist() != _mix_targets(labels, seed=1).tolist()
+
+
+def test_a_forest_gets_the_objects_wherever_it_stands_in_a_sum():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(30, 2)), rng.integers(0, 2, size=(30, 3))
+    before, after = small_forest() + UnseenPenalty(), UnseenPenalty() + small_forest()
+    for measure in (before, after):
+        measure.fit(Y, X=X)
+    outputs = rng.random((4, 3))
+    np.testing.assert_allclose(before.scores(outputs, Y[:4], X=X[:4]), after.scores(outputs, Y[:4], X=X[:4]))
 
 
 def test_leaves_hold_enough_examples():

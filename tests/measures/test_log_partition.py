@@ -1,5 +1,7 @@
 """Sums over all labelsets: the trie and its kernel against their definitions, and one object at a time."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -49,3 +51,17 @@ def test_costs_of_all_objects_are_worked_out_once_per_fit(measure):
     assert first.discounts is not second.discounts
     coarse = measure.energy(outputs, exponent=20).scores(Y)
     np.testing.assert_allclose(np.ldexp(coarse, -20), measure.scores(outputs, Y), atol=1e-5)
+
+
+def test_moments_of_objects_far_apart_are_those_of_each_alone():
+    """Terms of one object are never scaled by those of another; and a labelset seen once leaves no warning behind."""
+    seen = np.array([[1, 0, 0], [0, 1, 1], [1, 1, 0]], dtype=np.int8)
+    counted = CountedPrior(seen, np.array([1, 3, 2]), np.array([0.5, 0.3, 0.2]), 1.0)
+    values, own = np.array([[800.0, -800.0, 0.0], [-900.0, -900.0, -900.0], [0.1, 0.2, -0.3]]), np.array([0, 1, 2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        together = counted.moments(values, 0.7, own)
+    alone = [counted.moments(values[[i]], 0.7, own[[i]]) for i in range(3)]
+    for found, parts in zip(together, zip(*alone, strict=True), strict=True):
+        assert np.isfinite(found).all()
+        np.testing.assert_allclose(found, np.concatenate(parts), rtol=1e-12)

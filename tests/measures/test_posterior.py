@@ -205,3 +205,29 @@ def test_logits_of_certain_outputs_are_those_of_half_an_example():
     measure = PosteriorMeasure(prior_exponent=0, marginals_share=0, temperature=1, intercepts=0).fit([[1], [0], [1]])
     assert np.exp(-measure.scores([[1.0]], [[0]])) == pytest.approx([0.5 / 4])
     assert logit(3.5 / 4) == pytest.approx(np.log(7))
+
+
+def test_loss_is_that_of_its_definition_and_its_gradient_the_derivative():
+    """Minus the log posterior density of the parameters by example, every labelset listed."""
+    rng = np.random.default_rng(3)
+    labels, outputs = rng.integers(0, 2, (12, 3)).astype(np.int8), rng.uniform(0.05, 0.95, (12, 3))
+    measure = PosteriorMeasure(smoothing=2.0).fit(labels, outputs=outputs)
+    counted, logits = measure._counted, measure._logits(outputs)
+    centre = np.array([0.7, 0.7, 1.0, 0.0, 0.0, 0.0])
+    parameters = np.array([0.9, 0.4, 1.3, 0.2, -0.5, 0.1])
+    loss = measure._make_loss(labels, logits, centre)
+
+    every = np.array(list(np.ndindex(2, 2, 2)))
+    log_on, log_off = np.log(counted.marginals), np.log1p(-counted.marginals)
+    log_prior = counted.log_share + every @ log_on + (1 - every) @ log_off
+    seen = [int(np.flatnonzero((every == one).all(axis=1))[0]) for one in counted.labelsets]
+    log_prior[seen] = counted.log_seen
+    total = 0.0
+    for own, row, of_row in zip(counted.numbers_of(labels), labels, logits, strict=True):
+        of_others = log_prior.copy()
+        of_others[seen[own]] = counted.log_seen_without_one[own]
+        values = 1.3 * of_row + parameters[3:] - 0.4 * (log_on - log_off)
+        total += row @ values + 0.9 * counted.log_seen_without_one[own] - logsumexp(every @ values + 0.9 * of_others)
+    value, gradient = loss(parameters)
+    assert value == pytest.approx((((parameters - centre) ** 2).sum() / 2 - total) / 12, rel=1e-10)
+    np.testing.assert_allclose(gradient, approx_fprime(parameters, lambda x: loss(x)[0], 1e-7), rtol=1e-4, atol=1e-6)
