@@ -95,6 +95,7 @@ def test_openmp_of_every_thread_is_limited():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # that it has threads
 def test_a_lock_held_in_another_thread_does_not_stop_a_forked_child():
     with limits._shared.lock:  # as another thread may hold it at any moment
         child = os.fork()

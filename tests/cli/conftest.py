@@ -1,6 +1,5 @@
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,13 +8,6 @@ from pathlib import Path
 import pytest
 
 Runner = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def hear_interrupts() -> None:
-    """Let commands hear Ctrl-C: what a shell starts in the background ignores it, and children inherit that."""
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
