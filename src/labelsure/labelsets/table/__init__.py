@@ -1,7 +1,8 @@
 """Answers from all 2^q labelsets of each object; ``TableBackend`` is the seam for other devices."""
 
+from labelsure.labelsets.table._backends import NumbaTable, RowTable, TableBackend
 from labelsure.labelsets.table._device import find_device
 from labelsure.labelsets.table._listed import ListAnswers
-from labelsure.labelsets.table._table import NumbaTable, RowTable, TableAnswers, TableBackend
+from labelsure.labelsets.table._table import TableAnswers
 
 __all__ = ["ListAnswers", "NumbaTable", "RowTable", "TableAnswers", "TableBackend", "find_device"]

@@ -11,9 +11,9 @@ from labelsure._core.labelset_bits import decode, encode
 from labelsure._core.remembering import Memory
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._weighing import Counts
+from labelsure.labelsets.table._backends import NumbaTable
 from labelsure.labelsets.table._device import Device
 from labelsure.labelsets.table._device_scores import ORIGIN, SHIFT, DeviceScores
-from labelsure.labelsets.table._table import NumbaTable
 
 HIGH_LABELS = 4
 """A thread goes through the codes of this many labels, so that its sums over the low ones are made once for all."""
