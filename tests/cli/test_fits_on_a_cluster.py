@@ -1,5 +1,6 @@
 """``labelsure compare --scheduler`` and ``labelsure fit --scheduler``: the same results, also where processes die."""
 
+import json
 import os
 import signal
 import sys
