@@ -1,10 +1,11 @@
 """``labelsure compare --scheduler`` and ``labelsure fit --scheduler``: the same results, also where processes die."""
 
+import json
 import os
 import signal
-import subprocess
 import sys
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from made_up_tables import LABELS
 from tiny_data import write_tiny
 
 from dask_clusters import local_cluster
-from dask_deaths import Deadly, commands_of_dask, wait_until
+from dask_deaths import Deadly, Patient, commands_of_dask, wait_until
 from labelsure.cli import main
 from labelsure.cli._compare_results import read_results
 from labelsure.cli._learners import RECIPES, Recipe
@@ -131,35 +132,16 @@ def test_compare_says_what_is_kept_where_workers_die_again_and_again(tiny, monke
 
 
 @killing
-def test_compare_keeps_finished_cells_where_the_scheduler_is_killed(tiny, command, offline):
-    out = tiny / "out.json"
-    many = [
-        "compare",
-        "tiny",
-        "--learners",
-        "random-forest",
-        "--measures",
-        "power",
-        "--folds",
-        "3",
-        "--resplits",
-        "500",
-    ]
+def test_compare_keeps_finished_cells_where_the_scheduler_is_killed(tiny, monkeypatch, capsys):
+    out, begun = tiny / "out.json", tiny / "begun"
+    monkeypatch.setitem(RECIPES, "ml-knn", Recipe(partial(Patient, str(begun))))
     with commands_of_dask(tiny) as (scheduler, _):
-        import json
-
         address = json.loads((tiny / "scheduler.json").read_text())["address"]
-        with subprocess.Popen(
-            [command, *many, "--resplits", "500", "--json", str(out), "--scheduler", address],
-            env=offline | {"LABELSURE_DATA": str(tiny)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process:
-            wait_until(lambda: out.exists() or process.poll() is not None)
-            scheduler.kill()
-            printed, errors = process.communicate()
-    assert (process.returncode, printed, errors.count("\n")) == (1, "", 1), errors
-    assert "Dask scheduler at tcp:" in errors
-    assert "give the same command again" in errors
-    assert len(read_results(out).cells) >= 1
+        killer = threading.Thread(target=lambda: (wait_until(begun.exists), scheduler.kill()))
+        killer.start()
+        assert compare(out, "--learners", "ml-rbf", "ml-knn", "--scheduler", address) == 1
+        killer.join()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "The Dask scheduler at tcp:" in line
+    assert line.endswith(f"Finished cells are kept in {out}: give the same command again to go on.")
+    assert {row.learner for row, _ in cells_of(out)} == {"ml-rbf"}

@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from types import MethodType
 from typing import Any, NamedTuple, TypeAlias
 from uuid import uuid4
 
@@ -140,7 +141,7 @@ class Place(NamedTuple):
 
 def _divide(calls: Sequence[Call]) -> tuple[Common, list[Any]]:
     """Return what several calls have in common, and the calls with places where that was."""
-    owners = [getattr(function, "__self__", None) for function, _, _ in calls]
+    owners = [function.__self__ if isinstance(function, MethodType) else None for function, _, _ in calls]
     used = Counter(id(value) for value in owners if value is not None)
     for _, args, kwargs in calls:
         used.update({id(value) for value in (*args, *kwargs.values()) if not isinstance(value, PLAIN)})
