@@ -7,7 +7,7 @@ numerators are made by compiled code and reduced by numpy.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 
 import numpy as np
@@ -123,13 +123,12 @@ class TableBackend(ABC):
         rows = self.numerators(objects)
         if empty is not None:
             rows[:, 0] = empty[objects]
-        rows = np.minimum(rows, denominators[objects][:, None])  # some rules count beyond 1
-        masses = np.empty((len(objects), self.n_labels))
-        for own, row in zip(masses, rows, strict=True):
-            total = row.sum(dtype=np.float64) or 1.0  # 2^24 smoothed numerators of 2^42 are beyond int64
-            for j in range(self.n_labels):
-                own[j] = row.reshape(-1, 2, 2**j)[:, 1].sum(dtype=np.float64) / total
-        return masses
+        masses = []
+        for row, most in zip(rows, denominators[objects], strict=True):
+            counted = np.minimum(row, most).astype(np.float64)  # 2^24 smoothed numerators of 2^42 are beyond int64
+            with_label = [counted.reshape(-1, 2, 2**j)[:, 1].sum() for j in range(self.n_labels)]
+            masses.append(np.array(with_label) / max(counted.sum(), 1.0))
+        return np.array(masses)
 
 
 @dataclass(eq=False)
@@ -308,10 +307,7 @@ class TableAnswers(Answers):
     def label_masses(self, denominators: IntArray, empty: IntArray | None = None) -> FloatArray:
         """Return the share of the sum of all p-values that falls on labelsets with each label, (n, q)."""
         check_listable(self.n_labels, self.options)
-
-        def answer(objects: IntArray) -> FloatArray:
-            return self.backend.label_masses(objects, denominators, empty)
-
+        answer = partial(self.backend.label_masses, denominators=denominators, empty=empty)
         return np.concatenate([np.empty((0, self.n_labels)), *self.map_blocks(answer, "masses of labels")])
 
     def label_maxima(self, objects: IntArray) -> IntArray:
