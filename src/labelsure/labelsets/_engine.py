@@ -252,8 +252,7 @@ class StrangestEmpty(LabelsetEngine):
         """Return the ``n_best`` most plausible labelsets of some objects (None: of all)."""
         best = self.engine.top(n_best, objects)
         lowest = self.lowest if objects is None else self.lowest[objects]
-        n_others = min(n_best, self.engine.n_candidates)
-        places = (best.numerators[:, :n_others] >= lowest[:, None]).sum(axis=1)
+        places = (best.numerators[:, : self.engine.n_candidates] >= lowest[:, None]).sum(axis=1)
         for row in np.flatnonzero(places < n_best):
             place = int(places[row])
             upper = max(lowest[row], best.upper[row, place])  # a search that was stopped may have missed a better one

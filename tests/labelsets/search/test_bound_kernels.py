@@ -130,13 +130,13 @@ def test_bounds_stay_below_where_floats_are_too_short():
 def test_balance_finds_small_diagonals_without_negative_eigenvalues():
     """After many sweeps; in sum smaller than row sums, and no smaller than the definition allows."""
     rng = np.random.default_rng(0)
-    couplings = rng.normal(size=(20, 20))
+    couplings = rng.normal(size=(10, 10))
     couplings += couplings.T
     np.fill_diagonal(couplings, 0)
-    weights = rng.uniform(0.5, 2, size=20)
-    vectors = rng.normal(size=(20, 8))
+    weights = rng.uniform(0.5, 2, size=10)
+    vectors = rng.normal(size=(10, 6))
     vectors /= np.linalg.norm(vectors, axis=1)[:, None]
-    lengths = np.empty(20)
+    lengths = np.empty(10)
     balance(couplings, weights, 3000, vectors, lengths)
     roots = np.sqrt(weights)
     assert np.linalg.eigvalsh(couplings + np.diag(lengths))[0] > -1e-6

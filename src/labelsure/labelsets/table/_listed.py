@@ -70,10 +70,9 @@ class ListAnswers(Answers):
 
     def label_masses(self, denominators: IntArray, empty: IntArray | None = None) -> FloatArray:
         """Return the share of the sum of all p-values that falls on labelsets with each label, (n, q)."""
-        p_values = self.p_values(denominators, empty)
-        with_label: FloatArray = p_values[:, p_values.shape[1] - len(self.candidates) :] @ self.candidates
-        total = p_values.sum(axis=1)[:, None]
-        return np.asarray(with_label / np.where(total > 0, total, 1.0))
+        numerators = np.minimum(self._numerators(empty), denominators[:, None]).astype(np.float64)
+        with_label: FloatArray = numerators[:, numerators.shape[1] - len(self.candidates) :] @ self.candidates
+        return np.asarray(with_label / np.maximum(numerators.sum(axis=1), 1.0)[:, None])
 
     def _numerators(self, empty: IntArray | None) -> IntArray:
         blocks = self.map_blocks(lambda objects: self._score(objects)[0], "p-values")

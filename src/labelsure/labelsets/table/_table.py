@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -71,11 +72,8 @@ class TableAnswers(Answers):
     def label_masses(self, denominators: IntArray, empty: IntArray | None = None) -> FloatArray:
         """Return the share of the sum of all p-values that falls on labelsets with each label, (n, q)."""
         check_listable(self.n_labels, self.options)
-
-        def answer(objects: IntArray) -> FloatArray:
-            return self.backend.label_masses(objects, denominators, empty)
-
-        return np.concatenate([np.empty((0, self.n_labels)), *self.map_blocks(answer, "masses of labels")])
+        masses = partial(self.backend.label_masses, denominators=denominators, empty=empty)
+        return np.concatenate([np.empty((0, self.n_labels)), *self.map_blocks(masses, "masses of labels")])
 
     def label_maxima(self, objects: IntArray) -> IntArray:
         """Return the highest numerators of each object with each label off and on, (n, q, 2)."""
