@@ -16,7 +16,6 @@ from labelsure.conformal import GUARANTEES, make_splits
 from labelsure.conformal._guarantees import Merging
 from labelsure.conformal._rules import E_VALUE_SCALE, complements, linear_e_values, steep_e_values
 from labelsure.estimators import outputs_of
-from labelsure.labelsets import Allowed
 from labelsure.measures import PowerMeasure
 
 SIZES = st.lists(st.integers(1, 12), min_size=2, max_size=6)
@@ -293,17 +292,3 @@ def test_bounds_of_estimated_sizes_do_not_contradict_each_other(guarantee):
     for significance in (0.05, 0.2):
         for size in predictor.predict_labelsets(new).region(significance).size_estimates:
             assert size.at_least <= size.low <= size.value <= size.high <= size.at_most
-
-
-@pytest.mark.parametrize("constraints", [None, Allowed([[1, 0], [0, 1], [1, 1]])], ids=["all", "listed"])
-def test_masses_of_labels_count_no_p_value_beyond_one(constraints):
-    """Twice a mean of p-values may be 2: it is a p-value of 1, and counted as such."""
-    outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8], [0.2, 0.9]], [[1, 0], [1, 0], [0, 1], [0, 1]]
-    predictor = calibrate_outputs(
-        outputs, Y, folds=[0, 1, 0, 1], measure=PowerMeasure(), guarantee="twice-mean", constraints=constraints
-    )
-    pred = predictor.predict_labelsets([[[0.99, 0.01]]] * 2)  # of both folds, the first labelset has p_k = 1
-    p_values = pred.p_values()
-    assert 0 < p_values.min() < p_values.max() == 1
-    shares = p_values @ pred.candidates() / p_values.sum(axis=1, keepdims=True)
-    assert pred.rank_labels(method="mass") == pytest.approx(shares, rel=1e-12)

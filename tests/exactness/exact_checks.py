@@ -65,7 +65,7 @@ def check_answers(case, engine, truth, pred):
         assert np.array_equal(pred.candidates(), labelsets[truth.candidates])
         same(pred.p_values(), table[:, truth.candidates])
         check_best(pred, truth, same, n_best=int(rng.integers(1, 9)))
-        if case.number % 8 == 3:
+        if case.number % 8 == 3 and case.rule not in ("weighted", "twice-mean", "e-mod", "eu-mod"):
             check_masses(pred, truth)
     asked = rng.integers(len(labelsets), size=len(table))
     same(pred.p_value(labelsets[asked]), table[np.arange(len(table)), asked])
@@ -117,11 +117,8 @@ def check_best(pred, truth, same, *, n_best):
 
 def check_masses(pred, truth):
     """The share of all p-values that labelsets with each label have; sums of floats, so not to the last bit."""
-    total = truth.table.sum(axis=1, keepdims=True)
-    shares = np.divide(
-        truth.table @ truth.labelsets, total, out=np.zeros((len(total), truth.labelsets.shape[1])), where=total > 0
-    )
-    np.testing.assert_allclose(pred.rank_labels(method="mass"), shares, rtol=0, atol=1e-6)
+    shares = truth.table @ truth.labelsets / truth.table.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(pred.rank_labels(method="mass"), shares, rtol=0, atol=1e-9)
 
 
 def highest_of_labels(truth):

@@ -83,10 +83,7 @@ class LabelsetEngine(ABC):
 
     @abstractmethod
     def label_masses(self, *, empty: IntArray | None = None) -> FloatArray:
-        """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q).
-
-        0 where all p-values are 0, as those of an object without weight may be.
-        """
+        """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
 
     @abstractmethod
     def top(self, n_best: int, objects: IntArray | None = None) -> BestLabelsets:

@@ -55,7 +55,7 @@ class TableEngine(LabelsetEngine):
 
     def label_masses(self, *, empty: IntArray | None = None) -> FloatArray:
         """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
-        return self.table.label_masses(self.denominators, empty)
+        return self.table.label_masses(empty)
 
     def top(self, n_best: int, objects: IntArray | None = None) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of some objects (None: of all)."""
@@ -161,7 +161,7 @@ class FoldEngine(TableEngine):
 
     def label_masses(self, *, empty: IntArray | None = None) -> FloatArray:
         """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
-        return self._one_by_one.label_masses(self.denominators, empty)
+        return self._one_by_one.label_masses(empty)
 
     def region_sizes(self, smallest: int | IntArray, *, bits: float = 1.0) -> Sequence[RegionSize]:
         """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""

@@ -68,11 +68,11 @@ class ListAnswers(Answers):
         """
         return np.minimum(self._numerators(empty) / denominators[:, None], 1.0)
 
-    def label_masses(self, denominators: IntArray, empty: IntArray | None = None) -> FloatArray:
+    def label_masses(self, empty: IntArray | None = None) -> FloatArray:
         """Return the share of the sum of all p-values that falls on labelsets with each label, (n, q)."""
-        numerators = np.minimum(self._numerators(empty), denominators[:, None]).astype(np.float64)
+        numerators = self._numerators(empty).astype(np.float64)
         with_label: FloatArray = numerators[:, numerators.shape[1] - len(self.candidates) :] @ self.candidates
-        return np.asarray(with_label / np.maximum(numerators.sum(axis=1), 1.0)[:, None])
+        return np.asarray(with_label / numerators.sum(axis=1)[:, None])
 
     def _numerators(self, empty: IntArray | None) -> IntArray:
         blocks = self.map_blocks(lambda objects: self._score(objects)[0], "p-values")

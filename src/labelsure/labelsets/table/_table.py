@@ -7,7 +7,7 @@ numerators are made by compiled code and reduced by numpy.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -118,17 +118,17 @@ class TableBackend(ABC):
         halves = (by_code.reshape(-1, 2, 2**j, len(objects)) for j in range(self.n_labels))
         return np.stack([half.max(axis=(0, 2)).T for half in halves], axis=1).astype(np.int64)
 
-    def label_masses(self, objects: IntArray, denominators: IntArray, empty: IntArray | None) -> FloatArray:
-        """Return the share of all p-values on codes with each label, (n, q); the empty code's may be replaced."""
+    def label_masses(self, objects: IntArray, empty: IntArray | None) -> FloatArray:
+        """Return the share of all numerators on codes with each label, (n, q); the empty code's may be replaced."""
         rows = self.numerators(objects)
         if empty is not None:
             rows[:, 0] = empty[objects]
-        masses = []
-        for row, most in zip(rows, denominators[objects], strict=True):
-            counted = np.minimum(row, most).astype(np.float64)  # 2^24 smoothed numerators of 2^42 are beyond int64
-            with_label = [counted.reshape(-1, 2, 2**j)[:, 1].sum() for j in range(self.n_labels)]
-            masses.append(np.array(with_label) / max(counted.sum(), 1.0))
-        return np.array(masses)
+        masses = np.empty((len(objects), self.n_labels))
+        for own, row in zip(masses, rows, strict=True):
+            total = row.sum(dtype=np.float64)  # 2^24 smoothed numerators of 2^42 are beyond int64
+            for j in range(self.n_labels):
+                own[j] = row.reshape(-1, 2, 2**j)[:, 1].sum(dtype=np.float64) / total
+        return masses
 
 
 @dataclass(eq=False)
@@ -304,11 +304,11 @@ class TableAnswers(Answers):
         self.map_blocks(fill, "p-values")
         return table
 
-    def label_masses(self, denominators: IntArray, empty: IntArray | None = None) -> FloatArray:
+    def label_masses(self, empty: IntArray | None = None) -> FloatArray:
         """Return the share of the sum of all p-values that falls on labelsets with each label, (n, q)."""
         check_listable(self.n_labels, self.options)
-        answer = partial(self.backend.label_masses, denominators=denominators, empty=empty)
-        return np.concatenate([np.empty((0, self.n_labels)), *self.map_blocks(answer, "masses of labels")])
+        blocks = self.map_blocks(lambda objects: self.backend.label_masses(objects, empty), "masses of labels")
+        return np.concatenate([np.empty((0, self.n_labels)), *blocks])
 
     def label_maxima(self, objects: IntArray) -> IntArray:
         """Return the highest numerators of each object with each label off and on, (n, q, 2)."""
