@@ -62,7 +62,7 @@ def of_seeds(error):
     while place is not None:
         names.append(place.tb_frame.f_code.co_name)
         place = place.tb_next
-    return "check_random_state" in names and isinstance(error, ValueError)
+    return "check_random_state" in names and isinstance(error, ValueError | TypeError)
 
 
 def users_own(where):
