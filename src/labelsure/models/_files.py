@@ -231,7 +231,7 @@ def _flat(message: str) -> str:
 def _names_of(trusted: Trusted) -> frozenset[str]:
     if isinstance(trusted, str | type):
         trusted = [trusted]
-    given = list(trusted) if is_list(trusted) else [None]
+    given: list[Any] = list(trusted) if is_list(trusted) else [None]
     if not all(isinstance(one, str | type) for one in given):
         raise ValueError(f"trusted must hold names of classes such as 'package.module.Class', got {trusted!r}.")
     return frozenset(one if isinstance(one, str) else f"{one.__module__}.{one.__qualname__}" for one in given)
