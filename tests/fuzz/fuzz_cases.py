@@ -40,7 +40,7 @@ def names_with(what):
     return sorted(name for name, call in CALLS.items() if {*call.arguments} - {*call.tables, *call.unlike})
 
 
-def ask(name, **changes):
+def ask(name, /, **changes):
     """Return what a call answers to changed arguments, which must stay as they are."""
     call = CALLS[name]
     before = {argument: fingerprint(value) for argument, value in changes.items()}

@@ -21,7 +21,7 @@ from labelsure.datasets import DatasetError
 from labelsure.models import ModelFileError
 
 SOURCES = str(Path(labelsure.__file__).parent)
-CLEAR_TYPES = (ValueError, TypeError, DatasetError, ModelFileError)
+CLEAR_TYPES = (ValueError, TypeError, IndexError, DatasetError, ModelFileError)
 LEARNERS_DOORS = (
     "sklearn/utils/", "sklearn/base.py", "sklearn/feature_extraction", "sklearn/model_selection/_split.py",
     "scipy/sparse/", "narwhals/", "torch/", "pandas/core", "copy.py",
@@ -62,7 +62,7 @@ def of_seeds(error):
     while place is not None:
         names.append(place.tb_frame.f_code.co_name)
         place = place.tb_next
-    return "check_random_state" in names and isinstance(error, ValueError)
+    return "check_random_state" in names and isinstance(error, ValueError | TypeError)
 
 
 def users_own(where):

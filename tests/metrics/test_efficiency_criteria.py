@@ -273,7 +273,7 @@ def test_criteria_refuse_bad_levels(function, level):
         ((), "significance must hold at least one level, got none"),
         ((0.1, 1 - 0.9), "significance must hold different levels, got 0.09999999999999998 twice"),
         ((0.1, 0.0), "significance must be a number strictly between 0 and 1, got 0.0"),
-        ("0.05", "significance must be a number strictly between 0 and 1, got '0'"),
+        ("0.05", "significance must be a number strictly between 0 and 1, got '0.05'"),
         (None, "significance must be a number strictly between 0 and 1, got None"),
     ],
 )

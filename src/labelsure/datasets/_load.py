@@ -117,6 +117,8 @@ def cache_folder() -> Path:
 
 def _user_folders(data_home: str | PathLike[str] | None) -> list[Path]:
     """Return the folders the user named: ``data_home``, then the environment variable LABELSURE_DATA."""
+    if not isinstance(data_home, str | PathLike | None):
+        raise DatasetError(f"data_home must be the path of a folder, got {data_home!r}.")
     named = [data_home, os.environ.get("LABELSURE_DATA") or None]
     folders = [Path(fspath(folder)).expanduser() for folder in named if folder is not None]
     if data_home is not None and not folders[0].is_dir():

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from labelsure._core.files import whole_place
+from labelsure._core.validation import is_list
 from labelsure._version import __version__
 from labelsure.models._archive import (
     FORMAT,
@@ -226,7 +227,7 @@ def _flat(message: str) -> str:
 def _names_of(trusted: Trusted) -> frozenset[str]:
     if isinstance(trusted, str | type):
         trusted = [trusted]
-    given = list(trusted) if isinstance(trusted, Iterable) else [None]
+    given: list[Any] = list(trusted) if is_list(trusted) else [None]
     if not all(isinstance(one, str | type) for one in given):
         raise ValueError(f"trusted must hold names of classes such as 'package.module.Class', got {trusted!r}.")
     return frozenset(one if isinstance(one, str) else f"{one.__module__}.{one.__qualname__}" for one in given)

@@ -1,12 +1,18 @@
 """What displays share: axes to draw on, colours that most eyes tell apart, checks at the door."""
 
 from collections.abc import Iterable, Sequence
-from operator import index
 from typing import Any
 
 from labelsure._core.optional import import_optional
 from labelsure._core.types import LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_label_matrix, check_same_length, check_significance
+from labelsure._core.validation import (
+    check_label_matrix,
+    check_same_length,
+    check_significance,
+    is_list,
+    is_whole,
+    shown,
+)
 
 BLUE, ORANGE, VERMILLION, GREY = "#0072B2", "#E69F00", "#D55E00", "#BBBBBB"
 """Of Okabe and Ito's palette; shapes, hatches and line styles say the same without colour."""
@@ -60,15 +66,17 @@ def check_truth(Y_true: LabelMatrixLike, predictions: Any) -> LabelMatrix:
 
 def check_object(i: Any, n_objects: int) -> int:
     """Return the position of an object, counted from the end where it is negative, or raise an error."""
-    position = index(i)
+    if not is_whole(i):
+        raise ValueError(f"i must be the position of an object, a whole number, got {shown(i)}.")
+    position = int(i)
     if not -n_objects <= position < n_objects:
-        raise IndexError(f"There are {n_objects} objects, got index {i}.")
+        raise IndexError(f"There are {n_objects} objects, got index {shown(i)}.")
     return position % n_objects
 
 
 def check_levels(significance: float | Iterable[float]) -> tuple[float, ...]:
     """Return one or several significance levels as a tuple, or raise ValueError."""
-    levels = tuple(significance) if isinstance(significance, Iterable) else (significance,)
+    levels: tuple[Any, ...] = tuple(significance) if is_list(significance) else (significance,)
     if not levels:
         raise ValueError("significance must hold at least one level, got none. Pass for instance (0.05, 0.2).")
     for level in levels:

@@ -142,5 +142,5 @@ class LabelDisplay(Display):
         self.off_ = ax.scatter(off, rows, facecolors="white", edgecolors="black", label="off", **style)
         self.on_ = ax.scatter(on, rows, color=BLUE, label="on", **style)
         style = {"color": VERMILLION, "linestyle": "--", "linewidth": 1}
-        self.level_line_ = ax.axvline(self.significance, label=f"significance {self.significance:g}", **style)
+        self.level_line_ = ax.axvline(self.significance, label=f"significance {float(self.significance):g}", **style)
         ax.set(xlim=(-0.02, 1.02), xlabel=f"p-value of each label of object {write_name(self.name)}")

@@ -1,13 +1,13 @@
 """What a report is about, checked at the door: predictions, the truth, the names of objects, groups."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from labelsure._core.types import IntArray, LabelMatrix
-from labelsure._core.validation import check_label_matrix, check_same_length
+from labelsure._core.validation import check_label_matrix, check_same_length, is_list
 from labelsure.predictions import LabelsetPredictions
 
 MOST_GROUPS = 100
@@ -87,7 +87,7 @@ def _check_truth(Y: Any, predictions: LabelsetPredictions) -> LabelMatrix:
 def _check_names(objects: Any, predictions: LabelsetPredictions) -> tuple[str, ...]:
     if objects is None:
         objects = range(len(predictions)) if predictions.index is None else predictions.index
-    if isinstance(objects, str) or not isinstance(objects, Iterable):
+    if not is_list(objects):
         raise ValueError(f"objects must hold one name per object, got {objects!r}.")
     names = tuple(str(name) for name in objects)
     check_same_length(range(len(predictions)), names, names=("the predictions", "objects"))
