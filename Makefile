@@ -120,7 +120,7 @@ clean:
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $@
 
-LOWEST := models,pandas,plots,polars,tables
+LOWEST := dask,models,pandas,plots,polars,tables
 # river only brings yeast's file, and wants newer versions of everything: without its dependencies.
 .venv-lowest/ready: pyproject.toml tools/lowest_versions.py
 	$(PYTHON) -m venv .venv-lowest

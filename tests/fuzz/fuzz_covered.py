@@ -7,6 +7,16 @@ BASE = "a base class: called through every class that is made of it"
 FILES = "reads files: generated and mutated files are in tests/datasets and tests/models"
 
 REASONS = {
+    "batches": {
+        "AnswerColumns": STAGE,
+        "BatchError": "an exception",
+        "Trained": MADE_BY_US,
+        "arrow_schema": STAGE,
+        "arrow_table": STAGE,
+        "limit_cores": STAGE,
+        "map_batches": "runs functions of the user's own: tests/batches",
+        "open_trained": FILES,
+    },
     "conformal": {
         "CalibratedFold": STAGE,
         "Calibrator": STAGE,
@@ -29,6 +39,7 @@ REASONS = {
         "outputs_of_models": STAGE,
         "single_answers": STAGE,
         "compile_kernels": "takes no arguments",
+        "prepare_workers": "takes a client of Dask: tests/conformal",
     },
     "datasets": {
         "Column": FILES,
@@ -37,12 +48,15 @@ REASONS = {
         "Table": FILES,
         "TableBatch": MADE_BY_US,
         "TableSchema": FILES,
+        "as_arrow": STAGE,
         "available_datasets": "takes no arguments",
         "infer_schema": FILES,
+        "names_of_columns": STAGE,
         "open_table": FILES,
         "read_file": FILES,
         "read_hierarchy": FILES,
         "read_mulan": FILES,
+        "table_library": STAGE,
     },
     "decisions": {
         "Advice": MADE_BY_US,
@@ -87,7 +101,7 @@ REASONS = {
         ),
         ENGINE,
     )
-    | {"Constraint": BASE, "RegionSize": MADE_BY_US},
+    | {"Constraint": BASE, "RegionSize": MADE_BY_US, "check_device": STAGE},
     "measures": {
         "Costs": "what a measure of one's own returns: tests/_core/test_costs.py",
         "OwnScores": "the same",
@@ -127,6 +141,7 @@ REASONS = {
             "PlausibleLabelset",
             "RankedLabelsets",
             "RegionSize",
+            "RepeatedValues",
             "Summaries",
             "Guarantee",
         ),

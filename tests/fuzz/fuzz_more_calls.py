@@ -1,7 +1,7 @@
 """Calls of the other rooms: measures, learners, decisions, metrics, predictions, pictures, files; see fuzz_calls."""
 
 import tempfile
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -529,6 +529,24 @@ def save_and_load(folder, model, table, trusted):
 call(
     "models.save_model", in_a_folder(save_and_load), given={"model": outputs_predictor(), "table": None, "trusted": ()}
 )
+
+
+def answers_in_tables(function, **given):
+    import labelsure.batches as b
+
+    if function == "TablePredictor":
+        return b.TablePredictor(**given)(OUTPUTS_NEW)["confidence"].to_numpy()
+    answers = b.predict_batches(batches=[OUTPUTS_NEW[:3], OUTPUTS_NEW[3:]], **given)
+    return np.concatenate([table["confidence"].to_numpy() for table in answers])
+
+
+for name in ("TablePredictor", "predict_batches"):
+    call(
+        f"batches.{name}",
+        partial(answers_in_tables, name),
+        given={"model": outputs_predictor(), "significance": 0.1, "top": 2, "keep": ()},
+    )
+
 for name in ("load_model", "open_model", "read_manifest"):
     call(f"models.{name}", lambda path, name=name: str(getattr(mo, name)(path)) and None, given={"path": "nowhere"})
 for name in ("load_dataset",):
