@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from labelsure import FullConformalClassifier, MLkNNClassifier
 from labelsure._core import running
+from labelsure.conformal._full import _readable
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
 
@@ -160,3 +161,7 @@ def test_containers_of_objects_may_differ_between_fit_and_predict(data):
             else:
                 table = model.predict_labelsets(asked).p_values()
             np.testing.assert_array_equal(table, expected)
+
+
+def test_amounts_from_a_million_millions_on_are_shown_as_powers_of_two():
+    assert [_readable(10**12 - 1), _readable(10**12)] == ["999999999999", "2^39"]

@@ -19,10 +19,23 @@ def problems(draw):
     return Y, draws, n_folds
 
 
+def folds_of(Y, draws, n_folds):
+    rows, columns = sparse.csr_array(Y), sparse.csc_array(Y)
+    arrays = [part.astype(np.int64) for matrix in (rows, columns) for part in (matrix.indptr, matrix.indices)]
+    return assign_folds(*arrays, draws, n_folds)
+
+
 @given(problems())
 def test_assign_folds_equals_reference(problem):
     Y, draws, n_folds = problem
-    rows, columns = sparse.csr_array(Y), sparse.csc_array(Y)
-    arrays = [part.astype(np.int64) for matrix in (rows, columns) for part in (matrix.indptr, matrix.indices)]
-    folds = assign_folds(*arrays, draws, n_folds)
-    np.testing.assert_array_equal(folds, _reference.assign_folds(Y, draws, n_folds))
+    np.testing.assert_array_equal(folds_of(Y, draws, n_folds), _reference.assign_folds(Y, draws, n_folds))
+
+
+def test_no_more_folds_are_larger_than_have_to_be():
+    """With many labels per row, folds are filled up at different times."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        Y, draws = rng.integers(0, 2, (16, 10)).astype(np.int8), rng.integers(0, 2**31, 16)
+        folds = folds_of(Y, draws, 5)
+        assert sorted(np.bincount(folds, minlength=5).tolist()) == [3, 3, 3, 3, 4]
+        np.testing.assert_array_equal(folds, _reference.assign_folds(Y, draws, 5))

@@ -12,6 +12,7 @@ from labelsure.measures import (
     PowerMeasure,
     UnseenPenalty,
 )
+from labelsure.measures._choice import _readable
 
 CANDIDATES = (PowerMeasure(), ForestMeasure(), LogLossMeasure() + UnseenPenalty(2.0), LogLossMeasure())
 SIZES = np.array([[4000.0, 30.5], [np.nan, np.nan], [120.0, 7.25], [900.0, 12.0]])
@@ -117,3 +118,7 @@ def test_choices_become_one_frame():
     assert frame["fold"].tolist() == [0] * 4 + [1] * 4
     assert list(frame.columns) == ["fold", *make_choice().to_frame().columns]
     assert frame.index.tolist() == list(range(8))
+
+
+def test_sizes_from_a_thousand_on_are_shown_without_digits():
+    assert [_readable(size) for size in (999.994, 1000.0, 1234.5)] == ["999.99", "1000", "1234"]

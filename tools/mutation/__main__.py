@@ -31,7 +31,12 @@ MAP = KEPT / ("uncompiled" if UNCOMPILED else "compiled")
 TRIED = KEPT / f"tried-{MAP.name}.jsonl"
 TESTS = ("tests/measures", "tests/conformal", "tests/labelsets", "tests/golden", "tests/predictions")
 OTHERS = ("tests/decisions", "tests/models/test_round_trips.py", "tests/test_benchmark_folds.py", *READERS)
-KERNEL_TESTS = ("tests/conformal/test_stratified_kernels.py", "tests/labelsets", "tests/measures")
+KERNEL_TESTS = (
+    "tests/conformal/test_stratified.py",
+    "tests/conformal/test_stratified_kernels.py",
+    "tests/labelsets",
+    "tests/measures",
+)
 TEST_SECONDS = 12.0 if UNCOMPILED else 60.0
 
 

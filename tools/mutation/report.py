@@ -7,6 +7,7 @@ original, "killed: ..." which test has been written since. All others count agai
 import json
 from collections import Counter
 from datetime import date
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -29,24 +30,24 @@ a statement away), imports the module so changed in a process of its own, and ru
 ones first, until one fails. Kernels are tried as plain Python. A mutant is killed when a test fails, crashes, or takes
 ten times as long as before and ten seconds more. Annotations, strings, messages and decorators are left alone.
 
-The mutants are a random sample (seed {seed}) of {size} per room, tried on {date}; lines are those of that day.
-Intervals are Clopper and Pearson's at 95 %, for all mutants of the room. *Equivalent* are survivors that no test can
-notice, or that change nothing anybody is promised, each with its reason below: a bound that only saves work, for
-instance, or how exactly an optimum is found. They are left out of the adjusted score; in the plain one they count as
-survivors.
+The mutants are a random sample (seed {seed}) of up to {size} per room, as far as it was tried by {date}; lines are
+those of that day. Intervals are Clopper and Pearson's at 95 %, for all mutants of the room. *Equivalent* are survivors
+that no test can notice, or that change nothing anybody is promised, each with its reason below: a bound that only saves
+work, for instance, or how exactly an optimum is found. They are left out of the adjusted score; in the plain one they
+count as survivors.
 """
 
 
 def write_report(samples: dict[str, list[Mutant]], tried: Records, size: int, seed: int) -> None:
-    """Write the results of the sample and the page; say what is still to be tried."""
+    """Write the results of the sample, as far as it was tried, and the page; say what is still to be tried."""
     explained = json.loads(EXPLAINED.read_text(encoding="utf-8")) if EXPLAINED.exists() else {}
     kept: dict[str, Any] = {"seed": seed, "sample": size, "date": date.today().isoformat(), "rooms": {}}
     for room, mutants in samples.items():
-        records = {f"{module}:{change.name}": tried.get((module, change.name)) for module, change in mutants}
-        missing = [name for name, record in records.items() if record is None]
-        if missing:
-            print(f"{room}: {len(missing)} of {len(mutants)} not tried yet")
-        kept["rooms"][room] = _room({name: record for name, record in records.items() if record}, explained)
+        names = [(module, change.name) for module, change in mutants]
+        first = list(takewhile(tried.__contains__, names))  # what was tried after a gap is no random sample
+        if len(first) < len(names):
+            print(f"{room}: {len(first)} of {len(names)} were tried without a gap")
+        kept["rooms"][room] = _room({":".join(name): tried[name] for name in first}, explained)
     kept["controls"] = _controls(tried)
     RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     PAGE.write_text(page(kept), encoding="utf-8")

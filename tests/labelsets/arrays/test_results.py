@@ -54,3 +54,8 @@ def test_sums_of_sizes_hold_together():
     assert (total.at_least, total.at_most) == (1 + 2 + 30, 2 * 2**60 + 2)
     assert total.coverage_level == pytest.approx(0.98)
     assert sum_sizes([RegionSize.counted(2), RegionSize.counted(3)]) == RegionSize.counted(5)
+
+
+def test_a_size_that_may_be_zero_is_shown_as_an_interval():
+    size = RegionSize(2**20, 0, 2**21, coverage_level=0.99, at_least=4, at_most=2**22, approximate=True)
+    assert str(size) == "between 2^2.0 and 2^21.0"
