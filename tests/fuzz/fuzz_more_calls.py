@@ -360,6 +360,7 @@ call(
     asked(lambda: predictions().top(2), "to_frame"),
     given={"layout": "wide", "library": None},
 )
+call("predictions.Summaries.columns", lambda: predictions().summary().columns()["confidence"])
 call("predictions.Summaries.to_frame", asked(lambda: predictions().summary(), "to_frame"), given={"library": None})
 call("predictions.Summaries.__getitem__", asked(lambda: predictions().summary(), "__getitem__"), given={"i": 1})
 for method in ("contains", "wrong", "n_wrong"):
