@@ -83,6 +83,7 @@ RUBBISH = {
     "max_fits": 10**9,
     "constraints": 3,
     "on_violation": "rubbish",
+    "memory": 3,
     "device": "cpu",  # the one that is read: a model moves to where it is used
 }
 FITTED = {

@@ -173,7 +173,7 @@ def draw_case(number):
     empty = str(rng.choice(["auto", "allow", "exclude"]))
     if rule == "weighted" and (way == "classifier" or not weights_of(X[fold_of == 0]).any()):
         X[:, 0] = np.maximum(X[:, 0], 0.5)  # somebody has to count
-    Y = _draw_labels(rng, X, constraints, empty)
+    Y = _draw_labels(rng, X, constraints, empty, fold_of >= 0)
     powers = rng.integers(1, 3, size=(n_folds, 1, 1)).astype(np.float64)
     outputs, new = X**powers, X_new**powers
     if rng.random() < 0.5:  # models that disagree
@@ -260,7 +260,7 @@ def _draw_values(rng):
     return (eighths, True) if kind == "eighths" else (np.sort(rng.random(3 if kind == "few" else 40)), False)
 
 
-def _draw_labels(rng, X, constraints, empty):
+def _draw_labels(rng, X, constraints, empty, calibrating):
     """Return labels that obey the constraints: random, near the outputs, all alike, some never or always on."""
     n, q = X.shape
     codes = allowed_codes(constraints, q)
@@ -273,8 +273,8 @@ def _draw_labels(rng, X, constraints, empty):
     elif kind == "near":
         odds -= 2 * np.abs(labelsets[None] - X[:, None]).sum(axis=2)
     Y = labelsets[odds.argmax(axis=1)]
-    if empty == "exclude" and not Y.any():  # refused; where only some have no labels there is a warning
-        Y[:] = all_labelsets(q)[with_labels[0]]
+    if empty == "exclude" and not Y[calibrating].any():  # refused; where only some have no labels there is a warning
+        Y[calibrating] = all_labelsets(q)[with_labels[0]]
     return Y
 
 

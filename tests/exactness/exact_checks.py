@@ -69,7 +69,8 @@ def check_answers(case, engine, truth, pred):
             check_masses(pred, truth)
     asked = rng.integers(len(labelsets), size=len(table))
     same(pred.p_value(labelsets[asked]), table[np.arange(len(table)), asked])
-    region = pred.region(float(case.level), force_nonempty=bool(rng.integers(4) == 0))
+    forced = bool(rng.integers(4) == 0) and engine != "pinched"  # whose best need not be the best
+    region = pred.region(float(case.level), force_nonempty=forced)
     members, settled = members_of(region, truth)
     held = region.contains(labelsets[asked])
     assert np.array_equal(held[settled], members[np.arange(len(table)), asked][settled])

@@ -44,7 +44,7 @@ def plain_answer(answer):  # noqa: PLR0911, PLR0912 - one line per kind of answe
             return answer.name
     if sparse.issparse(answer):
         return answer.toarray()
-    if hasattr(answer, "columns"):
+    if hasattr(answer, "columns") and not callable(answer.columns):
         return answer_of_frame(answer)
     if is_dataclass(answer) and not isinstance(answer, type):
         kept = [one.name for one in fields(answer) if not one.name.startswith("_") and one.name != "label_names"]

@@ -29,7 +29,7 @@ class Parts:
         self.output, self.folder = output, folder_of_parts(output)
         written = json.dumps(dict(key), indent=1, sort_keys=True)
         found = self._read_key()
-        self.resumed = found == written
+        self.resumed = found == written and is_ours(self.folder.lstat())  # else others could have put answers there
         self.thrown_away = found is not None and not self.resumed
         try:
             if not self.resumed:
@@ -45,8 +45,6 @@ class Parts:
 
     def _read_key(self) -> str | None:
         try:
-            if not is_ours(self.folder.lstat()):  # others could have put answers there
-                return None
             return (self.folder / KEY).read_text(encoding="utf-8")
         except (OSError, ValueError):
             return None
