@@ -54,7 +54,10 @@ def connected(address: str | None) -> Iterator[Any]:
     except Exception as error:
         if client.status == "running":
             raise
-        raise _gone(address, error) from error
+        raise CommandError(
+            f"the Dask scheduler at {address} is gone ({type(error).__name__}). Start it again with its workers, and"
+            " repeat the command: whatever it had kept in files is still there."
+        ) from error
     finally:
         client.close(timeout=SECONDS_TO_CONNECT)
 
@@ -71,7 +74,7 @@ def fits_on(client: Any) -> Iterator[None]:
     Raises
     ------
     CommandError
-        If workers die again and again, or if the scheduler goes away.
+        If workers die again and again, none comes, or the scheduler goes away.
     """
     if client is None:
         yield
@@ -85,17 +88,6 @@ def fits_on(client: Any) -> Iterator[None]:
             yield
     except ClusterError as error:
         raise CommandError(str(error)) from error
-    except Exception as error:
-        if client.status == "running":
-            raise
-        raise _gone(client.scheduler.address, error) from error
-
-
-def _gone(address: str, error: Exception) -> CommandError:
-    return CommandError(
-        f"the Dask scheduler at {address} is gone ({type(error).__name__}). Start it again with its workers, and repeat"
-        " the command: whatever it had kept in files is still there."
-    )
 
 
 def _connect(address: str) -> Any:
