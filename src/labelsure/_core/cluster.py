@@ -291,7 +291,8 @@ def _gone(client: Any, doing: str) -> str:
 
 
 def _no_workers(client: Any, doing: str, seconds: float) -> str:
-    return f"While {doing}, the Dask cluster{_at(client)} had no workers for {seconds:.0f} s. Start some, and repeat this."
+    cluster = f"the Dask cluster{_at(client)}"
+    return f"While {doing}, {cluster} had no workers for {seconds:.0f} s. Start some, and repeat this."
 
 
 def _killed(doing: str, task: Sequence[tuple[int, Any]], n_calls: int, n_killed: int, last: str) -> str:
