@@ -19,7 +19,9 @@ SECONDS_FOR_WORKERS = 60.0
 def add_scheduler(parser: ArgumentParser) -> None:
     """Add the address of a Dask scheduler."""
     parser.add_argument(
-        "--scheduler", metavar="ADDRESS", help="work on the Dask cluster of this scheduler, such as tcp://host:8786"
+        "--scheduler",
+        metavar="ADDRESS",
+        help="work on the Dask cluster of this scheduler, such as tcp://host:8786; --jobs is for what stays here",
     )
 
 
