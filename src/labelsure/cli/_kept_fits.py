@@ -6,21 +6,23 @@ from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from labelsure.cli._errors import CommandError
 from labelsure.cli._models import counted, note
 from labelsure.cli._parts import folder_of_parts
 
-if TYPE_CHECKING:
-    from labelsure._core.keeping import KeptAnswers
-
 KILLED = "a process that fitted models was killed, by somebody or because memory ran out; --jobs 1 takes the least."
 
 
 @contextmanager
-def keep_fits(output: Path, learner: str) -> Iterator["KeptAnswers"]:
+def keep_fits(output: Path, learner: str) -> Iterator[Any]:
     """Keep fits in a folder beside ``output`` until all is done inside; where it is not, say why and how to go on.
+
+    Yields
+    ------
+    KeptAnswers
+        For the model's ``memory``.
 
     Raises
     ------
@@ -59,7 +61,7 @@ def keep_fits(output: Path, learner: str) -> Iterator["KeptAnswers"]:
     shutil.rmtree(kept.folder, ignore_errors=True)
 
 
-def _how_to_go_on(kept: "KeptAnswers") -> str:
+def _how_to_go_on(kept: Any) -> str:
     """Return what to tell, and leave no folder behind where nothing is kept."""
     n_kept = kept.count()
     if not n_kept:
