@@ -58,6 +58,9 @@ def keep_fits(output: Path, learner: str) -> Iterator[Any]:
         ) from error
     except CommandError as error:
         raise CommandError(f"{error}{_how_to_go_on(kept)}") from error
+    except BaseException:  # nobody's fault that we know of
+        _how_to_go_on(kept)
+        raise
     shutil.rmtree(kept.folder, ignore_errors=True)
 
 
