@@ -129,8 +129,11 @@ def test_keys_differ_wherever_an_argument_does():
     assert keys_of([delayed(times_two)(LogisticRegression(C=2.0))]) == keys[:1]
 
 
-def test_keys_follow_the_code_of_ones_own_classes(monkeypatch, tmp_path):
+@pytest.mark.parametrize("version", [None, "1.0"])
+def test_keys_follow_the_code_of_ones_own_classes(monkeypatch, tmp_path, version):
+    """Also where the package has a version, which nobody changes with every line."""
     (job,) = [delayed(times_two)(Own())]
+    monkeypatch.setattr(sys.modules[__name__], "__version__", version, raising=False)
     before = keys_of([job])
     assert keys_of([job]) == before
     changed = tmp_path / "changed.py"

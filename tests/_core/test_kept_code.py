@@ -246,4 +246,4 @@ def test_read_only_folders_cost_one_warning_and_what_they_hold_is_found(child, f
         assert not warned
     folders[-1].chmod(0o555)
     assert said(child("unprivileged")) == ([42, 42, 1, 1], [])
-    assert not any(".tmp" in file.name for file in folder.rglob("*"))
+    assert not any(".part" in file.name for file in folder.rglob("*"))

@@ -80,8 +80,13 @@ def test_few_batches_are_under_way_and_nothing_is_left_behind(client):
         most = max(most, len(taken) - done)
     n_threads = sum(client.nthreads().values())
     assert most <= _workers.PER_THREAD * n_threads
-    plugins = client.run(lambda dask_worker: [name for name in dask_worker.plugins if name.startswith("labelsure-")])
-    assert set(map(tuple, plugins.values())) == {()}
+    assert plugins_of(client) == {()}
+
+
+def plugins_of(client):
+    """Return what we have left on workers."""
+    names = client.run(lambda dask_worker: [name for name in dask_worker.plugins if name.startswith("labelsure-")])
+    return set(map(tuple, names.values()))
 
 
 def test_batches_that_nobody_waits_for_are_cancelled(client):
@@ -179,3 +184,24 @@ def test_a_worker_of_another_version_is_refused(client, monkeypatch):
     monkeypatch.setattr(_workers, "__version__", "0.0.1")
     with pytest.raises(RuntimeError, match=r"has labelsure .* and there is 0\.0\.1 here"):
         list(map_batches(abs, [1], rows_of=str, client=client))
+    assert plugins_of(client) == {()}
+
+
+def test_a_cluster_without_workers_is_an_error_that_names_the_rows(monkeypatch):
+    monkeypatch.setattr(_workers, "SECONDS_BETWEEN_LOOKS", 0.1)
+    monkeypatch.setattr(_workers, "SECONDS_FOR_WORKERS", 0.3)
+    with (
+        local_cluster(0) as empty,
+        distributed.Client(empty, set_as_default=False) as alone,
+        pytest.raises(BatchError, match=r"1 cannot be predicted: ClusterError: there were no workers"),
+    ):
+        list(map_batches(abs, [1], rows_of=str, client=alone))
+
+
+def raise_timeout(number):
+    raise TimeoutError(f"{number} took too long")
+
+
+def test_a_time_out_of_the_function_itself_is_not_waited_for(client):
+    with pytest.raises(BatchError, match=r"1 cannot be predicted: TimeoutError: 1 took too long"):
+        list(map_batches(raise_timeout, [1], rows_of=str, client=client))

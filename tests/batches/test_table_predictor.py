@@ -225,6 +225,17 @@ def test_models_without_labelsets_are_refused_at_once(fitted, tmp_path):
         TablePredictor(tmp_path / "l.labelsure")(fitted.rows)
 
 
+@pytest.mark.parametrize("source", ["memory", "file"])
+def test_a_schema_is_used_where_the_model_has_none(fitted, tmp_path, source):
+    opened = open_model(fitted.file)
+    model, schema = opened.model, TableSchema.from_json(opened.table)
+    if source == "file":
+        save_model(model, tmp_path / "bare.labelsure")
+        model = tmp_path / "bare.labelsure"
+    found = TablePredictor(model, schema=schema)(fitted.tickets)
+    pd.testing.assert_frame_equal(found, TablePredictor(fitted.file)(fitted.tickets))
+
+
 def test_a_schema_of_another_model_is_refused(fitted, tmp_path):
     save_model(fitted.models["cross"], tmp_path / "m.labelsure", table=open_model(fitted.file).table)
     with pytest.raises(BatchError, match="description of another table"):

@@ -60,6 +60,27 @@ def test_folds_that_kill_every_worker_are_named(n_workers):
     assert "\n" not in str(error.value)
 
 
+def test_a_cluster_without_workers_is_an_error_that_says_so():
+    with (
+        local_cluster(0) as cluster,
+        distributed.Client(cluster) as client,
+        parallel_config("dask", client=client, wait_for_workers_timeout=0.1),
+        pytest.raises(ClusterError, match=r"While fitting folds, the Dask cluster at tcp:.* had no workers for 0 s"),
+    ):
+        p_values(MLkNNClassifier(3))
+
+
+def test_a_client_that_has_given_up_is_an_error_that_says_so():
+    """It no longer knows where the scheduler was."""
+    with local_cluster(0) as cluster, distributed.Client(cluster) as client:
+        client.close()
+        with (
+            parallel_config("dask", client=client),
+            pytest.raises(ClusterError, match="The Dask scheduler went away while fitting folds"),
+        ):
+            p_values(MLkNNClassifier(3))
+
+
 def test_a_scheduler_that_is_killed_is_an_error_at_once(tmp_path):
     begun = tmp_path / "begun"
     with (

@@ -93,9 +93,9 @@ def run_on_cluster(backend: Any, work: Callable[..., Any], calls: Sequence[Call]
     Raises
     ------
     ClusterError
-        If workers die again and again over the same calls, or if the scheduler is gone.
+        If workers die again and again over the same calls, if none comes, or if the scheduler is gone.
     """
-    n_cores = backend.effective_n_jobs(-1)  # waits for a first worker
+    n_cores = _count_cores(backend, doing)
     common, private = _divide(calls)
     n_tasks = min(len(calls), ROUNDS_PER_CORE * n_cores)
     numbered = list(enumerate(private))
@@ -110,6 +110,19 @@ def run_on_cluster(backend: Any, work: Callable[..., Any], calls: Sequence[Call]
             n_lost = n_lost + 1 if len(missing) == before else 0
             if n_lost > allowed:
                 raise ClusterError(_killed(doing, missing[min(missing)], len(calls), n_lost, "the only one there was"))
+
+
+def _count_cores(backend: Any, doing: str) -> int:
+    """Return how many cores the cluster has; where it has none, a first worker is waited for."""
+    client = backend.client
+    try:
+        return int(backend.effective_n_jobs(-1))
+    except Exception as error:
+        if client.status == "running" and isinstance(error, TimeoutError):
+            raise ClusterError(_no_workers(client, doing, backend.wait_for_workers_timeout)) from error
+        if client.status != "running" or isinstance(error, OSError):
+            raise ClusterError(_gone(client, doing)) from error
+        raise
 
 
 class Common:
@@ -174,11 +187,11 @@ def _run_once(
         try:
             futures = _submit(backend, work, common, missing, name=doing.replace(" ", "_"), sent=sent)
         except TimeoutError as error:
-            raise ClusterError(
-                f"While {doing}, the Dask cluster at {client.scheduler.address} had no workers for"
-                f" {SECONDS_FOR_WORKERS:.0f} s. Start some, and repeat this."
-            ) from error
-        except OSError:  # a worker that died while data were on the way to it
+            raise ClusterError(_no_workers(client, doing, SECONDS_FOR_WORKERS)) from error
+        except Exception as error:
+            # a worker that died while data were on the way to it, or the scheduler, which is looked at below
+            if client.status == "running" and not isinstance(error, OSError):
+                raise
             futures = {}
         for future, answer in distributed.as_completed(
             list(futures), loop=client.loop, with_results=True, raise_errors=False
@@ -194,10 +207,7 @@ def _run_once(
                     raise ClusterError(_killed(doing, missing[place], n_calls, n_killed, last)) from failure
                 raise failure.with_traceback(trace)
         if client.status != "running":
-            raise ClusterError(
-                f"The Dask scheduler at {client.scheduler.address} went away while {doing}. Start it again with its"
-                " workers, connect anew, and repeat this."
-            )
+            raise ClusterError(_gone(client, doing))
     finally:
         if client.status == "running":  # data need not stay; after an error, or an interrupt, nobody waits for the rest
             with suppress(Exception):
@@ -266,6 +276,23 @@ def _allowed_deaths() -> int:
     import dask
 
     return int(dask.config.get("distributed.scheduler.allowed-failures"))
+
+
+def _at(client: Any) -> str:
+    """Return where the scheduler is; a client that has given up no longer knows."""
+    return "" if client.scheduler is None else f" at {client.scheduler.address}"
+
+
+def _gone(client: Any, doing: str) -> str:
+    return (
+        f"The Dask scheduler{_at(client)} went away while {doing}. Start it again with its workers, connect anew, and"
+        " repeat this."
+    )
+
+
+def _no_workers(client: Any, doing: str, seconds: float) -> str:
+    cluster = f"the Dask cluster{_at(client)}"
+    return f"While {doing}, {cluster} had no workers for {seconds:.0f} s. Start some, and repeat this."
 
 
 def _killed(doing: str, task: Sequence[tuple[int, Any]], n_calls: int, n_killed: int, last: str) -> str:

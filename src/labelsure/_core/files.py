@@ -4,7 +4,7 @@ import glob
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import BinaryIO
@@ -41,13 +41,15 @@ def whole_place(path: Path) -> Iterator[Path]:
             if _lock(file):
                 left.unlink()
     unfinished = path.with_name(f".{path.name}.{uuid4().hex[:12]}.part")
-    try:
-        with unfinished.open("xb") as held:
-            _lock(held)
-            yield unfinished
+    with ExitStack() as end:
+        end.callback(unfinished.unlink, missing_ok=True)
+        while not unfinished.exists():  # another process may have removed it before it was locked
+            held = end.enter_context(unfinished.open("xb"))
+            _lock(held, wait=True)
+        yield unfinished
+        if fcntl is None:
+            held.close()  # Windows renames no file that is open; elsewhere it is locked until it has its name
         unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -74,12 +76,12 @@ def is_ours(about: os.stat_result) -> bool:
     return about.st_uid == os.geteuid() and not about.st_mode & OTHERS_WRITE and not stat.S_ISLNK(about.st_mode)
 
 
-def _lock(file: BinaryIO) -> bool:
+def _lock(file: BinaryIO, *, wait: bool = False) -> bool:
     """Lock a file for this process and say whether that went; some network drives have no locks."""
     if fcntl is None:
         return False
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError:
         return False
     return True

@@ -188,16 +188,17 @@ def _parts(value: Any) -> Iterator[Any]:
 
 
 def _code_of(value: Any) -> str:
-    """Return what tells the code of an object from that of another day: its package's version, or its file."""
+    """Return what tells the code of an object from that of another day: its package's version, and its file."""
     name = getattr(value, "__module__", None) or type(value).__module__
     module, package = sys.modules.get(name), sys.modules.get(name.partition(".")[0])
     if package is None or module is None or name.partition(".")[0] in sys.stdlib_module_names:
         return ""
-    if getattr(package, "__version__", None) is not None:
-        return f"{package.__name__} {package.__version__}"
+    code = getattr(package, "__version__", None)
     try:
-        return f"{name} {hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest()}"
+        return f"{name} {code} {hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest()}"
     except (AttributeError, OSError):
+        if code is not None:
+            return f"{name} {code}"
         raise ValueError(
             f"memory=... cannot tell whether the code of {value!r} has changed, because it is in no file. Put it into a"
             " module, or leave memory at None."

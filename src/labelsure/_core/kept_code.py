@@ -9,9 +9,10 @@ from collections.abc import Callable, Hashable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
-from uuid import uuid4
 
 from platformdirs import user_cache_path
+
+from labelsure._core.files import whole_place
 
 FOLDERS: set[str] = set()
 """Where machine code was kept or found."""
@@ -134,14 +135,8 @@ def _read(path: Path, compiled_for: tuple[Hashable, ...], trusted: set[int]) -> 
 
 def _write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.{uuid4().hex}.tmp")
-    try:
-        with unfinished.open("xb") as file:
-            file.write(content)
-        unfinished.replace(path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
+    with whole_place(path) as unfinished:
+        unfinished.write_bytes(content)
 
 
 _warned = threading.Event()

@@ -39,7 +39,7 @@ class TablePredictor:
         The columns that the model takes, in order, where it was fitted on arrays, which have no names. Without them,
         all columns that are not kept.
     schema : TableSchema or None, default=None
-        How the cells of columns become features. A file that ``labelsure fit`` wrote has its own.
+        How the cells of columns become features. A file that ``labelsure fit`` wrote has its own, which comes first.
     n_jobs : int or None, default=None
         How many cores a call may use; None for one, because engines make several calls at a time.
     trusted : sequence of str
@@ -92,8 +92,9 @@ class TablePredictor:
             self._source = InFile.at(model, trusted, jobs)
             self._facts = self._source.facts
         else:
-            self._facts = InMemory(model, schema).facts
-            self._source = InMemory(limit_cores(model, jobs), schema)
+            self._facts = InMemory(model).facts
+            self._source = InMemory(limit_cores(model, jobs))
+        self._schema = schema
         self.columns = AnswerColumns(self._facts.n_labels, significance, n_top)
         self._takes = tuple(columns)
         self._token = uuid4().hex  # a model is not read through to tell it from another
@@ -147,7 +148,8 @@ class TablePredictor:
         kept = self._kept(table)
         if n_rows(table):
             trained = self._source.load()
-            X = features_of(table, self._facts, trained.schema, self._takes or self._all_but_kept(table))
+            schema = trained.schema or self._schema
+            X = features_of(table, self._facts, schema, self._takes or self._all_but_kept(table))
             found = self.columns.of(trained.model.predict_labelsets(X))
         else:
             found = self.columns.nothing()

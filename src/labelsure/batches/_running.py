@@ -49,7 +49,8 @@ def map_batches(
     Raises
     ------
     BatchError
-        Where the function fails for an item, or Dask gives it up. What came before has been yielded then.
+        Where the function fails for an item, Dask gives it up, or no worker is left and none comes for two minutes.
+        What came before has been yielded then.
 
     Examples
     --------

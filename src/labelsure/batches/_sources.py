@@ -114,7 +114,6 @@ class InMemory:
     """A fitted predictor, pickled with whatever holds this."""
 
     model: Any
-    schema: TableSchema | None
 
     @property
     def facts(self) -> Facts:
@@ -138,8 +137,8 @@ class InMemory:
         return Facts(int(n_labels), None if names is None else tuple(map(str, names)), names is not None)
 
     def load(self) -> Trained:
-        """Return the model with its schema."""
-        return Trained(self.model, self.schema)
+        """Return the model."""
+        return Trained(self.model, None)
 
 
 @dataclass(frozen=True)
@@ -174,7 +173,7 @@ class InFile:
                 trained = open_trained(self.path, trusted=self.trusted)
                 if _digest_of(read_manifest(self.path)) != self.digest:
                     raise ModelFileError(f"{self.path} is another file than it was: make a new TablePredictor of it.")
-                _ = InMemory(trained.model, None).facts  # or say what it is instead
+                _ = InMemory(trained.model).facts  # or say what it is instead
                 while len(_kept) >= MODELS_KEPT:
                     del _kept[next(iter(_kept))]
                 _kept[self] = trained._replace(model=limit_cores(trained.model, self.n_jobs))

@@ -10,10 +10,14 @@ from uuid import uuid4
 import dask.config
 from distributed import WorkerPlugin, get_worker
 
+from labelsure._core.cluster import SECONDS_FOR_WORKERS, ClusterError
 from labelsure._version import __version__
 
 PER_THREAD = 2
 """Batches under way for each thread: one that is worked on, and one that waits."""
+
+SECONDS_BETWEEN_LOOKS = 10.0
+"""How often it is looked whether there is anybody left to wait for."""
 
 NO_WARNING = {"distributed.admin.large-graph-warning-threshold": "1TB"}
 """A batch may be large: it is sent with its task so that it is still there when the worker that had it is not."""
@@ -49,7 +53,11 @@ class Workers:
         self._under_way: dict[str, Any] = {}
 
     def __enter__(self) -> Self:
-        self._client.register_plugin(Shipped(self._name, self._function), name=self._name)
+        try:
+            self._client.register_plugin(Shipped(self._name, self._function), name=self._name)
+        except BaseException:  # other workers have it already
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -75,8 +83,17 @@ class Workers:
         return future
 
     def result_of(self, future: Any) -> Any:
-        """Return what the function returned."""
+        """Return what the function returned; Dask itself would wait for ever for the first worker."""
+        alone = 0.0
         try:
-            return future.result()
+            while True:
+                try:
+                    return future.result(timeout=SECONDS_BETWEEN_LOOKS)
+                except TimeoutError:
+                    if future.status == "error":  # the function's own
+                        raise
+                alone = 0.0 if self._client.nthreads() else alone + SECONDS_BETWEEN_LOOKS
+                if alone >= SECONDS_FOR_WORKERS:
+                    raise ClusterError(f"there were no workers for {alone:.0f} s. Start some, and repeat this.")
         finally:
             self._under_way.pop(future.key, None)

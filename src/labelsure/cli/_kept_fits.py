@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from labelsure._core.keeping import KeptAnswers
 from labelsure.cli._errors import CommandError
 from labelsure.cli._models import counted, note
 from labelsure.cli._parts import folder_of_parts
@@ -16,14 +16,21 @@ KILLED = "a process that fitted models was killed, by somebody or because memory
 
 
 @contextmanager
-def keep_fits(output: Path, learner: str) -> Iterator[KeptAnswers]:
+def keep_fits(output: Path, learner: str) -> Iterator[Any]:
     """Keep fits in a folder beside ``output`` until all is done inside; where it is not, say why and how to go on.
+
+    Yields
+    ------
+    KeptAnswers
+        For the model's ``memory``.
 
     Raises
     ------
     CommandError
         In one line, where the learner refuses the data, a worker was killed, or something could not be written.
     """
+    from labelsure._core.keeping import KeptAnswers
+
     kept = KeptAnswers(folder_of_parts(output), tell=_tell)
     try:
         kept.make()
@@ -51,10 +58,13 @@ def keep_fits(output: Path, learner: str) -> Iterator[KeptAnswers]:
         ) from error
     except CommandError as error:
         raise CommandError(f"{error}{_how_to_go_on(kept)}") from error
+    except BaseException:  # nobody's fault that we know of
+        _how_to_go_on(kept)
+        raise
     shutil.rmtree(kept.folder, ignore_errors=True)
 
 
-def _how_to_go_on(kept: KeptAnswers) -> str:
+def _how_to_go_on(kept: Any) -> str:
     """Return what to tell, and leave no folder behind where nothing is kept."""
     n_kept = kept.count()
     if not n_kept:

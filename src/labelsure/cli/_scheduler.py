@@ -19,7 +19,9 @@ SECONDS_FOR_WORKERS = 60.0
 def add_scheduler(parser: ArgumentParser) -> None:
     """Add the address of a Dask scheduler."""
     parser.add_argument(
-        "--scheduler", metavar="ADDRESS", help="work on the Dask cluster of this scheduler, such as tcp://host:8786"
+        "--scheduler",
+        metavar="ADDRESS",
+        help="work on the Dask cluster of this scheduler, such as tcp://host:8786; --jobs is for what stays here",
     )
 
 
@@ -54,7 +56,10 @@ def connected(address: str | None) -> Iterator[Any]:
     except Exception as error:
         if client.status == "running":
             raise
-        raise _gone(address, error) from error
+        raise CommandError(
+            f"the Dask scheduler at {address} is gone ({type(error).__name__}). Start it again with its workers, and"
+            " repeat the command: whatever it had kept in files is still there."
+        ) from error
     finally:
         client.close(timeout=SECONDS_TO_CONNECT)
 
@@ -71,7 +76,7 @@ def fits_on(client: Any) -> Iterator[None]:
     Raises
     ------
     CommandError
-        If workers die again and again, or if the scheduler goes away.
+        If workers die again and again, none comes, or the scheduler goes away.
     """
     if client is None:
         yield
@@ -85,17 +90,6 @@ def fits_on(client: Any) -> Iterator[None]:
             yield
     except ClusterError as error:
         raise CommandError(str(error)) from error
-    except Exception as error:
-        if client.status == "running":
-            raise
-        raise _gone(client.scheduler.address, error) from error
-
-
-def _gone(address: str, error: Exception) -> CommandError:
-    return CommandError(
-        f"the Dask scheduler at {address} is gone ({type(error).__name__}). Start it again with its workers, and repeat"
-        " the command: whatever it had kept in files is still there."
-    )
 
 
 def _connect(address: str) -> Any:

@@ -72,6 +72,7 @@ def same_answers(folds, weighing, first_code, device, n_best, smallest, constrai
     here = NumbaTable(*common, constraints=constraints)
     there = DeviceTable(*common, constraints=constraints, device=device)
     everyone = np.arange(own.n_objects)
+    assert there.numerators(everyone[:0]).shape == (0, 2**own.n_labels)
     assert np.array_equal(there.numerators(everyone), here.numerators(everyone))
     least = np.full(own.n_objects, smallest)
     assert np.array_equal(there.sizes(everyone, least), here.sizes(everyone, least))

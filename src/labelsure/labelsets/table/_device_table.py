@@ -53,12 +53,12 @@ class DeviceTable(NumbaTable):
 
     def n_at_once(self, block_bytes: int) -> int:  # noqa: ARG002 - this device has room of its own
         """Return how many objects are asked about at a time."""
-        return max(1, BLOCK_BYTES // (4 << self.n_labels))
+        return max(1, BLOCK_BYTES // (self._kind.itemsize << self.n_labels))
 
     def numerators(self, objects: IntArray) -> Counts:
         """Return the numerators of every code, one row per object."""
-        rows: Counts = np.concatenate([self.device.to_host(rows) for _, rows in self._blocks(objects)])
-        return rows
+        none = np.empty((0, 2**self.n_labels), dtype=self._kind)
+        return np.concatenate([none, *(self.device.to_host(rows) for _, rows in self._blocks(objects))])
 
     def sizes(self, objects: IntArray, smallest: IntArray) -> IntArray:
         """Return how many numerators of each object are at least its smallest."""
@@ -105,17 +105,21 @@ class DeviceTable(NumbaTable):
 
     def _blocks(self, objects: IntArray) -> Iterator[tuple[slice, Any]]:
         """Yield rows of numerators on the device, as many at a time as there is room for, and whose they are."""
-        kind = np.dtype(np.int32 if self.weighing.is_plain else np.int64)
-        n_bytes = kind.itemsize << self.n_labels
+        n_bytes = self._kind.itemsize << self.n_labels
         if self.arrays.own_pairs:
             n_bytes += 16 * self.arrays.n_folds * self.n_labels**2
         n_some = max(1, min(self.device.free_bytes // 4 // n_bytes, len(objects)))
-        rows = self.device.arrays.empty((n_some, 2**self.n_labels), dtype=kind)
+        rows = self.device.arrays.empty((n_some, 2**self.n_labels), dtype=self._kind)
         for first in range(0, len(objects), n_some):
             block = slice(first, first + n_some)
             own = rows[: len(objects[block])]
             self._count(objects[block], own)
             yield block, own
+
+    @property
+    def _kind(self) -> np.dtype[Any]:
+        """The type of numerators, ``ROW`` in the source."""
+        return np.dtype(np.int32 if self.weighing.is_plain else np.int64)
 
     def _count(self, objects: IntArray, rows: Any) -> None:
         """Write the numerators of some objects."""
@@ -304,7 +308,7 @@ class DeviceTable(NumbaTable):
             "FAST": int(self._fast),
         }
         kinds = {
-            "ROW": "int" if self.weighing.is_plain else "i64",
+            "ROW": "int" if self._kind == np.int32 else "i64",
             "BUCKET": "short" if self._scores.buckets.dtype == np.int16 else "int",
         }
         return (*((name, str(number)) for name, number in numbers.items()), *kinds.items())
