@@ -33,7 +33,7 @@ predictions = calibrate_outputs(outputs, Y, folds=np.arange(90) % 5).predict_lab
 predictions.labelsets, predictions.confidence, predictions.top(3), predictions.label_p_values, predictions.p_values()
 region = predictions.region(0.1)
 region.sizes, region.inner, region.contains(Y[:7]), region[0].members()
-MLNBClassifier(population_size=2, n_generations=1, n_folds=2).fit(outputs, Y)
+MLNBClassifier(population_size=4, n_generations=1, n_folds=2).fit(outputs, Y)
 print(len(compiled.buffer))
 """
 

@@ -422,7 +422,7 @@ call(
     "metrics.coverage_by_label",
     mt.coverage_by_label,
     ("contains", "Y_true"),
-    given={"coverage_level": 0.9, "label_names": None},
+    given={"coverage_level": 0.9, "label_names": ["sea", "city", "night"]},
 )
 call("metrics.coverage_by_size", mt.coverage_by_size, ("contains", "sizes"), given={"coverage_level": 0.9})
 call(

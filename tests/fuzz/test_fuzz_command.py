@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from labelsure.cli import main
 
-FEW = settings(max_examples=150, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None)
+FEW = settings(
+    derandomize=True, max_examples=150, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None
+)
 MANY = settings(FEW, max_examples=max(LONG // 10, 1), derandomize=False)
 COMMANDS = ("fit", "predict", "evaluate", "report", "explain", "datasets")
 OPTIONS = (

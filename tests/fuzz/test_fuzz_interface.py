@@ -18,7 +18,9 @@ import labelsure
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 WITH_TABLES, WITH_VALUES = cases.names_with("tables"), cases.names_with("values")
-FEW = settings(max_examples=130, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None)
+FEW = settings(
+    derandomize=True, max_examples=130, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None
+)
 MANY = settings(
     max_examples=max(cases.LONG // 24, 1),
     phases=[Phase.generate],

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from labelsure._core.optional import import_optional
-from labelsure._core.validation import check_count, check_significance, n_rows
+from labelsure._core.validation import check_count, check_significance, is_list, n_rows, shown
 from labelsure.batches._columns import AnswerColumns
 from labelsure.batches._running import naming
 from labelsure.batches._sources import InFile, InMemory, features_of, limit_cores
@@ -204,11 +204,19 @@ def _types_of(keep: Keep) -> dict[str, Any]:
     """Return the columns to keep with their types of pyarrow."""
     if isinstance(keep, str):
         raise TypeError(f"keep must be a sequence of columns, got the text {keep!r}. Pass [{keep!r}].")
+    if not is_list(keep) or not all(isinstance(name, str) for name in keep):
+        raise TypeError(f"keep must list names of columns, or map them to types of pyarrow, got {shown(keep)}.")
     asked = keep if isinstance(keep, Mapping) else dict.fromkeys(keep, "string")
-    if not asked:
-        return {}
+    return {name: _type_of(name, kind) for name, kind in asked.items()}
+
+
+def _type_of(name: str, kind: Any) -> Any:
+    """Return a type of pyarrow, given itself or by its name."""
     pa = import_arrow()
-    return {name: pa.type_for_alias(kind) if isinstance(kind, str) else kind for name, kind in asked.items()}
+    try:
+        return pa.type_for_alias(kind) if isinstance(kind, str) else pa.field(name, kind).type
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"keep[{name!r}] must be a type of pyarrow such as 'int64', got {shown(kind)}.") from error
 
 
 def _rows_of(table: Any) -> str:

@@ -30,7 +30,7 @@ CASES: tuple[tuple[int, dict[str, Any]], ...] = (
 )
 """Numbers of labels, and what else decides which kernels answer."""
 
-LEARNERS = (BPMLLClassifier(n_epochs=1), MLNBClassifier(population_size=2, n_generations=1, n_folds=2))
+LEARNERS = (BPMLLClassifier(n_epochs=1), MLNBClassifier(population_size=4, n_generations=1, n_folds=2))
 """Those that have kernels of their own."""
 
 
