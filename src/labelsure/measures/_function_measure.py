@@ -90,7 +90,7 @@ class FunctionMeasure(Measure):
         if wrong.any():
             i = int(np.flatnonzero(wrong)[0])
             raise ValueError(
-                f"function must return finite scores of magnitude up to largest={self.largest}, got {scores[i]:g}"
+                f"function must return finite scores of magnitude up to largest={float(self.largest):g}, got {scores[i]:g}"
                 f" for the outputs {outputs[i].tolist()} and the labelset {labelset.tolist()}."
                 " Correct the function, or pass a larger value of largest."
             )
