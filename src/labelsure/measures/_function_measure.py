@@ -90,8 +90,8 @@ class FunctionMeasure(Measure):
         if wrong.any():
             i = int(np.flatnonzero(wrong)[0])
             raise ValueError(
-                f"function must return finite scores of magnitude up to largest={float(self.largest):g}, got {scores[i]:g}"
-                f" for the outputs {outputs[i].tolist()} and the labelset {labelset.tolist()}."
+                f"function must return finite scores of magnitude up to largest={float(self.largest):g}, got"
+                f" {scores[i]:g} for the outputs {outputs[i].tolist()} and the labelset {labelset.tolist()}."
                 " Correct the function, or pass a larger value of largest."
             )
         return scores
