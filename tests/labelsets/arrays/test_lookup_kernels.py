@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -32,6 +33,14 @@ def test_integer_square_root_is_exact(square):
 def test_integer_square_root_is_exact_near_squares(root, beside):
     square = root * root + beside
     assert _lookup_kernels.integer_square_root(square) == math.isqrt(max(square, 0))
+
+
+@pytest.mark.parametrize("link", range(13))
+@pytest.mark.parametrize("beside", [-290608, -3, 0, 5])
+def test_final_scores_of_what_is_out_of_reach_are_the_highest(link, beside):
+    """They would overflow, and the search for a root of that may never end."""
+    highest = _lookup_kernels.final_score(2**50 - 1, 7, link)
+    assert _lookup_kernels.final_score(FAR + beside, 7, link) == highest == math.isqrt((2**50 - 1) << link) + 7
 
 
 @given(st.integers(-(2**50), 2**50 - 1), st.integers(0, 2**40), st.integers(-1, 12))

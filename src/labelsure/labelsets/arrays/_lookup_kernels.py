@@ -13,6 +13,9 @@ from labelsure.labelsets.arrays._weighing import ObjectWeighing, ObjectWeighings
 Integer: TypeAlias = Any
 """An int, or what numba makes of one."""
 
+BELOW = 2**50 - 1
+"""The highest additive score; a link shifts by at most twelve bits."""
+
 
 @kernel_part
 def integer_square_root(square: Integer) -> Integer:
@@ -84,11 +87,11 @@ def final_score(additive: Integer, penalty: Integer, link: Integer) -> Integer:
     """Return link(additive) + penalty; link -1 is the identity, s >= 0 the integer root of additive * 2^s.
 
     Reference : _core.energy.Energy.scores
-    Requires : additive * 2^s < 2^62
+    Requires : additive below 2^50, or so far beyond that it is out of reach: the root of 2^50 stands for it then
     Cost : at most one square root
     """
     if link >= 0:
-        additive = integer_square_root(additive << link)
+        additive = integer_square_root(min(additive, BELOW) << link)
     return additive + penalty
 
 
