@@ -208,7 +208,7 @@ def test_estimates_hold_where_folds_have_one_calibration_score():
 
 
 def test_proven_intervals_that_are_far_too_wide_give_way_to_approximate_ones():
-    """Twenty folds that disagree: members are rare in the cover, and an interval may be asked for that is too narrow."""
+    """Twenty folds that disagree: members are rare in the cover, and an interval asked for may be too narrow."""
     rng = np.random.default_rng(0)
     common = rng.integers(0, 30, size=(1, 14))
     energies = [Energy(np.array([100]), common + rng.integers(-40, 90, size=(1, 14))) for _ in range(20)]
