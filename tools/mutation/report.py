@@ -38,8 +38,8 @@ count as survivors.
 """
 
 SINCE = """\
-Of those killed in {room}, {since} survived at first: tests were written for them. So the sample says too much about
-mutants that were not tried; without these tests the adjusted score is {before}."""
+Of those killed in {room}, {since} are killed by tests that were written for survivors. So the sample says too much
+about mutants that were not tried; without these the adjusted score is {before}."""
 
 
 def write_report(samples: dict[str, list[Mutant]], tried: Records, size: int, seed: int) -> None:
