@@ -225,6 +225,12 @@ def test_sixty_examples_are_measured_where_there_are_more():
     assert [make_trial(auto, Y[:n], outputs[:n], None).objects.sum() for n in (59, 60, 61)] == [59, 60, 60]
 
 
+@pytest.mark.parametrize(("n_examples", "n_folds"), [(3, 3), (4, 4), (50, 4)])
+def test_trials_have_the_folds_asked_for_as_long_as_examples_last(n_examples, n_folds):
+    Y = np.zeros((n_examples, 2), dtype=np.int8)
+    assert len(make_trial(AutoMeasure(n_folds=4, random_state=0), Y, Y / 2, None).folds) == n_folds
+
+
 def test_choices_repeat_and_do_not_depend_on_n_jobs(data):
     X, Y = data
     auto = AutoMeasure([*FEW, SMALL_FOREST], n_objects=10)

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from labelsure import FullConformalClassifier, MLkNNClassifier
 from labelsure._core import running
+from labelsure.conformal import _full
 from labelsure.conformal._full import _readable
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
@@ -42,6 +43,18 @@ def test_n_fits_is_objects_times_candidates(data):
     assert FullConformalClassifier(MLkNNClassifier(3), empty="exclude").fit(X, Y).n_fits(5) == 35
     many = np.tile(Y, 500)
     assert FullConformalClassifier(MLkNNClassifier(3), empty="allow").fit(X, many).n_fits(1) == 2**1500
+
+
+@pytest.mark.parametrize("most", [2, 3])
+def test_labels_beyond_the_most_are_refused(most, data, monkeypatch):
+    X, Y = data
+    monkeypatch.setattr(_full, "MAX_LABELS", most)
+    model = FullConformalClassifier(Recorder(), empty="exclude").fit(X, Y)
+    if most == 3:
+        assert model.predict(X[:1]).shape == (1, 3)
+    else:
+        with pytest.raises(ValueError, match="possible for up to 2 labels, got 3"):
+            model.predict(X[:1])
 
 
 def test_number_of_fits_is_what_was_said(data):

@@ -1,5 +1,7 @@
 """Groups: whole ones train or calibrate, in outer and inner folds, and statements say what is proven of them."""
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,7 +19,7 @@ from labelsure import (
     PooledClassifier,
     calibrate_outputs,
 )
-from labelsure.conformal._groups import bound_by_groups
+from labelsure.conformal._groups import bound_by_groups, sizes_of_groups, state_groups
 from labelsure.conformal._splits import hold_out, make_splits
 from labelsure.measures import PowerMeasure
 
@@ -232,3 +234,11 @@ def test_errors_in_new_groups_exceed_the_level_and_keep_the_bound_of_groups():
     level, n_sets = 0.131, 4000
     error, bound = errors_of_new_groups(n_sets, 9, 5, level, seed=0), bound_by_groups(level, size=5, n_groups=9)
     assert level + 4 * np.sqrt(level / n_sets) < error <= bound + 4 * np.sqrt(bound / n_sets)
+
+
+@pytest.mark.parametrize("sizes", [[2, 2, 2, 2, 2], [1, 3, 2, 2, 2]])
+def test_statements_of_groups_are_vacuous_below_one_in_one_more_than_the_calibration_examples(sizes):
+    groups = np.repeat(np.arange(5), sizes)
+    found = state_groups(sizes_of_groups(groups, [np.arange(8)]), plain=True)
+    assert (found.vacuous_below, found.n_calibration) == (Fraction(1, 9), 8)
+    assert state_groups(sizes_of_groups(groups, [np.arange(8)]), plain=False).vacuous_below is None

@@ -17,6 +17,10 @@ from labelsure import (
     calibrate_labels,
     calibrate_outputs,
 )
+from labelsure.conformal import Split
+from labelsure.conformal._groups import sizes_of_groups, state_groups
+from labelsure.conformal._incomplete import Known, add_incomplete
+from labelsure.conformal._metadata import Metadata
 from labelsure.estimators import fit_known, outputs_of
 from labelsure.measures import LogLossMeasure, PowerMeasure
 
@@ -255,3 +259,28 @@ def test_errors_with_gaps_are_within_their_bounds():
     spread = missed.std(axis=0) / np.sqrt(300)
     assert (missed.mean(axis=0) <= 0.2 + 4 * spread).all()
     assert (missed.mean(axis=0) >= 0.1).all()
+
+
+def test_every_fold_needs_a_complete_example_to_train_and_one_to_calibrate():
+    """One is enough, and one fold without is too many."""
+    known = Known(np.array([[True], [True], [False], [False]]), apart=False)
+    good, bad = Split(np.array([0, 2]), np.array([1, 3])), Split(np.array([0, 1]), np.array([2, 3]))
+    assert [split.train.tolist() for split in known.trains([good])] == [[2]]
+    with pytest.raises(ValueError, match="every training example of a fold"):
+        known.trains([good, bad])
+    (split,) = known.split([good], lambda: [good], whole=False)
+    assert split.calibration.tolist() == [3]
+    with pytest.raises(ValueError, match="every fold a calibration example"):
+        known.split([good], lambda: [good, Split(np.array([2, 3]), np.array([0, 1]))], whole=False)
+
+
+def test_incomplete_examples_stay_where_they_train_models_yet_to_be_fitted():
+    known = Known(UNKNOWN, apart=True)
+    kept = CrossConformalClassifier(APART)._leave_out(X, Y, known, Metadata())
+    assert (len(kept[0]), kept[2]) == (120, known)
+
+
+def test_guarantees_do_not_mention_incomplete_examples_where_there_are_none():
+    guarantee = state_groups(sizes_of_groups(np.arange(10) // 2, [np.arange(8)]), plain=True)
+    assert add_incomplete(guarantee, 0) is guarantee
+    assert "1 more examples have unknown labels" in add_incomplete(guarantee, 1).remark

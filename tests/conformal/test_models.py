@@ -7,6 +7,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import KFold
 
 from labelsure.conformal import Split, fit_models, outputs_of_models
+from labelsure.conformal._metadata import Metadata
 from labelsure.conformal._models import INNER_FOLDS, out_of_fold_outputs
 from labelsure.estimators import outputs_of
 from labelsure.measures import Need
@@ -62,6 +63,13 @@ def test_out_of_fold_outputs_are_of_models_that_had_not_seen_the_example():
 
 def test_out_of_fold_outputs_of_a_single_example_know_nothing():
     assert out_of_fold_outputs(Counting(), X[:1], Y[:1], seed=0).tolist() == [[0.5] * Y.shape[1]]
+
+
+@pytest.mark.parametrize("groups", [None, np.array([0, 1])], ids=["alone", "groups"])
+def test_out_of_fold_outputs_of_two_examples_come_from_each_other(groups):
+    Counting.fits.clear()
+    out_of_fold_outputs(Counting(), X[:2], Y[:2], seed=0, metadata=Metadata(groups=groups))
+    assert sorted(len(trained_on) for trained_on, _ in Counting.fits) == [1, 1]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -87,9 +87,16 @@ def test_labels_are_read_from_arrays_frames_and_sparse_matrices_alike():
     expected = [test.tolist() for test in parts_of(splitter, Y)]
     stored = sparse.csr_array(Y)
     stored.data = stored.data.astype(float)
-    explicit = sparse.csr_array((np.zeros(60), (np.arange(60), np.zeros(60, dtype=int))), shape=(60, 4)) + stored
+    explicit = sparse.csr_array((Y.ravel(), np.tile(np.arange(4), 60), np.arange(0, 241, 4)), shape=(60, 4))
+    assert explicit.nnz == 240  # zeros are stored too
     for labels in (Y.tolist(), Y.astype(bool), pd.DataFrame(Y), stored, sparse.coo_matrix(Y), explicit):
         assert [test.tolist() for test in parts_of(splitter, labels)] == expected
+
+
+def test_sparse_labels_stored_twice_are_refused():
+    twice = sparse.csr_array((np.ones(4), np.array([0, 0, 1, 1]), np.array([0, 2, 3, 4])), shape=(3, 2))
+    with pytest.raises(ValueError, match="must hold only 0 and 1, got 2"):
+        parts_of(MultiLabelStratifiedKFold(2), twice)
 
 
 def test_sparse_labels_never_become_dense():

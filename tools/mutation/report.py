@@ -37,6 +37,10 @@ work, for instance, or how exactly an optimum is found. They are left out of the
 count as survivors.
 """
 
+SINCE = """\
+Of those killed in {room}, {since} are killed by tests that were written for survivors. So the sample says too much
+about mutants that were not tried; without these the adjusted score is {before}."""
+
 
 def write_report(samples: dict[str, list[Mutant]], tried: Records, size: int, seed: int) -> None:
     """Write the results of the sample, as far as it was tried, and the page; say what is still to be tried."""
@@ -69,12 +73,15 @@ def _room(records: dict[str, dict[str, Any]], explained: dict[str, str]) -> dict
             survivors.append({"mutant": name, "text": _text(name), "why": why})
     equivalent = sum(survivor["why"].startswith("equivalent") for survivor in survivors)
     n_tried, killed = len(records), sum(outcomes[status] for status in KILLED)
+    since = sum(record.get("since", False) for record in records.values())
     return {
         "tried": n_tried,
         "killed": killed,
         "equivalent": equivalent,
         "score": score(killed, n_tried),
         "adjusted": score(killed, n_tried - equivalent),
+        "since": since,
+        "before": score(killed - since, n_tried - equivalent),
         "outcomes": dict(sorted(outcomes.items())),
         "survivors": sorted(survivors, key=lambda survivor: _place(survivor["mutant"])),
     }
@@ -106,6 +113,10 @@ def page(kept: dict[str, Any]) -> str:
     controls = kept["controls"]
     lines = [INTRODUCTION.format(seed=kept["seed"], size=kept["sample"], date=kept["date"]), *_table(kept), ""]
     lines += [f"Controls, the same tests without a change: {controls['passed']} of {controls['runs']} runs passed."]
+    for room, found in kept["rooms"].items():
+        if found["since"]:
+            before = "{:.1%} ({:.1%} to {:.1%})".format(*found["before"])
+            lines += ["", SINCE.format(room=room, since=found["since"], before=before)]
     for room, found in kept["rooms"].items():
         lines += ["", f"## Survivors in {room}", "", "| where | change | text | why |", "|---|---|---|---|"]
         for survivor in found["survivors"]:

@@ -124,6 +124,16 @@ def test_tables_say_which_folds_have_links(folds):
     assert tables.layout[:, LINK].tolist() == links
 
 
+@given(st.lists(st.integers(-1, 2), min_size=1, max_size=3), st.booleans(), st.booleans())
+def test_numerators_are_counts_only_without_links_draws_and_weights(links, drawn, weighted):
+    tables = ScoreTables.of([np.array([1, 5])] * len(links), links)
+    weighing = plain_weighing(7, DRAW_UNIT - 7) if drawn else plain_weighing(1, 0)
+    if weighted:
+        weighing = weighing._replace(weights=np.tile(np.arange(3), (len(links), 1)))
+    plain = not (drawn or weighted) and all(link == -1 for link in links)
+    assert _lookup_kernels.only_counts(weighing, tables) == plain
+
+
 @settings(max_examples=60)
 @given(st.data(), fold_lists(labels=(1, 2), folds=(1, 4), objects=(1, 1)), st.integers(0, 3))
 def test_highest_score_is_the_last_with_the_numerator(data, folds, kind):

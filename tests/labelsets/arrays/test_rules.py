@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from labelsure._core.labelset_bits import decode
+from labelsure._core.labelset_bits import decode, pack
 from labelsure.labelsets.arrays import _counting
 from labelsure.labelsets.arrays._counting import Inequality, TooEntangledError, count_solutions
-from labelsure.labelsets.arrays._rules import LabelsetRules
+from labelsure.labelsets.arrays._rules import LabelsetRules, Rules
 from rule_strategies import problems, solutions
 
 
@@ -30,6 +30,13 @@ def test_listed_labelsets_obey_the_inequalities_too():
     rules = LabelsetRules(3, (Inequality(frozenset([0, 1]), frozenset(), 1),), listed)
     assert rules.labelsets().tolist() == [[1, 0, 0], [0, 0, 1]]  # by code
     assert rules.allow(np.array([[1, 1, 0], [1, 0, 0], [0, 0, 0]])).tolist() == [False, True, False]
+
+
+def test_rules_of_an_object_have_places_for_the_labels_that_are_flipped_only():
+    rules = Rules.of([Inequality(frozenset([0, 1, 3]), frozenset(), 1)], 4)
+    assert rules.placed(np.array([3, 1])).place.tolist() == [-1, 1, -1, 0]
+    on = pack(np.array([[1, 0, 1, 1], [1, 0, 0, 0]], dtype=np.int8))
+    assert [rules.placed(np.array([1, 2])).may_allow(words) for words in on] == [False, True]
 
 
 def test_trees_and_groups_of_many_labels_are_counted():

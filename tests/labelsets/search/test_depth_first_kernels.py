@@ -110,3 +110,11 @@ def test_regions_of_free_labels_are_counted_at_once():
 def test_nothing_is_counted_by_blocks_where_members_are_listed():
     (one,) = random_case(3, labels=(4, 7), objects=(1, 1)).search().pose(np.arange(1))
     assert all(len(part) == 0 for part in LastFlips.of(one.flips, counted=False, allow_empty=True))
+
+
+@pytest.mark.parametrize(("threshold", "n_members"), [(59, 2), (69, 12), (70, 22), (100, 35), (104, 35), (105, 48)])
+def test_single_flips_are_counted_by_whole_and_by_broken_blocks(threshold, n_members):
+    """A cheap flip and at most one other fit; of the others blocks of eight fit as a whole, in part, or not at all."""
+    unary = np.repeat([10, 60, 95], [1, 10, 13])[None]
+    engine = FoldEngine([Fold(np.array([threshold]), Energy(np.array([0]), unary))], allow_empty=True)
+    assert engine._search.count(np.arange(1), np.array([2]), 10**4) == [(n_members, True)]

@@ -198,6 +198,30 @@ def test_estimates_hold_where_one_calibration_score_decides(draw):
             assert_holds(estimate(engine, 0, smallest, at_least=0), truth)
 
 
+def test_estimates_hold_where_folds_have_one_calibration_score():
+    """Each of three equal folds makes all sets of up to three of twelve flips members, some of them for sure."""
+    fold = Fold(np.array([80]), Energy(np.array([50]), np.full((1, 12), 10)))
+    engine = FoldEngine([fold] * 3, allow_empty=True)
+    size = estimate(engine, 0, 2, at_least=0)
+    assert_holds(size, 1 + 12 + 66 + 220)
+    assert size.at_least > 50
+
+
+def test_proven_intervals_that_are_far_too_wide_give_way_to_approximate_ones():
+    """Twenty folds that disagree: members are rare in the cover, and an interval asked for may be too narrow."""
+    rng = np.random.default_rng(0)
+    common = rng.integers(0, 30, size=(1, 14))
+    energies = [Energy(np.array([100]), common + rng.integers(-40, 90, size=(1, 14))) for _ in range(20)]
+    folds = [Fold(np.sort(100 + rng.integers(0, 200, size=9)), energy) for energy in energies]
+    engine = FoldEngine(folds, allow_empty=True)
+    smallest = int(engine.table.top(1).numerators[0, 0]) // 2
+    (truth,) = values_of(engine.table.region_sizes(np.array([smallest])))
+    proven, approximate = (estimate(engine, 0, smallest, at_least=0, bits=bits) for bits in (0.1, 0.01))
+    for size in (proven, approximate):
+        assert_holds(size, truth)
+    assert (proven.approximate, approximate.approximate) == (False, True)
+
+
 def test_estimates_hold_where_penalties_are_far_above_roots():
     """Calibration scores whose square is beyond 2^63."""
     rng = np.random.default_rng(0)

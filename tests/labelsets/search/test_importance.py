@@ -92,6 +92,27 @@ def test_nothing_is_estimated_where_nothing_is_drawn():
     assert estimate_by_importance(region_draws(engine, 0, 10**6), 1000) is None
 
 
+def test_two_members_are_enough_for_an_estimate(monkeypatch):
+    """All members known but one, which few draws meet."""
+    engine, smallest = form_engine(0, n_labels=8, n_folds=1), 5
+    known = pack(next(engine.table.iterate_members(0, smallest))[0][1:])
+    draw, n_met = RegionDraws.draw, []
+
+    def counted(self, probabilities, n_draws, *, fit=False):
+        members = draw(self, probabilities, n_draws, fit=fit)
+        n_met.append(0 if fit else len(members))
+        return members
+
+    monkeypatch.setattr(RegionDraws, "draw", counted)
+    seen = set()
+    for n_draws in range(4, 200, 4):
+        n_met.clear()
+        found = estimate_by_importance(region_draws(engine, 0, smallest, known), n_draws)
+        assert (found is None) == (sum(n_met) < 2)
+        seen.add(sum(n_met))
+    assert {0, 1, 2} <= seen
+
+
 def test_regions_too_large_to_count_are_estimated():
     """2^45 labelsets and dense pairs, by the engine itself; a second region twice as certain is smaller."""
     options = EngineOptions(count_budget=5000, rough_budget=500)

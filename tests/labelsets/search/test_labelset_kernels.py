@@ -68,6 +68,13 @@ def test_penalties_are_exact_once_decided_and_bounds_before(data, n_labels):
                 assert bound == costs.min()
 
 
+@pytest.mark.parametrize("n_labels", [64, 128])
+def test_labelsets_that_differ_in_every_label_pay_for_them_all(n_labels):
+    parts = Penalties.of([Penalty(None, np.zeros((1, n_labels), dtype=np.int8), 5)], n_labels)
+    everything = np.ones(n_labels, dtype=np.int8)
+    assert kernel_penalties(parts, everything, np.arange(n_labels), n_labels).tolist() == [5 * n_labels]
+
+
 @pytest.mark.parametrize("n_labels", [63, 64, 65, 128, 130])
 def test_penalties_work_across_words(n_labels):
     rng = np.random.default_rng(n_labels)

@@ -172,6 +172,23 @@ def test_the_empty_labelset_is_left_out_of_estimates():
     assert min(known.at_least, known.low) >= 10**9
 
 
+@pytest.mark.parametrize(("n_best", "budget"), [(1, 1), (6, 100), (12, 300)])
+def test_the_best_of_searches_that_are_cut_short_are_there_once(n_best, budget):
+    """What the walk has found and what is looked at in its place may be the same labelsets."""
+    options, n_open = EngineOptions(ranked_budget=budget, chunk=4), 0
+    for seed in range(12):
+        folds = noisy_folds(seed, n_labels=10, n_folds=12, noise=3.0)
+        engine = FoldEngine(folds, allow_empty=True, options=options)
+        best = engine._search.best(np.arange(1), n_best)
+        labelsets, numerators = best.labelsets[0], best.numerators[0]
+        assert len(np.unique(labelsets, axis=0)) == n_best
+        assert engine.numerators_of(labelsets, np.zeros(n_best, dtype=np.int64)).tolist() == numerators.tolist()
+        assert (np.diff(numerators) <= 0).all()
+        assert engine.table.top(1).numerators[0, 0] <= best.upper[0].max()
+        n_open += not best.certain.all()
+    assert n_open > 4
+
+
 def test_rough_sizes_are_estimates_too():
     engine = disagreeing(0, 60)
     (size,) = engine.region_sizes(int(engine.denominators[0] - 1) // 10, bits=2.0)

@@ -11,7 +11,9 @@ from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Penalty
 from labelsure._core.labelset_bits import unpack
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine
+from labelsure.labelsets.arrays._counting import Inequality
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.search import _pair_search
 from labelsure.labelsets.search._labelset_kernels import NUMERATOR
 from labelsure.labelsets.search._list_kernels import ANCHORS_PER_EVALUATION
@@ -151,6 +153,20 @@ def test_a_budget_ends_a_search_with_the_best_met_so_far():
         found[budget] = len(words)
     assert found == {1: 1, 10**9: 2}
     assert np.array_equal(labelsets, engine.table.top(2).labelsets[0])
+
+
+@pytest.mark.parametrize("kind", ["rule", "penalty"])
+def test_lists_without_candidates_or_with_high_penalties_are_not_searched(kind):
+    """Of 2^10 labelsets that are members but for the one rule, or the penalty, those of one label are."""
+    parts = {"penalty": Penalty(np.where(np.arange(11) < 2, 0, 10**6))} if kind == "penalty" else {}
+    energy = Energy(np.array([0]), np.ones((1, 10), dtype=np.int64), np.ones((10, 10), dtype=np.int64), **parts)
+    rules = LabelsetRules(10, (Inequality(frozenset(range(10)), frozenset(), 1),)) if kind == "rule" else None
+    engine = FoldEngine([Fold(np.array([1000]), energy)], allow_empty=True, constraints=rules)
+    (one,) = engine._search.pose(np.arange(1))
+    search = PairSearch(one.pair_problem, one.lookup, 0)
+    assert search.go_on(everything_from(2), 10**4) == FINISHED
+    assert search.stack.numbers[FOUND] == 11
+    assert search.work < 300
 
 
 def test_comparing_with_anchors_counts_as_work():
