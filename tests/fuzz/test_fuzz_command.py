@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from labelsure.cli import main
 
 FEW = settings(
-    derandomize=True, max_examples=150, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None
+    derandomize=True, max_examples=80, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None
 )
 MANY = settings(FEW, max_examples=max(LONG // 10, 1), derandomize=False)
 COMMANDS = ("fit", "predict", "evaluate", "report", "explain", "datasets")

@@ -19,7 +19,7 @@ import labelsure
 pytestmark = pytest.mark.filterwarnings("ignore")
 WITH_TABLES, WITH_VALUES = cases.names_with("tables"), cases.names_with("values")
 FEW = settings(
-    derandomize=True, max_examples=130, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None
+    derandomize=True, max_examples=40, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None
 )
 MANY = settings(
     max_examples=max(cases.LONG // 24, 1),

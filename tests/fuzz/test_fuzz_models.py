@@ -14,7 +14,7 @@ from labelsure import calibrate_labels, calibrate_outputs, control_cover, contro
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 FEW = settings(
-    derandomize=True, max_examples=60, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None
+    derandomize=True, max_examples=40, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None
 )
 MANY = settings(FEW, max_examples=max(LONG // 16, 1), derandomize=False)
 
