@@ -14,7 +14,7 @@ from labelsure.datasets import load_dataset
 # No deadline: the first call of a kernel compiles it. In CI the examples are always the same. `make validity` tries
 # more of them; uncompiled kernels are to be reached in every branch.
 COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-QUICK = 100 if os.environ.get("NUMBA_DISABLE_JIT") else 50
+QUICK = 100 if os.environ.get("NUMBA_DISABLE_JIT") else 25
 settings.register_profile("labelsure", max_examples=QUICK, derandomize="CI" in os.environ, **COMMON)
 settings.register_profile("validity", max_examples=300, **COMMON)
 settings.load_profile("labelsure")

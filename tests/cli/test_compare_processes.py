@@ -18,6 +18,7 @@ def tiny(tmp_path):
     return tmp_path
 
 
+@pytest.mark.validity
 def test_the_number_of_jobs_changes_nothing(tiny, run):
     words = ["tiny", "--learners", "ml-rbf", "--measures", "power", "signed-oof", "--folds", "3", "--resplits", "1"]
     found = []

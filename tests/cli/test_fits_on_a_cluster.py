@@ -91,6 +91,7 @@ def test_a_scheduler_that_nobody_is_at_is_one_line_before_any_work(words, tiny, 
     assert "no Dask scheduler answers" in printed.err
 
 
+@pytest.mark.validity
 @killing
 def test_compare_goes_on_where_a_worker_is_killed(tiny):
     words = ["--learners", "random-forest"]

@@ -44,6 +44,7 @@ def run(program, cache):
     return done.stdout.splitlines()
 
 
+@pytest.mark.validity
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 def test_a_later_process_compiles_nothing(tmp_path):
     assert int(run(ASK, tmp_path / "other")[0]) > 0

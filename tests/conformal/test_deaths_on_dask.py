@@ -28,7 +28,7 @@ def p_values(learner):
     return model.predict_labelsets(X[:4]).p_values()
 
 
-@pytest.mark.parametrize("n_workers", [1, 2])
+@pytest.mark.parametrize("n_workers", [pytest.param(1, marks=pytest.mark.validity), 2])
 def test_folds_of_killed_workers_are_fitted_again(n_workers, tmp_path):
     """With the only worker there is, its copy of the data is lost too."""
     for life in range(2):
@@ -42,7 +42,7 @@ def test_folds_of_killed_workers_are_fitted_again(n_workers, tmp_path):
     np.testing.assert_array_equal(found, p_values(MLkNNClassifier(3)))
 
 
-@pytest.mark.parametrize("n_workers", [1, 2])
+@pytest.mark.parametrize("n_workers", [pytest.param(1, marks=pytest.mark.validity), 2])
 def test_folds_that_kill_every_worker_are_named(n_workers):
     import dask
 

@@ -42,7 +42,9 @@ def scores_of_all(model, k):
     return energy.scores(np.tile(every, (len(NEW), 1)))
 
 
-@pytest.mark.parametrize("n_folds", [3, 7], ids=["own models", "shared models"])
+@pytest.mark.parametrize(
+    "n_folds", [pytest.param(3, id="own models", marks=pytest.mark.validity), pytest.param(7, id="shared models")]
+)
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_calibration_labelsets_do_not_reach_the_scores_of_their_fold(learner, measure, n_folds):

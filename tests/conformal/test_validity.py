@@ -85,14 +85,18 @@ def test_outputs_p_values_are_valid(grid, smoothed):
             assert binomtest(errors, len(p_values), level).pvalue > FALSE_ALARM
 
 
-@pytest.mark.parametrize("smoothed", [False, True], ids=["plain", "smoothed"])
+@pytest.mark.parametrize(
+    "smoothed", [pytest.param(False, id="plain", marks=pytest.mark.validity), pytest.param(True, id="smoothed")]
+)
 def test_inductive_p_values_are_valid(smoothed):
     """1 000 trials of 40 examples with discrete outputs, a fresh split each."""
     p_values = p_values_of_truth(lambda seed: inductive(seed, smoothed=smoothed), 1000, 40, discrete=True)
     assert_valid(p_values, exact=smoothed)
 
 
-@pytest.mark.parametrize("smoothed", [False, True], ids=["plain", "smoothed"])
+@pytest.mark.parametrize(
+    "smoothed", [pytest.param(False, id="plain", marks=pytest.mark.validity), pytest.param(True, id="smoothed")]
+)
 def test_full_p_values_are_valid(smoothed):
     """300 trials of 19 examples with discrete outputs."""
     p_values = p_values_of_truth(lambda seed: full(seed, smoothed=smoothed), 300, 19, discrete=True, seed=2)
