@@ -1,5 +1,6 @@
 """Arrays of other libraries, which may be on a GPU."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,20 @@ from labelsure._core.optional import import_optional
 
 ON_CUDA = (2, 13)
 """What DLPack calls the memory of a GPU, and memory that it shares."""
+
+
+def is_on_gpu(values: Any) -> bool:
+    """Return whether this is an array of another library, on a GPU.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> is_on_gpu(np.ones(2))
+    False
+    """
+    if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack_device__"):
+        return False
+    return values.__dlpack_device__()[0] in ON_CUDA
 
 
 def to_host(values: Any) -> Any:
@@ -20,12 +35,17 @@ def to_host(values: Any) -> Any:
     """
     if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack_device__"):
         return values
+    if not is_on_gpu(values):
+        return read_array(values, np.from_dlpack)
+    cupy = import_optional("cupy", extra="cuda13 or cuda12", purpose="An array on a GPU")
+    return cupy.asnumpy(read_array(values, cupy.from_dlpack))
+
+
+def read_array(values: Any, from_dlpack: Callable[[Any], Any]) -> Any:
+    """Return an array of another library as that of one whose ``from_dlpack`` this is, or say what is wrong with it."""
     values = values.detach() if hasattr(values, "detach") else values  # a tensor of torch that is part of a graph
     try:
-        if values.__dlpack_device__()[0] not in ON_CUDA:
-            return np.from_dlpack(values)
-        cupy = import_optional("cupy", extra="cuda13 or cuda12", purpose="An array on a GPU")
-        return cupy.asnumpy(cupy.from_dlpack(values))
+        return from_dlpack(values)
     except (BufferError, RuntimeError, TypeError) as error:
         raise ValueError(
             f"A {type(values).__name__} of type {getattr(values, 'dtype', 'unknown')} cannot be read: {error}."

@@ -34,6 +34,12 @@ ROUNDING = 1.01
 BLOCK_ROWS = 2**15
 """Labelsets with scores of their own that are looked at together, to bound memory."""
 
+TOO_LARGE = (
+    "The costs of a measure reach {:.6g}, more than the {:.6g} that its _learn returned."
+    " Let _learn return a number that no labelset's score can exceed, and costs be finite."
+)
+"""What is wrong with costs."""
+
 Form: TypeAlias = Literal["sum", "root", "maximum", "none"]
 """What becomes of the costs of labels: their sum, its square root, the largest of them; or there are none."""
 
@@ -235,6 +241,20 @@ class Costs:
             general = general.take(np.zeros(n_objects, dtype=np.int64))
         return general if own is None or own.sizes is None else own.put_into(general, exponent, bound)
 
+    def terms_on_card(self, exponent: int, bound: float) -> tuple[Any, Any]:
+        """Return what each object's labelsets pay (n,), and what labels add when they are on (n, q), on a card.
+
+        For costs of labels that are there, off and on; whatever else there is must be the same for all objects. They
+        are the whole numbers that :meth:`energy` would have in memory.
+        """
+        if self.off is None or self.on is None or self.constant is not None or self.overrides is not None:
+            raise ValueError("A portable measure has costs of labels that are off and on, and what all objects share.")
+        off, on = (to_fixed_point(part, exponent) for part in (self.off, self.on))
+        reach = np.maximum(np.abs(off), np.abs(on)).sum(axis=1)
+        if len(off) and float(reach.max()) > math.ldexp(ROUNDING * bound, exponent) + 1:
+            raise ValueError(TOO_LARGE.format(math.ldexp(float(reach.max()), -exponent), bound))
+        return off.sum(axis=1), on - off
+
     def _check(self, shape: tuple[int, int], form: Form, bound: float) -> list[FloatArray]:
         """Return constant, off and on as rows of terms, or say what is wrong with them."""
         n_objects, n_labels = shape
@@ -271,10 +291,7 @@ class Costs:
         by_cardinality = 0.0 if self.by_cardinality is None else float(np.abs(self.by_cardinality).max())
         reach += by_cardinality + abs(float(self.per_distance)) * n_labels
         if not reach <= ROUNDING * bound + 2.0**-FINEST_EXPONENT:
-            raise ValueError(
-                f"The costs of a measure reach {reach:.6g}, more than the {bound:.6g} that its _learn returned."
-                " Let _learn return a number that no labelset's score can exceed, and costs be finite."
-            )
+            raise ValueError(TOO_LARGE.format(reach, bound))
         return parts
 
 

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import delayed
 
+from labelsure._core.card import CardOutputs
 from labelsure._core.fixed_point import SCORE_BITS
 from labelsure._core.randomness import MERGING, SMOOTHING, draw_uniforms, set_missing_seeds
 from labelsure._core.running import run_jobs
@@ -27,7 +28,7 @@ from labelsure.conformal._guarantees import GUARANTEES, Merging, state_guarantee
 from labelsure.conformal._incomplete import add_incomplete
 from labelsure.conformal._models import FoldModel
 from labelsure.conformal._mondrian import category_engine, grouped_engine
-from labelsure.conformal._ready_outputs import compact_engine, keys_of, refuse_sparse
+from labelsure.conformal._ready_outputs import AnyOutputs, compact_engine, keys_of, refuse_sparse
 from labelsure.conformal._rules import weigh_densities
 from labelsure.conformal._splits import Split
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
@@ -160,9 +161,7 @@ def _calibrate_fold(
     return CalibratedFold(fitted, scores, without, strangest, choice, fold.categories, fold.weights)
 
 
-def score_examples(
-    fitted: Measure, outputs: FloatArray | SparseOutputs, Y: LabelMatrix, X: MatrixLike = None
-) -> IntArray:
+def score_examples(fitted: Measure, outputs: AnyOutputs, Y: LabelMatrix, X: MatrixLike = None) -> IntArray:
     """Return the scores of the examples' labelsets."""
     if isinstance(outputs, SparseOutputs):
         return np.concatenate([fitted.energy(outputs.dense(rows)).scores(Y[rows]) for rows in outputs.blocks()])
@@ -243,7 +242,7 @@ class Calibrator:
 
     def predict(
         self,
-        outputs: Sequence[FloatArray | SparseOutputs],
+        outputs: Sequence[AnyOutputs],
         X: MatrixLike = None,
         *,
         index: Any = None,
@@ -266,9 +265,7 @@ class Calibrator:
         engine, names = self._engine(outputs, X, device), self.label_names or ()
         return LabelsetPredictions(engine, label_names=names, guarantee=self.guarantee, index=index)
 
-    def nonconformity(
-        self, outputs: Sequence[FloatArray | SparseOutputs], Y: LabelMatrix, X: MatrixLike = None
-    ) -> FloatArray:
+    def nonconformity(self, outputs: Sequence[AnyOutputs], Y: LabelMatrix, X: MatrixLike = None) -> FloatArray:
         """Return how strange labelsets are for objects, in the mean over the folds' models."""
         scores = [
             np.ldexp(score_examples(fold.measure, part, Y, X).astype(np.float64), -fold.measure.exponent_)
@@ -306,7 +303,7 @@ class Calibrator:
         proven = proven if self.choices.constraints is None else under_constraints(proven)
         return add_incomplete(proven, self.n_incomplete)
 
-    def meet(self, k: int, outputs: FloatArray, X: MatrixLike = None) -> Fold:
+    def meet(self, k: int, outputs: FloatArray | CardOutputs, X: MatrixLike = None) -> Fold:
         """Return fold ``k`` for new objects with these outputs of its model."""
         measure = self.folds[k].measure
         energy = measure.energy(outputs, X=X if Need.FEATURES in measure.needs else None)
@@ -314,7 +311,7 @@ class Calibrator:
             energy = energy.override_empty(STRANGEST)
         return Fold(self.calibrations[k], energy)
 
-    def _engine(self, outputs: Sequence[FloatArray | SparseOutputs], X: MatrixLike, device: str) -> LabelsetEngine:
+    def _engine(self, outputs: Sequence[AnyOutputs], X: MatrixLike, device: str) -> LabelsetEngine:
         kind, smoothed = GUARANTEES[self.choices.guarantee], self.choices.smoothed
         taxonomy, weights = self.choices.taxonomy, self.folds[0].weights
         merging = Merging(kind, np.zeros(len(outputs[0]), dtype=np.int64))

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from labelsure._core.card import CardOutputs
 from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, MatrixLike
 from labelsure.conformal._taxonomy import Categories
@@ -25,7 +26,8 @@ class FoldExamples:
     Attributes
     ----------
     outputs, labels : arrays of shape (m, q)
-        The model's outputs for the calibration examples, and their labelsets. Outputs may be sparse.
+        The model's outputs for the calibration examples, and their labelsets. Outputs may be sparse, or
+        on a GPU.
     X : array-like of m rows or None
         The calibration objects, where the measure needs them.
     training_labels, training_outputs, training_objects : arrays of n rows or None
@@ -39,7 +41,7 @@ class FoldExamples:
         Which training examples calibrate no fold of the group: the same for all of them, outputs included.
     """
 
-    outputs: FloatArray | SparseOutputs
+    outputs: FloatArray | SparseOutputs | CardOutputs
     labels: LabelMatrix
     X: MatrixLike = None
     training_labels: LabelMatrix | None = None

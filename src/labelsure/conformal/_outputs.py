@@ -7,7 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from labelsure._core.dlpack import to_host
+from labelsure._core.card import CardOutputs
+from labelsure._core.dlpack import is_on_gpu, read_array, to_host
 from labelsure._core.entries import check_unmasked
 from labelsure._core.html import html_note, html_page
 from labelsure._core.randomness import draw_seeds
@@ -21,8 +22,11 @@ from labelsure.conformal._examples import FoldExamples
 from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._outside import USUAL_LEVEL
 from labelsure.conformal._ready_outputs import (
+    AnyOutputs,
+    Outputs,
     TrainingPart,
     check_training_part,
+    in_memory,
     known_of,
     read_outputs,
     read_per_fold,
@@ -134,17 +138,22 @@ class OutputsPredictor:
         check_same_length(read[0], labels, names=("outputs", "Y"))
         return self.calibrator.nonconformity(read, labels)
 
-    def _read(self, outputs: Any, X: MatrixLike) -> list[FloatArray | SparseOutputs]:
-        """Return new objects' outputs of each fold's model, all dense where one of them is."""
+    def _read(self, outputs: Any, X: MatrixLike) -> list[AnyOutputs]:
+        """Return new objects' outputs of each fold's model, all on a GPU, all sparse or all dense."""
         names: dict[str, Any] = {"n_labels": self.n_labels, "label_names": self.calibrator.label_names}
-        read_one = partial(read_outputs, default_output=self.default_output, **names)
-        read = read_per_fold(to_host(outputs), self.fold_numbers, self.n_labels, read_one)
+        portable = all(fold.measure.portable for fold in self.calibrator.folds)
+        card = check_device(self.device, self.n_labels) if portable else None
+        read_one = partial(read_outputs, default_output=self.default_output, card=card, **names)
+        stay = card is not None and is_on_gpu(outputs)
+        given = read_array(outputs, card.arrays.from_dlpack) if card is not None and stay else to_host(outputs)
+        read: list[AnyOutputs] = read_per_fold(given, self.fold_numbers, self.n_labels, read_one)
         if X is not None:
             check_unmasked(X)
             check_same_length(X, read[0], names=("X", "outputs"))
-        if all(isinstance(part, SparseOutputs) for part in read):
+        if any(all(isinstance(part, kind) for part in read) for kind in (CardOutputs, SparseOutputs)):
             return read
-        return [part.dense(slice(None)) if isinstance(part, SparseOutputs) else part for part in read]
+        dense = (in_memory(part) for part in read)
+        return [part.dense(slice(None)) if isinstance(part, SparseOutputs) else part for part in dense]
 
 
 def calibrate_outputs(
@@ -227,8 +236,8 @@ def calibrate_outputs(
     """
     labels, names = read_labels(Y, label_names)
     n_labels = labels.shape[1]
-    check_device(device, n_labels)
-    checked = read_outputs(outputs, default_output, n_labels=n_labels, label_names=names)
+    card = check_device(device, n_labels)
+    checked = read_outputs(outputs, default_output, n_labels=n_labels, label_names=names, card=card)
     check_same_length(checked, labels, names=("outputs", "Y"))
     if len(labels) == 0:
         raise ValueError("outputs and Y must hold at least one calibration example, got none.")
@@ -246,6 +255,7 @@ def calibrate_outputs(
         known=known_of(*training[0]),
     )
     check_guarantee(guarantee, sizes=[int(of_fold.sum()) for of_fold in rows])
+    checked = checked if isinstance(measure, Measure) and measure.portable else in_memory(checked)
     categories, weights = choices.look_at(X, labels)
     seed, draw_seed = draw_seeds(random_state, 2)
     examples = [
@@ -296,5 +306,5 @@ def _training_parts(
     return parts, [Y]
 
 
-def _take(outputs: FloatArray | SparseOutputs, rows: BoolArray) -> FloatArray | SparseOutputs:
-    return outputs.take(rows) if isinstance(outputs, SparseOutputs) else outputs[rows]
+def _take(outputs: Outputs, rows: BoolArray) -> Outputs:
+    return outputs.take(rows) if isinstance(outputs, SparseOutputs | CardOutputs) else outputs[rows]

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from labelsure._core.sparse_outputs import SparseOutputs
-from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
+from labelsure._core.types import LabelMatrix, MatrixLike
 from labelsure.conformal._calibrator import CalibratedFold, Calibrator, score_examples
 from labelsure.conformal._choices import Choices, check_some_labels
+from labelsure.conformal._ready_outputs import AnyOutputs
 
 
 def check_one_fold(folds: Sequence[object], *, groups: object = None) -> None:
@@ -30,16 +30,14 @@ def check_one_fold(folds: Sequence[object], *, groups: object = None) -> None:
         )
 
 
-def extend_calibrator(
-    calibrator: Calibrator, outputs: FloatArray | SparseOutputs, Y: LabelMatrix, X: MatrixLike = None
-) -> Calibrator:
+def extend_calibrator(calibrator: Calibrator, outputs: AnyOutputs, Y: LabelMatrix, X: MatrixLike = None) -> Calibrator:
     """Return the calibrator of an inductive predictor with more calibration examples; the old one stays as it is.
 
     Parameters
     ----------
     calibrator : Calibrator
         Of one fold.
-    outputs : array of shape (m, q) or SparseOutputs
+    outputs : array of shape (m, q), SparseOutputs or CardOutputs
         Of its model, for the new examples.
     Y : array of shape (m, q)
         Their labelsets.

@@ -24,7 +24,15 @@ from labelsure.labelsets.arrays._results import (
 )
 from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.arrays._weighing import Counts, Weighing
-from labelsure.labelsets.table import ListAnswers, NumbaTable, RowTable, TableAnswers, TableBackend, find_device
+from labelsure.labelsets.table import (
+    Device,
+    ListAnswers,
+    NumbaTable,
+    RowTable,
+    TableAnswers,
+    TableBackend,
+    find_device,
+)
 
 Empty = Literal["ordinary", "strangest", "excluded"]
 """What the empty labelset is: a candidate like any other, one stranger than all others, or none."""
@@ -245,22 +253,22 @@ def make_engine(folds: Sequence[Fold], *, empty: Empty, **settings: Any) -> Labe
     return StrangestEmpty(engine) if empty == "strangest" and allowed else engine
 
 
-def check_device(device: Any, n_labels: int) -> None:
-    """Raise an error where tables of so many labels cannot be made on a device, before any work is done.
+def check_device(device: Any, n_labels: int) -> Device | None:
+    """Return where tables of so many labels are made, None for the processor, or say why not, before any work is done.
 
     Examples
     --------
     >>> check_device("cpu", 100)
     """
     if check_choice(device, ("cpu", "cuda"), name="device") == "cpu":
-        return
+        return None
     most = EngineOptions().max_table_labels
     if n_labels > most:
         raise ValueError(
             f'device="cuda" makes tables of all 2^q labelsets, possible for up to {most} labels, got {n_labels}.'
             ' Use device="cpu", which searches.'
         )
-    find_device(device)
+    return find_device(device)
 
 
 def weighing_of_some(at: WeighingAt, objects: IntArray, significance: Fraction) -> Weighing:

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from labelsure._core.card import CardArray, CardOutputs
 from labelsure._core.energy import Energy
 from labelsure._core.fixed_point import Costs, Form, choose_exponent
 from labelsure._core.listing import check_listed_labels
@@ -99,6 +100,13 @@ class Measure(BaseEstimator):
     objects_alike: bool = False
     """Whether costs are the same for all objects, whatever their outputs: then they are worked out once."""
 
+    portable: bool = False
+    """Whether outputs may stay on a GPU: ``_costs`` takes CuPy's arrays too, and has the same last bits there.
+
+    Then it returns ``off`` and ``on`` for each object, made of outputs and single numbers by nothing but sums,
+    differences, products, quotients and comparisons, and beside these only what all objects share.
+    """
+
     n_labels_: int
     bound_: float
     exponent_: int
@@ -161,13 +169,13 @@ class Measure(BaseEstimator):
         state: dict[str, Any] = super().__getstate__()
         return state | {"_of_all": {}} if "_of_all" in state else state
 
-    def energy(self, outputs: FloatArray, *, X: MatrixLike = None, exponent: int | None = None) -> Energy:
+    def energy(self, outputs: FloatArray | CardOutputs, *, X: MatrixLike = None, exponent: int | None = None) -> Energy:
         """Return the scores of all labelsets of the objects with these outputs, as integers.
 
         Parameters
         ----------
         outputs : array-like of shape (n, q)
-            Between 0 and 1.
+            Between 0 and 1; on a GPU where all parts are :attr:`portable`, and then costs are there too.
         X : array-like of n rows or None
             The objects, where the measure needs them.
         exponent : int or None
@@ -175,9 +183,25 @@ class Measure(BaseEstimator):
         """
         if not hasattr(self, "exponent_"):  # asking scikit-learn takes longer than an object with few labels
             check_is_fitted(self, "exponent_")
-        outputs = check_outputs(outputs, n_labels=self.n_labels_)
         unit = self.exponent_ if exponent is None else exponent
+        if isinstance(outputs, CardOutputs):
+            return self._card_energy(outputs, unit)
+        outputs = check_outputs(outputs, n_labels=self.n_labels_)
         return reduce(add, (part._energy(outputs, X, unit) for part in self.parts()))
+
+    def _card_energy(self, outputs: CardOutputs, exponent: int) -> Energy:
+        """Return the energy of outputs on a card, where the costs of labels stay; all else is of any one object."""
+        card, anything = outputs.card, np.zeros((1, self.n_labels_))
+        shared, constant, unary = self.energy(anything, exponent=exponent), 0, 0
+        for part in self.parts():
+            if part.objects_alike:
+                alike = part._energy(anything, None, exponent)
+                terms: tuple[Any, Any] = int(alike.constant[0]), card.arrays.asarray(alike.unary[0])
+            else:
+                terms = part._costs(outputs.there, None).terms_on_card(exponent, part.bound_)
+            constant, unary = constant + terms[0], unary + terms[1]
+        there: dict[str, Any] = {"constant": CardArray(card, constant), "unary": CardArray(card, unary)}
+        return replace(shared, **there)
 
     def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:
         """Return the energy of a measure that is no sum, in units of 2^-exponent."""
@@ -290,6 +314,12 @@ class MeasureSum(Measure):
     def needs(self) -> Need:  # type: ignore[override]
         """What any part needs."""
         return reduce(or_, (part.needs for part in self.parts()))
+
+    @property
+    def portable(self) -> bool:  # type: ignore[override]
+        """Whether outputs may stay on a GPU: some part looks at them there, and the others at none."""
+        parts = [part for part in self.parts() if not part.objects_alike]
+        return bool(parts) and all(part.portable for part in parts)
 
     def parts(self) -> list[Measure]:
         """Return the measures that are added up, those of sums inside too."""

@@ -15,6 +15,9 @@ from labelsure.measures._base import Measure, Need
 SMALLEST_RATIO = 1e-10
 """A covariance whose eigenvalues differ by more than this is singular as far as 16 digits can tell."""
 
+LARGEST_PRODUCT = 64
+"""Whole powers up to this are products, the same to the last bit wherever they are computed."""
+
 SMALLEST_SPREAD = 1e-6
 """Outputs or residuals that differ by less than this do not vary: the rest may be rounding."""
 
@@ -63,6 +66,11 @@ class PowerMeasure(Measure):
         """The training labels, where there is a penalty for unseen pairs."""
         return Need.TRAINING_LABELS if self.pair_penalty else Need.NOTHING
 
+    @property
+    def portable(self) -> bool:  # type: ignore[override]
+        """Whether powers are products."""
+        return _is_product(float(self.d))
+
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where the power is not above 0, or the penalty below."""
         check_number(self.d, name="d", above=0)
@@ -84,7 +92,25 @@ class PowerMeasure(Measure):
     def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
         d = float(self.d)
         pairs = None if self.unseen_pairs_ is None else float(self.pair_penalty) * self.unseen_pairs_.astype(np.float64)
-        return Costs(off=np.power(outputs, d), on=np.power(1 - outputs, d), pairwise=pairs)
+        return Costs(off=_power(outputs, d), on=_power(1 - outputs, d), pairwise=pairs)
+
+
+def _is_product(d: float) -> bool:
+    return d.is_integer() and d <= LARGEST_PRODUCT
+
+
+def _power(values: FloatArray, d: float) -> FloatArray:
+    """Return powers, whole ones by squaring: libraries differ in the last bit of all others."""
+    if not _is_product(d):
+        powers: FloatArray = np.power(values, d)
+        return powers
+    power, square = None, values
+    for place in range(int(d).bit_length()):
+        square = values if place == 0 else square * square
+        if int(d) >> place & 1:
+            power = square if power is None else power * square
+    assert power is not None
+    return power
 
 
 class MaxNormMeasure(Measure):

@@ -9,6 +9,7 @@ from labelsure._core.fixed_point import Costs, Form, OwnScores, to_fixed_point
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_choice, check_flag, check_number
 from labelsure.measures._base import Measure, Need
+from labelsure.measures._logarithm import minus_logs, minus_logs_anywhere
 
 RESIDUAL_EXPONENT = 40
 """Errors are compared as whole numbers of 2^-40, so that |1 - 0.9| and |0 - 0.1| are the tie that they are on paper."""
@@ -50,6 +51,7 @@ class LogLossMeasure(Measure):
     floor: float = 1e-6
 
     labels_alike = True
+    portable = True
 
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where ``floor`` is no probability below one half."""
@@ -62,8 +64,8 @@ class LogLossMeasure(Measure):
         return -self.n_labels_ * math.log(self.floor)
 
     def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
-        floor = float(self.floor)
-        off, on = (-np.log(np.clip(part, floor, 1 - floor)) for part in (1 - outputs, outputs))
+        floor, logs = float(self.floor), minus_logs if isinstance(outputs, np.ndarray) else minus_logs_anywhere
+        off, on = (logs(np.clip(part, floor, 1 - floor)) for part in (1 - outputs, outputs))
         return Costs(off=off, on=on)
 
 

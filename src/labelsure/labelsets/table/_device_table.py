@@ -1,12 +1,13 @@
 """Tables on another device: rows of numerators are made and reduced there, and only answers travel."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from labelsure._core.card import CardArray
 from labelsure._core.labelset_bits import decode, encode
 from labelsure._core.remembering import Memory
 from labelsure._core.types import IntArray
@@ -202,12 +203,19 @@ class DeviceTable(NumbaTable):
         """What scores in each fold are sums of: without a link there is nothing that costs come after."""
         xp, energies = self.device.arrays, self.arrays.general
         labels = xp.empty((self.n_objects, len(energies), 1 + self.n_labels), dtype=np.int64)
-        labels[:, :, 0] = xp.asarray(np.stack([energy.constant for energy in energies])).T
-        labels[:, :, 1:] = xp.asarray(np.stack([energy.unary for energy in energies])).transpose(1, 0, 2)
+        labels[:, :, 0] = self._put([energy.constant for energy in energies]).T
+        labels[:, :, 1:] = self._put([energy.unary for energy in energies]).transpose(1, 0, 2)
         rows, penalties = (xp.asarray(part) for part in self._rows_of_codes)
         if penalties.size and not self.arrays.has_link:
             rows, penalties = penalties + rows if rows.size else penalties, rows[:, :0]
         return Terms(labels, rows, penalties)
+
+    def _put(self, parts: Sequence[IntArray]) -> Any:
+        """Return the parts of all folds, together, on the device, where some may be already."""
+        xp = self.device.arrays
+        if any(isinstance(part, CardArray) for part in parts):
+            return xp.stack([part.there if isinstance(part, CardArray) else xp.asarray(part) for part in parts])
+        return xp.asarray(np.stack(parts))  # one copy instead of many
 
     @cached_property
     def _totals(self) -> Terms:
