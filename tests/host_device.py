@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from far_arrays import FarArrays, near
 from labelsure.labelsets.table._device import CudaDevice, source
 
 HEADER = Path(__file__).parent / "cuda_on_host.h"
@@ -19,21 +20,24 @@ HEADER = Path(__file__).parent / "cuda_on_host.h"
 class HostDevice:
     """Few threads and little memory, so that blocks, parts of codes and rounds of threads all occur."""
 
-    arrays = np
+    arrays = FarArrays()
     n_processors = 2
     low_labels = 2
     piece_labels = 4
 
     def __init__(self, shared_bytes=2**16, free_bytes=2**10):
         self.shared_bytes, self.free_bytes = shared_bytes, free_bytes
+        self.copied = []
 
     def to_host(self, array):
-        return array.copy()  # as from a card
+        self.copied.append(array.values.copy())  # as from a card
+        return self.copied[-1]
 
     def launch(self, name, macros, shape, *given):
         n_blocks, n_threads, n_bytes = shape
         assert n_bytes <= self.shared_bytes
         library, room = compiled(macros), ctypes.create_string_buffer(n_bytes + 16)
+        given = near(given)
         arguments = [
             one.ctypes.data_as(ctypes.c_void_p) if isinstance(one, np.ndarray) else ctypes.c_longlong(one)
             for one in given
