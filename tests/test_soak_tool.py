@@ -38,7 +38,7 @@ def test_an_answer_that_changes_fails(short, capsys, monkeypatch):
 
 
 def samples(memory, *, files=lambda _: 20, threads=lambda _: 4):
-    return [Sample(10.0 * i, int(memory(i)), 0, files(i), threads(i)) for i in range(60)]
+    return [Sample(10.0 * i, int(memory(i)), 0, 0, files(i), threads(i)) for i in range(60)]
 
 
 NOISE = np.random.default_rng(0).normal(size=60) * 5 * MEGABYTE

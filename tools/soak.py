@@ -6,10 +6,13 @@ model files, reports, the command line, bad input, and a Dask cluster where dask
 four sets of data; the first answers to each set are what all later ones must be.
 
 After each round, garbage collected and free memory given back to the system, it notes resident memory (of this process
-and of its workers), open files and threads. **The rule**: over the second half of the rounds, the Theil-Sen line
-through resident memory (the median of the slopes of all pairs, which a few odd rounds do not move) must not rise by
-more than 2 % of the median; the medians of open files and of threads in the last quarter must not exceed those in the
-second quarter. Fewer than 20 rounds are too few to judge. Linux only.
+and of its workers), open files and threads. Dask's scheduler is a process of its own, as on a real cluster, which is
+told and not judged: it remembers something of every fit, the spans of its tasks, whoever asks for it.
+
+**The rule**: over the second half of the rounds, the Theil-Sen line through resident memory (the median of the slopes
+of all pairs, which a few odd rounds do not move) must not rise by more than 2 % of the median; the medians of open
+files and of threads in the last quarter must not exceed those in the second quarter. Fewer than 20 rounds are too few
+to judge. Linux only.
 """
 
 import argparse
@@ -21,6 +24,7 @@ import io
 import os
 import random
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -39,6 +43,9 @@ import numpy as np
 N_SETS = 4
 MAY_RISE = 0.02
 FEWEST_ROUNDS = 20
+SCHEDULERS: set[str] = set()  # their processes
+QUIET = {"DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH": "10", "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
+"""Dask keeps the last thousands of what it did, and what its threads looked like then: no leak of ours."""
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -48,6 +55,7 @@ class Sample(NamedTuple):
     seconds: float
     memory: int
     workers: int
+    scheduler: int
     files: int
     threads: int
 
@@ -279,7 +287,9 @@ def take_sample(start: float) -> Sample:
     with contextlib.suppress(AttributeError, OSError):  # only glibc has it
         ctypes.CDLL(None).malloc_trim(0)
     files, threads = (len(list(Path(f"/proc/self/{name}").iterdir())) for name in ("fd", "task"))
-    return Sample(time.monotonic() - start, resident("self"), sum(map(resident, children())), files, threads)
+    workers = sum(resident(child) for child in children() if child not in SCHEDULERS)
+    scheduler = sum(map(resident, SCHEDULERS))
+    return Sample(time.monotonic() - start, resident("self"), workers, scheduler, files, threads)
 
 
 def resident(process: Any) -> int:
@@ -338,22 +348,31 @@ def cluster(asked: bool) -> Iterator[Any]:
     if not asked or find_spec("distributed") is None:
         yield None
         return
-    import dask
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
-    # the scheduler is in this process, and what it remembers of old tasks is no leak of ours
-    dask.config.set(
-        {
-            "distributed.admin.low-level-log-length": 10,
-            "distributed.diagnostics.computations.max-history": 1,
-            "distributed.worker.profile.enabled": False,
-        }
-    )
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local,
-        Client(local) as client,
-    ):
+    with contextlib.ExitStack() as stack:
+        contact = Path(stack.enter_context(tempfile.TemporaryDirectory()), "scheduler.json")
+        place = ["--scheduler-file", str(contact), "--no-dashboard"]
+        scheduler = stack.enter_context(started("scheduler", "--host", "127.0.0.1", "--port", "0", *place))
+        SCHEDULERS.add(str(scheduler.pid))
+        while not contact.is_file():
+            time.sleep(0.1)
+        for _ in range(2):
+            stack.enter_context(started("worker", "--nthreads", "1", "--no-nanny", *place))
+        client = stack.enter_context(Client(scheduler_file=str(contact)))
+        client.wait_for_workers(2, timeout=60)
         yield client
+
+
+@contextlib.contextmanager
+def started(what: str, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a part of a Dask cluster in a process of its own, as on a real one, and end it afterwards."""
+    settings: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": os.environ | QUIET}
+    with subprocess.Popen([sys.executable, "-m", "dask", what, *options], **settings) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def soak(minutes: float, *, rounds: int | None, dask: bool) -> int:
@@ -389,10 +408,10 @@ def soak(minutes: float, *, rounds: int | None, dask: bool) -> int:
 
 def tell(samples: Sequence[Sample]) -> None:
     """Print the last sample."""
-    seconds, memory, workers, files, threads = samples[-1]
+    seconds, memory, workers, scheduler, files, threads = samples[-1]
     print(
         f"{seconds:7.0f} s, round {len(samples):5d}: {memory / 1e6:7.1f} MB, workers {workers / 1e6:7.1f} MB,"
-        f" {files} files, {threads} threads",
+        f" scheduler {scheduler / 1e6:5.1f} MB, {files} files, {threads} threads",
         flush=True,
     )
 
