@@ -90,7 +90,9 @@ class Energy:
         on = np.asarray(Y, dtype=np.int64)
         # one row for all where they are of one object: costs need not be copied for each labelset
         whose = objects[:1] if len(objects) and (objects == objects[0]).all() else objects
-        scores: IntArray = self.constant[objects] + _sum_where(self.unary[whose], on)
+        costs = self.unary[whose]
+        sums = costs.sum_where(on) if isinstance(costs, CardArray) else np.einsum("ij,ij->i", costs, on)
+        scores: IntArray = self.constant[objects] + sums
         if self.pairwise is not None:
             scores += self._pair_sums(on, whose)
         if self.link is not None:
@@ -224,11 +226,3 @@ class Energy:
     @property
     def _has_additive_part(self) -> bool:
         return bool(self.link is not None or self.constant.any() or self.unary.any() or self.pairwise is not None)
-
-
-def _sum_where(costs: IntArray, on: IntArray) -> IntArray:
-    """Return what the labels that are on cost, row by row."""
-    if isinstance(costs, CardArray):
-        return costs.sum_where(on)
-    sums: IntArray = np.einsum("ij,ij->i", costs, on)
-    return sums

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from labelsure._core.card import CardArray, CardOutputs
+from labelsure._core.card import CardOutputs
 from labelsure._core.energy import Energy
 from labelsure._core.fixed_point import Costs, Form, choose_exponent
 from labelsure._core.listing import check_listed_labels
@@ -101,15 +101,8 @@ class Measure(BaseEstimator):
     """Whether costs are the same for all objects, whatever their outputs: then they are worked out once."""
 
     portable: bool = False
-    """Whether outputs may stay on a GPU: ``_costs`` takes CuPy's arrays too, and has the same last bits there.
-
-    Then it returns ``off`` and ``on`` for each object, made of outputs and single numbers by nothing but sums,
-    differences, products, quotients and comparisons, and beside these only what all objects share.
-    """
-
-    n_labels_: int
-    bound_: float
-    exponent_: int
+    """Whether outputs may stay on a GPU: ``off`` and ``on`` are made of them and of numbers by sums, differences,
+    products, quotients and comparisons alone, the same to the last bit there, and all objects share all else."""
 
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where parameters make no sense, before anything is fitted.
@@ -158,7 +151,7 @@ class Measure(BaseEstimator):
             elif not self.learns_from_sparse:
                 outputs = outputs.dense(slice(None))
             check_same_length(outputs, labels, names=("outputs", "Y"))
-        self.n_labels_ = labels.shape[1]
+        self.n_labels_: int = labels.shape[1]
         self.bound_ = float(self._learn(labels, outputs, X))
         self.exponent_ = choose_exponent(self.bound_, root=self.form == "root")
         self._of_all: dict[int, Energy] = {}
@@ -181,27 +174,15 @@ class Measure(BaseEstimator):
         exponent : int or None
             Scores are whole numbers of 2^-exponent; at most ``exponent_``, which is meant by None.
         """
-        if not hasattr(self, "exponent_"):  # asking scikit-learn takes longer than an object with few labels
-            check_is_fitted(self, "exponent_")
+        if not hasattr(self, "exponent_"):
+            check_is_fitted(self, "exponent_")  # asked always, it would take longer than an object with few labels
         unit = self.exponent_ if exponent is None else exponent
         if isinstance(outputs, CardOutputs):
-            return self._card_energy(outputs, unit)
-        outputs = check_outputs(outputs, n_labels=self.n_labels_)
-        return reduce(add, (part._energy(outputs, X, unit) for part in self.parts()))
+            from labelsure.measures._portable import card_energy
 
-    def _card_energy(self, outputs: CardOutputs, exponent: int) -> Energy:
-        """Return the energy of outputs on a card, where the costs of labels stay; all else is of any one object."""
-        card, anything = outputs.card, np.zeros((1, self.n_labels_))
-        shared, constant, unary = self.energy(anything, exponent=exponent), 0, 0
-        for part in self.parts():
-            if part.objects_alike:
-                alike = part._energy(anything, None, exponent)
-                terms: tuple[Any, Any] = int(alike.constant[0]), card.arrays.asarray(alike.unary[0])
-            else:
-                terms = part._costs(outputs.there, None).terms_on_card(exponent, part.bound_)
-            constant, unary = constant + terms[0], unary + terms[1]
-        there: dict[str, Any] = {"constant": CardArray(card, constant), "unary": CardArray(card, unary)}
-        return replace(shared, **there)
+            return card_energy(self, outputs, unit)
+        checked = check_outputs(outputs, n_labels=self.n_labels_)
+        return reduce(add, (part._energy(checked, X, unit) for part in self.parts()))
 
     def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:
         """Return the energy of a measure that is no sum, in units of 2^-exponent."""
@@ -209,10 +190,10 @@ class Measure(BaseEstimator):
         energy = self._of_all.get(exponent) if self.objects_alike else None
         if energy is None:
             energy = self._costs(outputs, X).energy(shape, exponent, form=self.form, bound=self.bound_)
-        if self.objects_alike:
-            self._of_all[exponent] = energy
-            energy = energy.take(np.zeros(len(outputs), dtype=np.int64))
-        return energy
+        if not self.objects_alike:
+            return energy
+        self._of_all[exponent] = energy
+        return energy.take(np.zeros(len(outputs), dtype=np.int64))
 
     def sparse_energy(self, outputs: SparseOutputs) -> SparseEnergy:
         """Return the same scores, as :meth:`energy` would for dense outputs, from what is stored.
@@ -318,8 +299,8 @@ class MeasureSum(Measure):
     @property
     def portable(self) -> bool:  # type: ignore[override]
         """Whether outputs may stay on a GPU: some part looks at them there, and the others at none."""
-        parts = [part for part in self.parts() if not part.objects_alike]
-        return bool(parts) and all(part.portable for part in parts)
+        looking = [part.portable for part in self.parts() if not part.objects_alike]
+        return bool(looking) and all(looking)
 
     def parts(self) -> list[Measure]:
         """Return the measures that are added up, those of sums inside too."""
