@@ -228,6 +228,14 @@ def test_costs_on_a_card_that_break_their_promise_are_refused(measure, message):
         fitted.energy(outputs)
 
 
+def test_outputs_on_another_card_are_copied(card):
+    predictor = calibrate_outputs(OUTPUTS[0, :60], Y[:60], device="cuda")
+    expected, new = predictor.predict(NEW[0]), card.put(NEW[0])
+    with mock.patch.object(card.card, "number", 1), mock.patch("labelsure.conformal._outputs.to_host", card.to_host):
+        assert np.array_equal(predictor.predict(new), expected)
+    assert card.left() == [NEW[0].shape]
+
+
 def test_no_outputs_on_a_card_give_no_answers(card):
     predictor = calibrate_outputs(OUTPUTS[0, :60], Y[:60], device="cuda")
     assert predictor.predict(card.put(NEW[0][:0])).shape == (0, N_LABELS)

@@ -23,9 +23,12 @@ class Card(Protocol):
     ----------
     arrays : module
         CuPy, or what stands in for it.
+    number : int
+        Of the card among others.
     """
 
     arrays: Any
+    number: int
 
     def to_host(self, array: Any) -> Any:
         """Return an array of the card as one of numpy."""

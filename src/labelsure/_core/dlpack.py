@@ -11,18 +11,19 @@ ON_CUDA = (2, 13)
 """What DLPack calls the memory of a GPU, and memory that it shares."""
 
 
-def is_on_gpu(values: Any) -> bool:
-    """Return whether this is an array of another library, on a GPU.
+def gpu_of(values: Any) -> int | None:
+    """Return the number of the GPU that an array of another library is on, None where it is on none.
 
     Examples
     --------
     >>> import numpy as np
-    >>> is_on_gpu(np.ones(2))
-    False
+    >>> gpu_of(np.ones(2)) is None
+    True
     """
     if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack_device__"):
-        return False
-    return values.__dlpack_device__()[0] in ON_CUDA
+        return None
+    kind, number = values.__dlpack_device__()
+    return int(number) if kind in ON_CUDA else None
 
 
 def to_host(values: Any) -> Any:
@@ -35,7 +36,7 @@ def to_host(values: Any) -> Any:
     """
     if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack_device__"):
         return values
-    if not is_on_gpu(values):
+    if gpu_of(values) is None:
         return read_array(values, np.from_dlpack)
     cupy = import_optional("cupy", extra="cuda13 or cuda12", purpose="An array on a GPU")
     return cupy.asnumpy(read_array(values, cupy.from_dlpack))

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from labelsure._core.card import CardOutputs
-from labelsure._core.dlpack import is_on_gpu, read_array, to_host
+from labelsure._core.dlpack import gpu_of, read_array, to_host
 from labelsure._core.entries import check_unmasked
 from labelsure._core.html import html_note, html_page
 from labelsure._core.randomness import draw_seeds
@@ -144,7 +144,7 @@ class OutputsPredictor:
         portable = all(fold.measure.portable for fold in self.calibrator.folds)
         card = check_device(self.device, self.n_labels) if portable else None
         read_one = partial(read_outputs, default_output=self.default_output, card=card, **names)
-        stay = card is not None and is_on_gpu(outputs)
+        stay = card is not None and gpu_of(outputs) == card.number
         given = read_array(outputs, card.arrays.from_dlpack) if card is not None and stay else to_host(outputs)
         read: list[AnyOutputs] = read_per_fold(given, self.fold_numbers, self.n_labels, read_one)
         if X is not None:

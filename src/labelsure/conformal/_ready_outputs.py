@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from labelsure._core.card import Card, CardOutputs
-from labelsure._core.dlpack import is_on_gpu
+from labelsure._core.dlpack import gpu_of
 from labelsure._core.entries import as_array
 from labelsure._core.randomness import UInt64Array, join_keys, keys_of_floats, object_keys
 from labelsure._core.sparse_outputs import SparseOutputs
@@ -38,7 +38,7 @@ def read_outputs(
     card: Card | None = None,
 ) -> AnyOutputs:
     """Return checked outputs, sparse ones as such; with a card, those on a GPU stay there."""
-    if card is not None and is_on_gpu(outputs):
+    if card is not None and gpu_of(outputs) == card.number:
         there = CardOutputs.read(outputs, card, n_labels)
         if there is not None:  # else what is odd is said as of any array
             return there

@@ -23,6 +23,8 @@ class Device(Protocol):
     ----------
     arrays : module
         numpy, or what stands in for it there.
+    number : int
+        Of the device among others of its kind.
     n_processors, shared_bytes, free_bytes : int
         How many work side by side, the fast memory of each, and what is free of the large one.
     low_labels, piece_labels : int
@@ -30,6 +32,7 @@ class Device(Protocol):
     """
 
     arrays: Any
+    number: int
     n_processors: int
     shared_bytes: int
     low_labels: int
@@ -75,7 +78,8 @@ class CudaDevice:
     def __init__(self) -> None:
         self.arrays = import_optional("cupy", extra="cuda13 or cuda12", purpose='device="cuda"')
         try:
-            properties = self.arrays.cuda.runtime.getDeviceProperties(self.arrays.cuda.Device().id)
+            self.number = self.arrays.cuda.Device().id
+            properties = self.arrays.cuda.runtime.getDeviceProperties(self.number)
         except self.arrays.cuda.runtime.CUDARuntimeError as error:
             raise ValueError(
                 'device="cuda" needs an NVIDIA GPU with a driver that CuPy can use, found none:'
