@@ -7,6 +7,7 @@ from typing import Any
 
 from labelsure.cli import _arguments as words
 from labelsure.cli._models import (
+    add_device,
     add_jobs,
     add_model_and_data,
     in_one_line,
@@ -49,13 +50,14 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--json", type=words.output_file, metavar="FILE", help="also write all figures to FILE")
     add_jobs(parser)
+    add_device(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> None:
     """Predict all rows, and print the figures."""
     refuse_to_overwrite(options.json, options.model, options.data)
-    trained = open_trained(options.model, jobs=options.jobs)
+    trained = open_trained(options)
     with in_one_line():
         table = open_data(options.data, trained.schema, labels=True)
         batch = table.read()
