@@ -5,6 +5,13 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
+OTHER_NUMPY = """
+from importlib import metadata
+
+metadata.version = lambda package, found=metadata.version: "0.1" if package == "numpy" else found(package)
+"""
+"""What a worker runs first, as if another numpy were installed there."""
+
 
 @contextmanager
 def local_cluster(n_workers, **options):
@@ -21,3 +28,17 @@ def start_dask(*words):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment}
     return subprocess.Popen([sys.executable, "-m", "dask", *words, "--no-dashboard"], **silent)
+
+
+@contextmanager
+def worker_that_comes_later(address, folder, does_first):
+    """A worker that is started in a shell, and runs a program first, which may make it unlike us."""
+    program = folder / "does_first.py"
+    program.write_text(does_first)
+    words = ("--nthreads", "1", "--no-nanny", "--preload", str(program))
+    process = start_dask("worker", address, *words)
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()

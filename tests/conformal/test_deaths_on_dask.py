@@ -1,15 +1,16 @@
-"""Workers and schedulers that are killed while models are fitted: the same result, or an error that says what to do."""
+"""Workers and schedulers that die or differ while models are fitted: the same result, or an error that says why."""
 
 import os
 import signal
 import sys
 import threading
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
 from joblib import parallel_config
 
-from dask_clusters import local_cluster
+from dask_clusters import OTHER_NUMPY, local_cluster, worker_that_comes_later
 from dask_deaths import Deadly, Patient, Pausing, commands_of_dask, wait_until
 from labelsure import CrossConformalClassifier, MLkNNClassifier
 from labelsure._core.cluster import ClusterError
@@ -160,3 +161,20 @@ def test_a_scheduler_that_is_killed_between_two_fits_loses_nothing(tmp_path, mon
         parallel_config("dask", client=client),
     ):
         work.check_going_on()
+
+
+def test_a_worker_of_other_versions_that_comes_later_is_refused(tmp_path):
+    work, message = HalfDone(tmp_path), r"^worker tcp:.* has numpy 0\.1, and there is .* here; results could differ"
+    with local_cluster(1) as cluster, distributed.Client(cluster, set_as_default=False) as client, ExitStack() as later:
+
+        def join():
+            wait_until(work.is_reached)
+            later.enter_context(worker_that_comes_later(cluster.scheduler_address, tmp_path, OTHER_NUMPY))
+
+        joining = threading.Thread(target=join)
+        joining.start()
+        with parallel_config("dask", client=client), pytest.raises(ClusterError, match=message):
+            work.p_values()
+        joining.join()
+    work.check_disk()
+    work.check_going_on()

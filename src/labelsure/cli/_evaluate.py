@@ -5,6 +5,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
+from labelsure._core.versions import versions
 from labelsure.cli import _arguments as words
 from labelsure.cli._models import (
     add_device,
@@ -17,7 +18,7 @@ from labelsure.cli._models import (
     predict_rows,
     refuse_to_overwrite,
 )
-from labelsure.cli._writing import versions, write_whole
+from labelsure.cli._writing import write_whole
 
 MOSTLY = 0.8
 UNDECIDED = """
