@@ -4,11 +4,12 @@ import os
 import pickle
 import signal
 import time
-from itertools import pairwise
+from itertools import count, pairwise
 
 import pytest
 
-from dask_clusters import local_cluster
+from dask_clusters import OTHER_NUMPY, local_cluster, worker_that_comes_later
+from labelsure._core.versions import versions
 from labelsure.batches import BatchError, TablePredictor, _workers, map_batches, predict_batches
 
 pd = pytest.importorskip("pandas", reason="tables of pandas")
@@ -138,6 +139,7 @@ class DieOnce:
 
 def kill(number):
     if number == 3:
+        time.sleep(0.5)  # that 2 is finished must have been said: else it is counted as killed, too
         os.kill(os.getpid(), signal.SIGKILL)
     return number
 
@@ -181,10 +183,31 @@ def test_an_asynchronous_client_is_refused():
 
 
 def test_a_worker_of_another_version_is_refused(client, monkeypatch):
-    monkeypatch.setattr(_workers, "__version__", "0.0.1")
-    with pytest.raises(RuntimeError, match=r"has labelsure .* and there is 0\.0\.1 here"):
+    ours = versions() | {"numba": "0.0.1"}
+    monkeypatch.setattr(_workers, "versions", lambda: ours)
+    with pytest.raises(RuntimeError, match=r"has numba .* and there is 0\.0\.1 here"):
         list(map_batches(abs, [1], rows_of=str, client=client))
     assert plugins_of(client) == {()}
+
+
+def slowly(number):
+    time.sleep(0.05)
+    return number
+
+
+def test_a_worker_of_other_versions_that_comes_later_is_refused(tmp_path):
+    with local_cluster(1) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+        answers, found = map_batches(slowly, count(), rows_of="row {}".format, client=client), []
+        assert next(answers) == 0
+        with (
+            worker_that_comes_later(cluster.scheduler_address, tmp_path, OTHER_NUMPY),
+            pytest.raises(BatchError, match=r"^row \d+ cannot be predicted: ClusterError: worker tcp:") as error,
+        ):
+            iter_into(found, answers)
+        assert " has numpy 0.1, and there is " in str(error.value)
+        assert found == [*range(1, len(found) + 1)]
+        assert plugins_of(client) == {()}
+        assert [*map_batches(abs, range(3), rows_of=str, client=client)] == [0, 1, 2]
 
 
 def test_a_cluster_without_workers_is_an_error_that_names_the_rows(monkeypatch):

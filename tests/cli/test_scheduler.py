@@ -3,15 +3,14 @@
 import subprocess
 import sys
 from argparse import ArgumentParser
-from multiprocessing import parent_process
 
 import pytest
 
 from dask_clusters import local_cluster
+from labelsure._core.versions import versions
 from labelsure.cli import _scheduler
 from labelsure.cli._errors import CommandError
 from labelsure.cli._scheduler import add_scheduler, connected
-from labelsure.cli._writing import versions
 
 NOBODY = "tcp://127.0.0.1:9"
 
@@ -66,20 +65,17 @@ def test_a_cluster_without_workers_is_one_line_that_says_what_to_do(hasty):
 
 
 def test_other_versions_on_workers_are_refused(cluster, monkeypatch):
-    monkeypatch.setattr(_scheduler, "versions", _other_versions)
+    ours = versions() | {"python": "2.7", "scikit-learn": "0.1"}
+    monkeypatch.setattr(_scheduler, "versions", lambda: ours)
     with (
-        pytest.raises(CommandError, match=r"has scikit-learn .*, and there is .* here"),
+        pytest.raises(CommandError, match=r"^worker tcp:.* has scikit-learn .*, and there is 0\.1 here"),
         connected(cluster.scheduler_address),
     ):
         pass
 
 
-def _other_versions():
-    return versions() | ({"scikit-learn": "0.1"} if parent_process() else {})
-
-
 def test_workers_without_labelsure_are_named(cluster, monkeypatch):
-    monkeypatch.setattr(_scheduler, "versions", _missing)
+    monkeypatch.setattr(_scheduler, "find_difference", _missing)
     with (
         pytest.raises(CommandError, match=r"3 workers of .* cannot import labelsure, .* Install labelsure 0"),
         connected(cluster.scheduler_address),
@@ -87,10 +83,8 @@ def test_workers_without_labelsure_are_named(cluster, monkeypatch):
         pass
 
 
-def _missing():
-    if parent_process():
-        raise ModuleNotFoundError("No module named 'labelsure'")
-    return versions()
+def _missing(_ours):
+    raise ModuleNotFoundError("No module named 'labelsure'")
 
 
 def test_connected_yields_a_client_and_leaves_the_cluster_alone(cluster):

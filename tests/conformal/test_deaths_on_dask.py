@@ -1,18 +1,20 @@
-"""Workers and schedulers that are killed while models are fitted: the same result, or an error that says what to do."""
+"""Workers and schedulers that die or differ while models are fitted: the same result, or an error that says why."""
 
 import os
 import signal
 import sys
 import threading
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
 from joblib import parallel_config
 
-from dask_clusters import local_cluster
-from dask_deaths import Deadly, Patient, commands_of_dask, wait_until
+from dask_clusters import OTHER_NUMPY, local_cluster, worker_that_comes_later
+from dask_deaths import Deadly, Patient, Pausing, commands_of_dask, wait_until
 from labelsure import CrossConformalClassifier, MLkNNClassifier
 from labelsure._core.cluster import ClusterError
+from labelsure._core.keeping import KeptAnswers
 from labelsure.measures import PowerMeasure
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
@@ -23,8 +25,8 @@ X = RNG.random((60, 4))
 Y = (RNG.random((60, 3)) < X[:, :3]).astype(int)
 
 
-def p_values(learner):
-    model = CrossConformalClassifier(learner, cv=4, measure=PowerMeasure(), random_state=0).fit(X, Y)
+def p_values(learner, **options):
+    model = CrossConformalClassifier(learner, cv=4, measure=PowerMeasure(), random_state=0, **options).fit(X, Y)
     return model.predict_labelsets(X[:4]).p_values()
 
 
@@ -100,3 +102,79 @@ def test_a_scheduler_that_is_killed_is_an_error_at_once(tmp_path):
         ):
             p_values(Patient(str(begun)))
         killer.join()
+
+
+class HalfDone:
+    """Folds of which two are fitted and kept by the only worker there is, which then begins no other."""
+
+    def __init__(self, folder):
+        self.kept, self.fits = KeptAnswers(folder / "kept"), folder / "fits"
+        self.fits.mkdir()
+        self.undisturbed = p_values(MLkNNClassifier(3))
+
+    def p_values(self):
+        return p_values(Pausing(str(self.fits)), memory=self.kept.folder)
+
+    def is_reached(self):
+        return self.kept.count() >= 2
+
+    def check_disk(self):
+        """Two fits were begun, no third, and both are kept in files that are whole."""
+        files = [*self.kept.folder.iterdir()]
+        assert (len([*self.fits.iterdir()]), len(files)) == (2, 2)
+        assert all(self.kept.read(path.name) is not None for path in files)
+
+    def check_going_on(self):
+        """The other two are fitted, no others, and the answers are those of an undisturbed run."""
+        found = self.p_values()
+        assert len([*self.fits.iterdir()]) == 4
+        np.testing.assert_array_equal(found, self.undisturbed)
+
+
+def test_a_scheduler_that_is_killed_between_two_fits_loses_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__MEMORY__PAUSE", "False")  # else Dask has the worker go on
+    work, first, second = HalfDone(tmp_path), tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    with (
+        commands_of_dask(first) as (scheduler, _),
+        distributed.Client(scheduler_file=str(first / "scheduler.json"), set_as_default=False) as client,
+    ):
+
+        def kill():
+            wait_until(work.is_reached)
+            scheduler.send_signal(signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        with (
+            parallel_config("dask", client=client),
+            pytest.raises(ClusterError, match=r"The Dask scheduler at tcp:.* went away while fitting folds"),
+        ):
+            work.p_values()
+        killer.join()
+        assert scheduler.wait() == -signal.SIGKILL
+    work.check_disk()
+    second.mkdir()
+    with (
+        commands_of_dask(second),
+        distributed.Client(scheduler_file=str(second / "scheduler.json"), set_as_default=False) as client,
+        parallel_config("dask", client=client),
+    ):
+        work.check_going_on()
+
+
+def test_a_worker_of_other_versions_that_comes_later_is_refused(tmp_path):
+    work, message = HalfDone(tmp_path), r"^worker tcp:.* has numpy 0\.1, and there is .* here; results could differ"
+    with local_cluster(1) as cluster, distributed.Client(cluster, set_as_default=False) as client, ExitStack() as later:
+
+        def join():
+            wait_until(work.is_reached)
+            later.enter_context(worker_that_comes_later(cluster.scheduler_address, tmp_path, OTHER_NUMPY))
+
+        joining = threading.Thread(target=join)
+        joining.start()
+        with parallel_config("dask", client=client), pytest.raises(ClusterError, match=message):
+            work.p_values()
+        joining.join()
+    work.check_disk()
+    work.check_going_on()

@@ -6,7 +6,7 @@ learners use joblib too, and cannot say which job failed. So jobs are handed to 
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import MethodType
 from typing import Any, NamedTuple, TypeAlias
@@ -16,6 +16,7 @@ from joblib import parallel_config
 from joblib.parallel import get_active_backend
 
 from labelsure._core.optional import import_optional
+from labelsure._core.versions import find_difference, versions
 
 Call: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
@@ -34,7 +35,22 @@ PLAIN = (type(None), bool, int, float, str)
 
 
 class ClusterError(RuntimeError):
-    """A Dask cluster that cannot finish: its scheduler is gone, or its workers die again and again."""
+    """A Dask cluster that cannot finish: its scheduler is gone, its workers die again and again, or are unlike us."""
+
+
+def refuse_other_versions(ours: Mapping[str, str], worker: str) -> None:
+    """Raise ClusterError in a worker whose numbers could differ; for every task, because workers may come at any time.
+
+    Parameters
+    ----------
+    ours : mapping
+        The :func:`versions` of the process that has sent the task.
+    worker : str
+        The worker's address.
+    """
+    found = find_difference(ours)
+    if found is not None:
+        raise ClusterError(f"worker {worker} has {found}")
 
 
 def active_cluster() -> Any:
@@ -93,7 +109,8 @@ def run_on_cluster(backend: Any, work: Callable[..., Any], calls: Sequence[Call]
     Raises
     ------
     ClusterError
-        If workers die again and again over the same calls, if none comes, or if the scheduler is gone.
+        If workers die again and again over the same calls, if none comes, if one has other versions than there are
+        here, or if the scheduler is gone.
     """
     n_cores = _count_cores(backend, doing)
     common, private = _divide(calls)
@@ -235,14 +252,21 @@ def _submit(
     futures = {}
     for place, payload in payloads.items():
         key = f"{name}-{uuid4().hex}"
-        future = client.submit(_do, work, sent[0], payload, key=key, pure=False, **backend.submit_kwargs)
+        given = versions(), work, sent[0], payload
+        future = client.submit(_do_there, *given, key=key, pure=False, **backend.submit_kwargs)
         futures[future] = place
         sent.append(future)
     return futures
 
 
+def _do_there(ours: Mapping[str, str], *given: Any) -> list[Any]:
+    """Do some of the calls in a worker, unless its numbers could differ."""
+    refuse_other_versions(ours, _distributed().get_worker().address)
+    return _do(*given)
+
+
 def _do(work: Any, common: Common, payload: bytes) -> list[Any]:
-    """Do some of the calls, in a worker."""
+    """Do some of the calls."""
     import pickle
 
     def fill(value: Any) -> Any:

@@ -10,8 +10,8 @@ from uuid import uuid4
 import dask.config
 from distributed import WorkerPlugin, get_worker
 
-from labelsure._core.cluster import SECONDS_FOR_WORKERS, ClusterError
-from labelsure._version import __version__
+from labelsure._core.cluster import SECONDS_FOR_WORKERS, ClusterError, refuse_other_versions
+from labelsure._core.versions import versions
 
 PER_THREAD = 2
 """Batches under way for each thread: one that is worked on, and one that waits."""
@@ -27,20 +27,18 @@ class Shipped(WorkerPlugin):
     """A function that Dask gives to every worker, also to one that takes the place of another."""
 
     def __init__(self, name: str, function: Callable[[Any], Any]) -> None:
-        self.name, self.function, self.version = name, function, __version__
+        self.name, self.function, self.versions = name, function, versions()
 
     def setup(self, worker: Any) -> None:
-        """Refuse a worker whose answers could differ."""
-        if self.version != __version__:
-            raise RuntimeError(
-                f"the worker {worker.address} has labelsure {__version__}, and there is {self.version} here; answers"
-                " could differ. Install the same version."
-            )
+        """Refuse a worker whose answers could differ, if it is there already; where it comes later, Dask goes on."""
+        refuse_other_versions(self.versions, worker.address)
 
 
 def call_shipped(name: str, item: Any) -> Any:
     """Call the function of that name for an item, on a worker."""
-    shipped: Any = get_worker().plugins[name]
+    worker = get_worker()
+    shipped: Any = worker.plugins[name]
+    refuse_other_versions(shipped.versions, worker.address)
     return shipped.function(item)
 
 

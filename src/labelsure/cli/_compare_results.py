@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from labelsure._core.versions import versions
 from labelsure._version import __version__
 from labelsure.cli._errors import CommandError
 from labelsure.cli._paper import means, standard_deviations
-from labelsure.cli._writing import versions, write_whole
+from labelsure.cli._writing import write_whole
 
 LAYOUT = 1
 """Of the file; a later layout gets another number."""

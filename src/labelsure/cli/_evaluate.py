@@ -5,8 +5,10 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
+from labelsure._core.versions import versions
 from labelsure.cli import _arguments as words
 from labelsure.cli._models import (
+    add_device,
     add_jobs,
     add_model_and_data,
     in_one_line,
@@ -16,7 +18,7 @@ from labelsure.cli._models import (
     predict_rows,
     refuse_to_overwrite,
 )
-from labelsure.cli._writing import versions, write_whole
+from labelsure.cli._writing import write_whole
 
 MOSTLY = 0.8
 UNDECIDED = """
@@ -49,13 +51,14 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--json", type=words.output_file, metavar="FILE", help="also write all figures to FILE")
     add_jobs(parser)
+    add_device(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> None:
     """Predict all rows, and print the figures."""
     refuse_to_overwrite(options.json, options.model, options.data)
-    trained = open_trained(options.model, jobs=options.jobs)
+    trained = open_trained(options)
     with in_one_line():
         table = open_data(options.data, trained.schema, labels=True)
         batch = table.read()

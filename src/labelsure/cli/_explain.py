@@ -9,6 +9,7 @@ from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
 from labelsure.cli._evaluate import aligned
 from labelsure.cli._models import (
+    add_device,
     add_jobs,
     add_model_and_data,
     in_one_line,
@@ -39,12 +40,13 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--top", type=words.count, default=5, metavar="K", help="labelsets listed (default: 5)")
     add_jobs(parser)
+    add_device(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> None:
     """Find the row, predict it alone, and say why."""
-    trained = open_trained(options.model, jobs=options.jobs)
+    trained = open_trained(options)
     with in_one_line():
         table = open_data(options.data, trained.schema, labels=None)
         x, y = _find_row(table, options.row)

@@ -1,7 +1,7 @@
 """What the commands around a model share: its file, the table that it meets, and notes on stderr."""
 
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +22,15 @@ def add_model_and_data(parser: ArgumentParser) -> None:
 def add_jobs(parser: ArgumentParser) -> None:
     """Add the number of cores."""
     parser.add_argument("--jobs", type=words.jobs, default=-1, metavar="N", help="cores to use (default: all)")
+
+
+def add_device(parser: ArgumentParser) -> None:
+    """Add where answers are worked out."""
+    parser.add_argument(
+        "--device",
+        choices=("cpu", "cuda"),
+        help="work on the processor or on an NVIDIA GPU, with the same answers (default: as the model was saved)",
+    )
 
 
 def add_label_options(parser: ArgumentParser) -> None:
@@ -69,10 +78,14 @@ def in_one_line() -> Iterator[None]:
         raise CommandError(" ".join(str(error).split())) from error
 
 
-def open_trained(path: Path, *, jobs: int) -> Any:
-    """Return a model from a file with the schema of its tables."""
+def open_trained(options: Namespace) -> Any:
+    """Return a model from a file with the schema of its tables, set to the cores and the device that were asked for.
+
+    Without a cluster the device is there, see :func:`check_device`; with one it is each worker's, which has one core.
+    """
     from labelsure import batches
 
+    path, elsewhere = options.model, getattr(options, "scheduler", None) is not None
     with in_one_line():
         trained = batches.open_trained(path)
     if trained.schema is None:
@@ -85,9 +98,47 @@ def open_trained(path: Path, *, jobs: int) -> Any:
             f"{path} holds a {type(trained.model).__name__}; the command line takes cross-conformal and inductive"
             " predictors. Use it in Python."
         )
-    model = batches.limit_cores(trained.model, jobs)
-    model.device = "cpu"  # whatever it was saved with: the command runs anywhere
+    model = batches.limit_cores(trained.model, 1 if elsewhere else options.jobs)
+    if options.device is not None:
+        model.device = options.device
+    if not elsewhere:
+        check_device(model)
     return trained._replace(model=model)
+
+
+def check_device(model: Any, client: Any = None) -> None:
+    """Raise CommandError where the device of a model is missing, here or, with a client, on one of its workers."""
+    from labelsure import labelsets
+
+    if model.device == "cpu":
+        return
+    if client is None:
+        try:
+            labelsets.check_device(model.device, model.n_labels_)
+        except (ImportError, ValueError) as error:
+            raise CommandError(_no_device(error)) from error
+        return
+    there = client.run(labelsets.check_device, model.device, model.n_labels_, on_error="return")
+    missing = {worker: error for worker, error in there.items() if error is not None}
+    if missing:
+        worker, first = next(iter(missing.items()))
+        raise CommandError(
+            f"{len(missing)} of {counted(len(there), 'worker')} cannot predict, among them {worker}:"
+            f" {_no_device(first)}"
+        ) from first
+
+
+def _no_device(error: BaseException) -> str:
+    """Return what is missing for a device in one line, in the words of the command line.
+
+    Examples
+    --------
+    >>> _no_device(ValueError('device="cuda" needs a GPU. Use device="cpu".'))
+    '--device cuda, given or saved with the model, needs a GPU. Use --device cpu.'
+    """
+    text = " ".join(str(error).split()).replace('device="cpu"', "--device cpu")
+    text = text.replace('device="cuda"', "--device cuda, given or saved with the model,")
+    return text if "--device cpu" in text else f"{text}. Or use --device cpu, which gives the same answers."
 
 
 def predict_rows(model: Any, X: Any) -> Any:

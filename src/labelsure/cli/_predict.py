@@ -6,8 +6,10 @@ from typing import Any
 
 from labelsure.cli import _arguments as words
 from labelsure.cli._models import (
+    add_device,
     add_jobs,
     add_model_and_data,
+    check_device,
     in_one_line,
     note_unseen,
     open_data,
@@ -51,6 +53,7 @@ def add_parser(commands: Any) -> None:
         "--batch", type=words.count, default=BATCH_ROWS, metavar="N", help=f"rows at a time (default: {BATCH_ROWS})"
     )
     add_jobs(parser)
+    add_device(parser)
     add_scheduler(parser)
     parser.set_defaults(run=run)
 
@@ -60,8 +63,10 @@ def run(options: Namespace) -> None:
     from labelsure.cli._predict_parts import print_answers, write_answers
 
     refuse_to_overwrite(options.output, options.model, options.data)
-    trained = open_trained(options.model, jobs=options.jobs if options.scheduler is None else 1)
+    trained = open_trained(options)
     with connected(options.scheduler) as client, in_one_line():
+        if client is not None:
+            check_device(trained.model, client)
         table = open_data(options.data, trained.schema, keep=options.keep, batch_size=options.batch)
         (print_answers if options.output is None else write_answers)(trained, table, options, client)
     note_unseen(table)

@@ -7,6 +7,7 @@ from typing import Any
 from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
 from labelsure.cli._models import (
+    add_device,
     add_jobs,
     add_model_and_data,
     in_one_line,
@@ -37,6 +38,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--name", metavar="COLUMN", help="the column that names the rows (default: their numbers)")
     parser.add_argument("--title", help="of the page")
     add_jobs(parser)
+    add_device(parser)
     parser.set_defaults(run=run)
 
 
@@ -45,7 +47,7 @@ def run(options: Namespace) -> None:
     from labelsure.report import write_report
 
     refuse_to_overwrite(options.output, options.model, options.data)
-    trained = open_trained(options.model, jobs=options.jobs)
+    trained = open_trained(options)
     name = [options.name] if options.name is not None else []
     with in_one_line():
         table = open_data(options.data, trained.schema, labels=None, keep=[*dict.fromkeys([*options.group, *name])])

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from labelsure._core.versions import versions
 from labelsure._version import __version__
 from labelsure.cli import _paper
 from labelsure.cli._arguments import count, jobs, output_file
-from labelsure.cli._writing import versions, write_whole
+from labelsure.cli._writing import write_whole
 
 NOTES = """\
 ours and sd: mean and standard deviation over the seeds, which draw the folds, the centres of

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from labelsure._core.versions import find_difference, versions
 from labelsure.cli._errors import CommandError
 from labelsure.cli._models import counted
-from labelsure.cli._writing import versions
 
 SECONDS_TO_CONNECT = 10.0
 SECONDS_FOR_WORKERS = 60.0
@@ -131,18 +131,14 @@ def _check_workers(client: Any, address: str) -> None:
             f"the Dask scheduler at {address} has no workers, or none with time for us within"
             f" {SECONDS_FOR_WORKERS:.0f} s. Start some with `dask worker {address}`."
         ) from error
-    ours = {package: version for package, version in versions().items() if package != "python"}
-    theirs = client.run(versions, on_error="return")
-    without = [worker for worker, found in theirs.items() if not isinstance(found, dict)]
+    ours = versions()
+    theirs = client.run(find_difference, ours, on_error="return")
+    without = [worker for worker, found in theirs.items() if isinstance(found, BaseException)]
     if without:
         raise CommandError(
             f"{counted(len(without), 'worker')} of {address} cannot import labelsure, among them {without[0]}"
             f" ({theirs[without[0]]}). Install labelsure {ours['labelsure']} there."
         )
     for worker, found in theirs.items():
-        for package, version in ours.items():
-            if found[package] != version:
-                raise CommandError(
-                    f"worker {worker} has {package} {found[package]}, and there is {version} here; results could"
-                    " differ. Install the same version."
-                )
+        if found is not None:
+            raise CommandError(f"worker {worker} has {found}")

@@ -1,21 +1,12 @@
 """Results on disk: a whole file or none."""
 
-import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from typing import BinaryIO
 
 from labelsure._core import files
-from labelsure._version import __version__
 from labelsure.cli._errors import CommandError
-
-
-def versions() -> dict[str, str]:
-    """Return what results are kept with: the versions of everything that numbers may depend on."""
-    packages = {package: version(package) for package in ("numpy", "scipy", "scikit-learn", "numba")}
-    return {"labelsure": __version__, "python": platform.python_version(), **packages}
 
 
 @contextmanager
