@@ -158,6 +158,25 @@ def test_a_prior_that_smoothing_makes_a_product_is_learned_with_as_that_product(
     np.testing.assert_allclose(drowned.scores(outputs, labels), nearly.scores(outputs, labels), rtol=0.01)
 
 
+def test_learned_temperature_of_outputs_that_are_wrong_is_100():
+    """The highest there is: at an infinite one nothing would be left of the outputs, below 0 they would be turned."""
+    labels, _ = draw_training(0, n=200, q=3)
+    known = {"prior_exponent": 0, "marginals_share": 0, "intercepts": 0}
+    found = PosteriorMeasure(**known).fit(labels, outputs=np.where(labels, 0.1, 0.9)).parameters_
+    assert found.temperature == pytest.approx(100)
+
+
+def test_learned_share_of_marginals_may_be_above_one():
+    """Outputs that are far too low for the frequency of labels, which is all that can be made up for: 2 at the most."""
+    labels = np.repeat([[1, 0, 0], [0, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1], *[[0, 0, 0]] * 5], 30, axis=0)
+    low, lower = (
+        PosteriorMeasure(prior_exponent=0, temperature=t, intercepts=0).fit(labels, outputs=np.full((300, 3), 0.003))
+        for t in (1, 0.5)
+    )
+    assert 1.4 < low.parameters_.marginals_share < 1.7
+    assert lower.parameters_.marginals_share == pytest.approx(2)
+
+
 def test_outputs_that_are_off_for_one_label_get_an_intercept():
     rng = np.random.RandomState(1)
     truth = rng.normal(0, 1.5, (800, 3))
