@@ -8,8 +8,8 @@
 
 With NUMBA_DISABLE_JIT=1 the first two look at kernels, which are plain Python then; without it at everything else.
 
-Another --seed draws a fresh sample, of mutants that no sample in the kept results has. It is drawn once, from the
-source of that moment, and kept beside what became of its mutants: a later commit is no harm to the report.
+A new --seed, which is the usual one, draws a fresh sample: mutants that no sample in the kept results has. It is drawn
+once, from the source of that moment, and kept beside what became of its mutants; a later commit is no harm to a report.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from typing import Any
 from tools.mutation.mutants import changes_of
 from tools.mutation.processes import Job, import_beforehand, run_all
 from tools.mutation.reached import READERS, ROOMS, SOURCE, Reached, watch
-from tools.mutation.report import Sample, mark, tried_before, write_report
+from tools.mutation.report import Sample, mark, read_results, tried_before, write_report
 from tools.mutation.trial import try_change
 
 KEPT = Path("build/mutation")
@@ -52,12 +52,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin nothing new after so long")
     parser.add_argument("--file-seconds", type=float, default=float("inf"), help="of one file of tests, for the map")
     parser.add_argument("--sample", type=int, default=400, help="mutants of each room")
-    parser.add_argument("--seed", type=int, default=14)
+    parser.add_argument("--seed", type=int, help="the sample; else the one begun last, or the next")
     parser.add_argument("--most", type=float, default=60.0, help="seconds of tests for one mutant")
     parser.add_argument("--controls", type=int, default=8, help="runs without a change")
     parser.add_argument("--again", action="store_true", help="try once more what survived")
     parser.add_argument("--only", default="", help="modules whose name has this in it")
     arguments = parser.parse_args()
+    arguments.seed = _usual_seed() if arguments.seed is None else arguments.seed
     if arguments.command == "report":
         path = _sample_file(arguments.seed)
         write_report(read_sample(path) if path.exists() else None, tried(arguments.seed), arguments.sample)
@@ -102,6 +103,14 @@ def _watch(file: str, of_file: float, note: Path) -> dict[str, Any]:
     return summary | ({"log": note.with_name("log").read_text()[-2000:]} if found["code"] not in (0, 1) else {})
 
 
+def _usual_seed() -> int:
+    """Return the seed of the sample that was begun last; where there is none, one that no sample has."""
+    begun = max(KEPT.glob("sample-*.json"), key=lambda path: path.stat().st_mtime, default=None)
+    if begun is not None:
+        return int(begun.stem.partition("-")[2])
+    return 1 + max((kept["seed"] for kept in read_results()), default=0)
+
+
 def _sample_file(seed: int) -> Path:
     return KEPT / f"sample-{seed}.json"
 
@@ -119,6 +128,8 @@ def sampled(seed: int) -> Sample:
     path = _sample_file(seed)
     if path.exists():
         return read_sample(path)
+    if seed in [kept["seed"] for kept in read_results()]:
+        raise SystemExit(f"The sample with seed {seed} is kept, and tests were written for it: take another --seed.")
     before, rooms = tried_before(seed), {}
     for room in ROOMS:
         found = []
