@@ -96,6 +96,15 @@ def test_running_means_equal_their_formulas(data, size, n_folds, draw):
         assert 0 <= eu_mod - expected < Fraction(1, 10**7)  # 1 / (2 - u) is rounded up
 
 
+def test_running_means_of_22_folds_are_exact():
+    """The least common multiple of 1 .. 22 is below 2^28, that of 1 .. 23 is not."""
+    sizes = [4] * 22
+    counts = np.random.default_rng(0).integers(0, 5, (22, 40))
+    counts[0] = 4  # else the first is often the least
+    found = merged("e-mod", sizes, counts)
+    assert found == [2 * min(running_means(of_one)) for of_one in fold_p_values(sizes, counts)]
+
+
 @pytest.mark.parametrize("name", ["cross", "exact", "exact-deterministic", "exact-prefix"])
 def test_p_values_of_the_paper_stay_where_only_regions_change(name):
     counts = np.array([[2, 0, 3], [1, 0, 5]])

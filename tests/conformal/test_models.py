@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from counting import Counting, make_data
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
 from labelsure import MLkNNClassifier, PooledClassifier
@@ -104,6 +105,15 @@ def test_models_do_not_depend_on_n_jobs_and_are_seeded_by_their_fold(n_jobs):
         np.testing.assert_array_equal(fold.out_of_fold_outputs, other.out_of_fold_outputs)
     assert forest.random_state is None
     assert not hasattr(forest, "estimators_")
+
+
+def test_errors_of_classifiers_say_how_to_wrap_them_unless_there_is_one_label():
+    wrong = LogisticRegression(C=-1.0)
+    with pytest.raises(ValueError, match=r"could not be fitted on 3 labels: .*OneVsRestClassifier\(LogisticRegression"):
+        fit(estimator=wrong)
+    with pytest.raises(ValueError, match="The 'C' parameter of LogisticRegression must be") as error:
+        fit_models(wrong, X, Y[:, :1], SPLITS, seeds=[1, 2, 3], needs=[], n_jobs=None)
+    assert "labels" not in str(error.value)
 
 
 def test_models_answer_for_new_objects_in_their_order():
