@@ -156,7 +156,8 @@ def tried(seed: int) -> dict[tuple[str, str], dict[str, Any]]:
     for path in sorted(KEPT.glob(f"tried-{seed}-*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
             record = json.loads(line)
-            found[record["module"], record["change"]] = record
+            of_map = record["change"] or path.stem  # controls have no change, and are there twice
+            found[record["module"], of_map] = record
     return found
 
 

@@ -1,7 +1,8 @@
 """What was found, kept: results.json beside this file, and the page docs/mutation.md.
 
 Survivors that were looked at are in explained.json, by the seed of their sample: "equivalent: ..." says why no test can
-tell the change from the original, "killed: ..." which test notices it now. All others count against the tests.
+tell the change from the original, "killed: ..." which test notices it now. All others count against the tests. A "note"
+of a sample in results.json, written by hand, is kept and shown.
 """
 
 import json
@@ -81,7 +82,8 @@ def write_report(sample: Sample | None, tried: Records, size: int) -> None:
     samples = read_results()
     if sample is not None:
         others = [kept for kept in samples if kept["seed"] != sample.seed]
-        samples = [*others, _kept(sample, tried, size)]
+        notes = {kept["seed"]: kept.get("note", "") for kept in samples}
+        samples = [*others, _kept(sample, tried, size) | {"note": notes.get(sample.seed, "")}]
     samples.sort(key=lambda kept: (kept["date"], kept["seed"]))
     explained = json.loads(EXPLAINED.read_text(encoding="utf-8")) if EXPLAINED.exists() else {}
     for kept in samples:
@@ -141,7 +143,9 @@ def page(samples: list[dict[str, Any]]) -> str:
     lines = [INTRODUCTION]
     for kept in reversed(samples):
         drawn = {name: kept[name] for name in ("seed", "source", "date")} | kept["controls"]
-        lines += [f"## The sample of {kept['date']}", "", DRAWN.format(**drawn), *_table(kept), ""]
+        lines += [f"## The sample of {kept['date']}", "", DRAWN.format(**drawn)]
+        lines += [kept["note"] + "\n"] if kept.get("note") else []
+        lines += [*_table(kept), ""]
         for room, found in kept["rooms"].items():
             lines += [f"### Its survivors in {room}", "", "| where | change | text | why |", "|---|---|---|---|"]
             lines += [*map(_row, found["survivors"]), ""]
