@@ -54,6 +54,13 @@ def test_a_later_process_compiles_nothing(tmp_path):
     assert run(ASK, tmp_path / "cache") == ["0"]
 
 
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+def test_compiling_names_the_folders_of_what_was_asked(monkeypatch):
+    monkeypatch.setattr(_beforehand, "CASES", [case for case in _beforehand.CASES if case[0] == 8])
+    monkeypatch.setattr(_beforehand, "LEARNERS", _beforehand.LEARNERS[-1:])
+    assert all(Path(folder).is_dir() for folder in _beforehand.compile_kernels())
+
+
 def leave_a_trace():
     """Stand for compiling: a file for every process that did it."""
     Path(os.environ["TRACES"], f"{os.getpid()}-{time.monotonic_ns()}").touch()

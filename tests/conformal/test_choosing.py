@@ -382,6 +382,8 @@ def test_other_words_than_auto_are_refused(data):
 def test_a_choice_needs_two_examples():
     with pytest.raises(ValueError, match="at least 2 training examples to choose by, got 1"):
         choose_measure(AutoMeasure(), np.ones((1, 3), dtype=np.int8), np.full((1, 3), 0.5))
+    auto = AutoMeasure([LogLossMeasure()], random_state=0)
+    assert choose_measure(auto, np.ones((2, 3), dtype=np.int8), np.full((2, 3), 0.5)).measure is auto.candidates[0]
 
 
 def test_auto_is_a_parameter_like_others(data):

@@ -97,6 +97,21 @@ def test_strangest_empty_labelset_has_the_p_value_of_calibration_examples_withou
     assert pred.labelsets.any(axis=1).all()  # comes last among labelsets of one p-value
 
 
+def test_empty_labelset_is_strangest_in_those_folds_alone_that_have_not_seen_it():
+    """An example without labels trains one of two models, and calibrates neither."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.random((24, 4)), rng.integers(0, 2, (24, 3))
+    Y[:, 0] |= ~Y.any(axis=1)
+    Y[20] = 0
+    splits = [(np.arange(10, 21), np.arange(10)), (np.arange(10), np.arange(10, 20))]
+    model = small(CrossConformalClassifier, cv=splits, measure=PowerMeasure()).fit(X[:21], Y[:21])
+    own, new = (outputs_of(model.models_[0], part, 3) for part in (X[:10], X[21:]))
+    scores = (np.abs(Y[:10] - own) ** 4).sum(axis=1)
+    counts = (scores >= (new**4).sum(axis=1)[:, None]).sum(axis=1)
+    assert counts.any()
+    np.testing.assert_allclose(model.predict_labelsets(X[21:]).p_value(NOTHING[0]), (counts + 1) / 21)
+
+
 def test_empty_labelset_is_ordinary_where_the_training_part_has_one_or_is_unknown():
     rng = np.random.default_rng(0)
     outputs = rng.random((20, 3))

@@ -72,6 +72,14 @@ def test_twice_mean_equals_twice_the_mean_of_fold_p_values(data, sizes):
     assert merged("twice-mean", sizes, counts) == expected
 
 
+@pytest.mark.parametrize(("sizes", "off"), [((400, 630, 640), 0), ((400, 630, 640, 1008), Fraction(2, 2**28))])
+def test_twice_mean_is_exact_up_to_a_common_denominator_of_2_to_the_28_and_rounded_up_beyond(sizes, off):
+    """401 * 631 * 641 is between 2^27 and 2^28; with 1009 as well it is beyond."""
+    counts = np.array([[0, 3, size // 2] for size in sizes])
+    for found, p in zip(merged("twice-mean", sizes, counts), fold_p_values(sizes, counts), strict=True):
+        assert 0 <= found - 2 * sum(p) / len(sizes) <= off
+
+
 @given(st.data(), st.integers(1, 12), st.integers(2, 9), DRAWS)
 def test_running_means_equal_their_formulas(data, size, n_folds, draw):
     sizes = [size] * n_folds
@@ -86,6 +94,15 @@ def test_running_means_equal_their_formulas(data, size, n_folds, draw):
         assert e_mod == 2 * min(running_means(of_one))
         expected = 2 * min(of_one[0] / (2 - u), *running_means(of_one))
         assert 0 <= eu_mod - expected < Fraction(1, 10**7)  # 1 / (2 - u) is rounded up
+
+
+def test_running_means_of_22_folds_are_exact():
+    """The least common multiple of 1 .. 22 is below 2^28, that of 1 .. 23 is not."""
+    sizes = [4] * 22
+    counts = np.random.default_rng(0).integers(0, 5, (22, 40))
+    counts[0] = 4  # else the first is often the least
+    found = merged("e-mod", sizes, counts)
+    assert found == [2 * min(running_means(of_one)) for of_one in fold_p_values(sizes, counts)]
 
 
 @pytest.mark.parametrize("name", ["cross", "exact", "exact-deterministic", "exact-prefix"])

@@ -221,6 +221,13 @@ def test_columns_with_gaps_are_taken_by_name():
         model.fit(X, turned, label_names=names).predict_labels(X[:9]).p_values,
         model.fit(X, frame).predict_labels(X[:9]).p_values,
     )
+    outputs = X[:, :3]
+    straight, by_name = (
+        calibrate_labels(outputs[:50], frame[:50]).update(outputs[50:], new[50:]) for new in (frame, turned)
+    )
+    np.testing.assert_array_equal(
+        by_name.predict_labels(outputs[:9]).p_values, straight.predict_labels(outputs[:9]).p_values
+    )
 
 
 @pytest.mark.parametrize(

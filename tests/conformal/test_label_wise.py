@@ -362,6 +362,9 @@ def test_outputs_that_cannot_be_used_are_refused():
         predictor.predict_labels([[[0.1, 0.2]], [[0.1, 0.2], [0.1, 0.2]]])
     with pytest.raises(ValueError, match=r"outputs must lie between 0 and 1, got 2\.0"):
         predictor.predict_labels([[[0.1, 0.2]], [[0.1, 2.0]]])
+    for n in (1, 3):
+        with pytest.raises(ValueError, match=re.escape(f"outputs must have shape (n_objects, 2), got (1, {n})")):
+            predictor.predict_labels([np.full((1, n), 0.5)] * 2)
 
 
 def test_parameters_that_cannot_be_used_are_refused(data):

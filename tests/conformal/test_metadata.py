@@ -251,3 +251,10 @@ def test_routing_brings_groups_unless_told_otherwise():
         assert all((one.groups_ is not None) == wanted for one in result["estimator"])
     with pytest.raises(ValueError, match="keep every group on one side"):
         CrossConformalClassifier(Weighed(), cv=KFold(4)).fit(X, Y, groups=groups)
+
+
+@pytest.mark.usefixtures("routing")
+def test_groups_that_are_passed_by_hand_are_kept_whatever_routers_are_told():
+    groups = np.arange(90) // 3
+    model = CrossConformalClassifier(Weighed(), cv=3, measure=PowerMeasure()).set_fit_request(groups=False)
+    assert model.fit(X, Y, groups=groups).groups_.tolist() == groups.tolist()

@@ -107,6 +107,15 @@ def test_cross_sentence_names_the_smaller_bound_and_whom_it_is_for(data, n_folds
             assert part in sentence
 
 
+def test_ready_made_outputs_of_folds_promise_what_the_classifier_does(data):
+    """One example a fold: the tournament's bound, which is for models trained on all other examples."""
+    X, Y = data
+    predictor = calibrate_outputs(X, Y, folds=np.arange(60), measure=PowerMeasure())
+    sentence = predictor.predict_labelsets([X[:2]] * 60).region(0.1).statement
+    assert promised(sentence) == pytest.approx(bound_by_tournament(0.1, [1] * 60), abs=1e-3)
+    assert sentence == statement(cross(cv=60, measure=PowerMeasure()), data)
+
+
 def test_smoothed_p_values_promise_the_bound_by_size_alone(data):
     sentence = statement(cross(cv=30, smoothed=True), data)
     assert promised(sentence) == pytest.approx(bound_by_size(0.1, [2] * 30), abs=1e-3)

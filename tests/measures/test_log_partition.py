@@ -41,6 +41,18 @@ def test_log_sums_equal_the_formula_and_those_of_single_objects(seen, size, beta
     np.testing.assert_array_equal(found[small], [counted.log_sums(values[[i]], beta)[0] for i in small])
 
 
+def test_log_sums_hold_where_a_labelset_is_seen_that_its_labels_alone_make_out_of_reach():
+    """300 labels that are on in one example of a hundred, together: e^1300 times as likely as by their frequencies."""
+    seen = np.zeros((2, 300), dtype=np.int8)
+    seen[1] = 1
+    counted = CountedPrior(seen, np.array([99, 1]), np.full(300, 0.01), 1.0)
+    values = np.array([np.full(300, 4.0), np.full(300, 3.0), np.full(300, -4.0)])
+    product, terms = counted._log_terms(values, 1.0)
+    assert terms[0].max() > product[0] + 1000 > LARGEST_LOG
+    expected = logsumexp(np.column_stack([product, terms]), axis=1)
+    np.testing.assert_allclose(counted.log_sums(values, 1.0), expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("measure", [LabelsetPrior(), UnseenPenalty(2.0)])
 def test_costs_of_all_objects_are_worked_out_once_per_fit(measure):
     Y = np.array([[1, 0, 1], [0, 1, 0]])

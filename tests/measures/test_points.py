@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from labelsure.measures import PosteriorMeasure
+from labelsure.measures import PosteriorMeasure, _log_partition
 from labelsure.measures._likelihoods import LabelsetPrior
 from labelsure.measures._log_partition import CountedPrior
 from labelsure.measures._points import PointFigures, labels_are_better, most_probable, point_figures
@@ -32,6 +32,18 @@ def test_most_probable_is_that_of_all_labelsets_under_the_prior_of_the_other_exa
         assert scores[(found[i] == TWO_LABELS).all(axis=1)][0] == pytest.approx(scores.max(), abs=1e-9)
 
 
+def test_most_probable_labelsets_are_the_same_in_blocks_of_any_size(monkeypatch):
+    rng = np.random.default_rng(0)
+    labels = TWO_LABELS[rng.integers(0, 4, 9)]
+    values = rng.normal(scale=3.0, size=labels.shape)
+    whole = LabelsetPrior().fit(labels)
+    counted = CountedPrior(whole.labelsets_, whole.counts_, whole.marginals_, 1.0)
+    together = most_probable(counted, values, 0.7, counted.numbers_of(labels))
+    monkeypatch.setattr(_log_partition, "BLOCK_ENTRIES", 2 * len(whole.counts_))
+    assert len(list(counted.blocks(9))) == 5
+    np.testing.assert_array_equal(most_probable(counted, values, 0.7, counted.numbers_of(labels)), together)
+
+
 @given(st.integers(1, 20), st.integers(1, 4), st.integers(0, 2**32 - 1))
 def test_point_figures_are_those_of_scikit_learn(n, q, seed):
     labels, predicted = np.random.default_rng(seed).integers(0, 2, (2, n, q))
@@ -55,13 +67,15 @@ def test_labels_are_better_by_f_measure_or_by_their_number(of_labels, of_labelse
     assert labels_are_better(PointFigures(*of_labels), PointFigures(*of_labelsets)) is expected
 
 
-def test_posterior_finds_labels_better_where_outputs_know_a_rare_label_that_labelsets_hide():
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize("low", [0.05, 0.3, 0.5])
+def test_posterior_finds_labels_better_where_outputs_know_a_rare_label_that_labelsets_hide(low):
+    """Whatever outputs up to 1/2 say of labels: these are not more likely than not."""
+    rng = np.random.default_rng(1)
     labels = (rng.random((400, 8)) < 0.06).astype(np.int8)
     sure = np.where(labels, 0.9, 0.02)
     assert not PosteriorMeasure().fit(labels, outputs=sure).labels_are_better_
     noisy = np.where(
-        rng.random(labels.shape) < 0.05, 0.95, np.where(labels & (rng.random(labels.shape) < 0.6), 0.95, 0.05)
+        rng.random(labels.shape) < 0.05, 0.95, np.where(labels & (rng.random(labels.shape) < 0.6), 0.95, low)
     )
     assert PosteriorMeasure().fit(labels, outputs=noisy).labels_are_better_
 

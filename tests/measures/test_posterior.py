@@ -1,5 +1,7 @@
 """The posterior measure: probabilities that sum to one, parameters by maximum likelihood, nothing counted twice."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -132,6 +134,47 @@ def test_overconfident_outputs_raise_the_temperature():
     boastful = PosteriorMeasure().fit(labels, outputs=expit(3 * truth)).parameters_
     assert 0.7 < honest.temperature < 1.4
     assert 2.1 < boastful.temperature < 4.2
+
+
+def test_without_a_prior_the_rest_is_learned_all_the_same():
+    rng = np.random.RandomState(0)
+    truth = rng.normal(0, 1.5, (800, 5))
+    labels = (rng.rand(800, 5) < expit(truth)).astype(np.int8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = PosteriorMeasure(prior_exponent=0).fit(labels, outputs=expit(3 * truth + [0, 0, 0, 0, 3])).parameters_
+    assert 2.1 < found.temperature < 4.2
+    assert found.intercepts[4] < -0.6
+    assert np.abs(found.intercepts[:4]).max() < 0.4
+
+
+def test_a_prior_that_smoothing_makes_a_product_is_learned_with_as_that_product():
+    """With 1e20 made-up examples nothing is left of the counts, not even in the last digit."""
+    labels, outputs = draw_training(0, n=60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        drowned, nearly = (PosteriorMeasure(smoothing=s).fit(labels, outputs=outputs) for s in (1e20, 1e7))
+    np.testing.assert_allclose(np.hstack(drowned.parameters_), np.hstack(nearly.parameters_), rtol=0.01, atol=0.01)
+    np.testing.assert_allclose(drowned.scores(outputs, labels), nearly.scores(outputs, labels), rtol=0.01)
+
+
+def test_learned_temperature_of_outputs_that_are_wrong_is_100():
+    """The highest there is: at an infinite one nothing would be left of the outputs, below 0 they would be turned."""
+    labels, _ = draw_training(0, n=200, q=3)
+    known = {"prior_exponent": 0, "marginals_share": 0, "intercepts": 0}
+    found = PosteriorMeasure(**known).fit(labels, outputs=np.where(labels, 0.1, 0.9)).parameters_
+    assert found.temperature == pytest.approx(100)
+
+
+def test_learned_share_of_marginals_may_be_above_one():
+    """Outputs that are far too low for the frequency of labels, which is all that can be made up for: 2 at the most."""
+    labels = np.repeat([[1, 0, 0], [0, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1], *[[0, 0, 0]] * 5], 30, axis=0)
+    low, lower = (
+        PosteriorMeasure(prior_exponent=0, temperature=t, intercepts=0).fit(labels, outputs=np.full((300, 3), 0.003))
+        for t in (1, 0.5)
+    )
+    assert 1.4 < low.parameters_.marginals_share < 1.7
+    assert lower.parameters_.marginals_share == pytest.approx(2)
 
 
 def test_outputs_that_are_off_for_one_label_get_an_intercept():

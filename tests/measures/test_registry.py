@@ -103,6 +103,12 @@ def test_registry_takes_words_of_others(monkeypatch):
     assert repr(make_measure("square+hp:1")) == "PowerMeasure(d=2) + HammingPenalty(weight=1.0)"
 
 
+def test_option_of_another_measure_names_the_measure_that_takes_it(monkeypatch):
+    monkeypatch.setitem(MEASURES, "cut", MeasureWord("LogLossMeasure", "a floor", number="floor", role="option"))
+    with pytest.raises(ValueError, match=r"cut is a part of log-loss, log-loss\+cut, got 'power\+cut'"):
+        make_measure("power+cut")
+
+
 def test_registry_is_read_without_numpy():
     script = "import sys; from labelsure.measures import MEASURES, spell_measure; print('numpy' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -1,24 +1,22 @@
 """What was found, kept: results.json beside this file, and the page docs/mutation.md.
 
-Survivors that were looked at are in explained.json: "equivalent: ..." says why no test can tell the change from the
-original, "killed: ..." which test has been written since. All others count against the tests.
+Survivors that were looked at are in explained.json, by the seed of their sample: "equivalent: ..." says why no test can
+tell the change from the original, "killed: ..." which test notices it now. All others count against the tests. A "note"
+of a sample in results.json, written by hand, is kept and shown.
 """
 
 import json
 from collections import Counter
-from datetime import date
+from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from scipy.stats import beta
-from tools.mutation.mutants import Change
-from tools.mutation.reached import SOURCE
 
 HERE = Path(__file__).parent
 RESULTS, EXPLAINED, PAGE = HERE / "results.json", HERE / "explained.json", Path("docs/mutation.md")
 KILLED = ("killed", "timeout", "crash")
-Mutant = tuple[str, Change]
 Records = dict[tuple[str, str], dict[str, Any]]
 
 INTRODUCTION = """\
@@ -30,61 +28,98 @@ a statement away), imports the module so changed in a process of its own, and ru
 ones first, until one fails. Kernels are tried as plain Python. A mutant is killed when a test fails, crashes, or takes
 ten times as long as before and ten seconds more. Annotations, strings, messages and decorators are left alone.
 
-The mutants are a random sample (seed {seed}) of up to {size} per room, as far as it was tried by {date}; lines are
-those of that day. Intervals are Clopper and Pearson's at 95 %, for all mutants of the room. *Equivalent* are survivors
-that no test can notice, or that change nothing anybody is promised, each with its reason below: a bound that only saves
-work, for instance, or how exactly an optimum is found. They are left out of the adjusted score; in the plain one they
-count as survivors.
+Mutants are random samples of all that a room has; none is in two samples. Their survivors were looked at one by one,
+and tests written for many. So a sample is judged twice: *at first*, by the tests that were there before any was written
+for its survivors, which is the honest score of the tests for mutants that nobody looked at; and *now*. *Equivalent* are
+survivors that no test can notice, or that change nothing anybody is promised, each with its reason below: a bound that
+only saves work, for instance, or how exactly an optimum is found. They are left out of the adjusted scores; in the
+plain one they count as survivors. Intervals are Clopper and Pearson's at 95 %, for all mutants of the room.
 """
 
-SINCE = """\
-Of those killed in {room}, {since} are killed by tests that were written for survivors. So the sample says too much
-about mutants that were not tried; without these the adjusted score is {before}."""
+DRAWN = """\
+Drawn with seed {seed} from the source of {source}, whose lines are those below, and tried by {date}. Controls, the same
+tests without a change: {passed} of {runs} runs passed.
+"""
 
 
-def write_report(samples: dict[str, list[Mutant]], tried: Records, size: int, seed: int) -> None:
-    """Write the results of the sample, as far as it was tried, and the page; say what is still to be tried."""
+class Sample(NamedTuple):
+    """The mutants of each room, (module, change, line), in the order in which they are tried.
+
+    With the day on which they were drawn, and the commit of the source.
+    """
+
+    seed: int
+    date: str
+    source: str
+    rooms: dict[str, list[tuple[str, str, str]]]
+
+
+def mark(module: str, change: str, text: str) -> str:
+    """Return a short text that tells mutants apart, wherever in its module the line now is.
+
+    >>> mark("a.py", "3:4 1 to 2", "x = 1") == mark("a.py", "5:4 1 to 2", "x = 1")
+    True
+    >>> mark("a.py", "3:4 1 to 2", "x = 1") == mark("a.py", "3:4 1 to 0", "x = 1")
+    False
+    """
+    return sha256(f"{module}|{change.partition(':')[2]}|{text}".encode()).hexdigest()[:10]
+
+
+def read_results() -> list[dict[str, Any]]:
+    """Return what is kept of each sample, the earliest first."""
+    kept: list[dict[str, Any]] = json.loads(RESULTS.read_text(encoding="utf-8"))["samples"] if RESULTS.exists() else []
+    return kept
+
+
+def tried_before(seed: int) -> set[str]:
+    """Return the marks of all mutants that other samples tried."""
+    others = [kept["rooms"].values() for kept in read_results() if kept["seed"] != seed]
+    return {one for rooms in others for room in rooms for one in room["marks"].split()}
+
+
+def write_report(sample: Sample | None, tried: Records, size: int) -> None:
+    """Write the results of all samples and the page, one of them as far as it was tried; say what is still to be."""
+    samples = read_results()
+    if sample is not None:
+        others = [kept for kept in samples if kept["seed"] != sample.seed]
+        notes = {kept["seed"]: kept.get("note", "") for kept in samples}
+        samples = [*others, _kept(sample, tried, size) | {"note": notes.get(sample.seed, "")}]
+    samples.sort(key=lambda kept: (kept["date"], kept["seed"]))
     explained = json.loads(EXPLAINED.read_text(encoding="utf-8")) if EXPLAINED.exists() else {}
-    kept: dict[str, Any] = {"seed": seed, "sample": size, "date": date.today().isoformat(), "rooms": {}}
-    for room, mutants in samples.items():
-        names = [(module, change.name) for module, change in mutants]
-        first = list(takewhile(tried.__contains__, names))  # what was tried after a gap is no random sample
-        if len(first) < len(names):
-            print(f"{room}: {len(first)} of {len(names)} were tried without a gap")
-        kept["rooms"][room] = _room({":".join(name): tried[name] for name in first}, explained)
-    kept["controls"] = _controls(tried)
-    RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    PAGE.write_text(page(kept), encoding="utf-8")
-    print("\n".join(_table(kept)))
+    for kept in samples:
+        reasons = explained.get(str(kept["seed"]), {})
+        for survivor in [one for room in kept["rooms"].values() for one in room["survivors"]]:
+            survivor["why"] = reasons.get(survivor["mutant"], "")
+    RESULTS.write_text(json.dumps({"samples": samples}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    PAGE.write_text(page(samples), encoding="utf-8")
+    for kept in samples:
+        print("\n".join([f"seed {kept['seed']}", *_table(kept)]))
 
 
-def _controls(tried: Records) -> dict[str, int]:
+def _kept(sample: Sample, tried: Records, size: int) -> dict[str, Any]:
+    """Return what is kept of a sample: counts, marks of all that was tried, and survivors by name."""
+    rooms = {}
+    for room, mutants in sample.rooms.items():
+        first = list(takewhile(lambda one: tuple(one[:2]) in tried, mutants[:size]))  # later ones are no random sample
+        if len(first) < size:
+            print(f"{room}: {len(first)} of {size} were tried without a gap")
+        outcomes = Counter(tried[module, change]["status"] for module, change, _ in first)
+        survivors = [
+            {"mutant": f"{module}:{change}", "text": text}
+            for module, change, text in first
+            if tried[module, change]["status"] not in KILLED
+        ]
+        rooms[room] = {
+            "tried": len(first),
+            "killed": sum(outcomes[status] for status in KILLED),
+            "since": 0,
+            "outcomes": dict(sorted(outcomes.items())),
+            "survivors": sorted(survivors, key=lambda survivor: _place(survivor["mutant"])),
+            "marks": " ".join(sorted(mark(*mutant) for mutant in first)),
+        }
     outcomes = [record["status"] for (module, _), record in tried.items() if module.startswith("control")]
-    return {"runs": len(outcomes), "passed": outcomes.count("survived")}
-
-
-def _room(records: dict[str, dict[str, Any]], explained: dict[str, str]) -> dict[str, Any]:
-    """Count a room's outcomes and list its survivors with what is known of them."""
-    outcomes = Counter(record["status"] for record in records.values())
-    survivors = []
-    for name, record in records.items():
-        if record["status"] not in KILLED:
-            why = explained.get(name, "" if record["status"] == "survived" else record["status"])
-            survivors.append({"mutant": name, "text": _text(name), "why": why})
-    equivalent = sum(survivor["why"].startswith("equivalent") for survivor in survivors)
-    n_tried, killed = len(records), sum(outcomes[status] for status in KILLED)
-    since = sum(record.get("since", False) for record in records.values())
-    return {
-        "tried": n_tried,
-        "killed": killed,
-        "equivalent": equivalent,
-        "score": score(killed, n_tried),
-        "adjusted": score(killed, n_tried - equivalent),
-        "since": since,
-        "before": score(killed - since, n_tried - equivalent),
-        "outcomes": dict(sorted(outcomes.items())),
-        "survivors": sorted(survivors, key=lambda survivor: _place(survivor["mutant"])),
-    }
+    controls = {"runs": len(outcomes), "passed": outcomes.count("survived")}
+    return {**sample._asdict(), "controls": controls, "rooms": rooms}
 
 
 def score(killed: int, tried: int) -> list[float]:
@@ -103,28 +138,25 @@ def _place(mutant: str) -> tuple[str, int, str]:
     return module, int(line), rest
 
 
-def _text(mutant: str) -> str:
-    module, line, _ = mutant.split(":", 2)
-    return (SOURCE / module).read_text(encoding="utf-8").splitlines()[int(line) - 1].strip()
+def page(samples: list[dict[str, Any]]) -> str:
+    """Return the page in Markdown, the latest sample first."""
+    lines = [INTRODUCTION]
+    for kept in reversed(samples):
+        drawn = {name: kept[name] for name in ("seed", "source", "date")} | kept["controls"]
+        lines += [f"## The sample of {kept['date']}", "", DRAWN.format(**drawn)]
+        lines += [kept["note"] + "\n"] if kept.get("note") else []
+        lines += [*_table(kept), ""]
+        for room, found in kept["rooms"].items():
+            lines += [f"### Its survivors in {room}", "", "| where | change | text | why |", "|---|---|---|---|"]
+            lines += [*map(_row, found["survivors"]), ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def page(kept: dict[str, Any]) -> str:
-    """Return the page in Markdown."""
-    controls = kept["controls"]
-    lines = [INTRODUCTION.format(seed=kept["seed"], size=kept["sample"], date=kept["date"]), *_table(kept), ""]
-    lines += [f"Controls, the same tests without a change: {controls['passed']} of {controls['runs']} runs passed."]
-    for room, found in kept["rooms"].items():
-        if found["since"]:
-            before = "{:.1%} ({:.1%} to {:.1%})".format(*found["before"])
-            lines += ["", SINCE.format(room=room, since=found["since"], before=before)]
-    for room, found in kept["rooms"].items():
-        lines += ["", f"## Survivors in {room}", "", "| where | change | text | why |", "|---|---|---|---|"]
-        for survivor in found["survivors"]:
-            module, line, rest = survivor["mutant"].split(":", 2)
-            change = rest.partition(" ")[2]
-            cells = (f"{module}:{line}", _code(change), _code(survivor["text"]), survivor["why"] or "open")
-            lines += ["| " + " | ".join(cells) + " |"]
-    return "\n".join(lines) + "\n"
+def _row(survivor: dict[str, str]) -> str:
+    module, line, rest = survivor["mutant"].split(":", 2)
+    change = rest.partition(" ")[2]
+    cells = (f"{module}:{line}", _code(change), _code(survivor["text"]), survivor["why"] or "open")
+    return "| " + " | ".join(cells) + " |"
 
 
 def _code(text: str) -> str:
@@ -132,8 +164,14 @@ def _code(text: str) -> str:
 
 
 def _table(kept: dict[str, Any]) -> list[str]:
-    lines = ["| room | tried | killed | score | equivalent | adjusted score |", "|---|---|---|---|---|---|"]
+    names = ("room", "tried", "killed at first", "score at first", "equivalent", "adjusted, at first")
+    lines = ["| " + " | ".join([*names, "killed since", "adjusted, now"]) + " |", "|---" * 8 + "|"]
     for room, found in kept["rooms"].items():
-        plain, adjusted = ("{:.1%} ({:.1%} to {:.1%})".format(*found[name]) for name in ("score", "adjusted"))
-        lines += [f"| {room} | {found['tried']} | {found['killed']} | {plain} | {found['equivalent']} | {adjusted} |"]
+        whys = [survivor["why"].partition(":")[0] for survivor in found["survivors"]]
+        first, since = found["killed"] - found["since"], found["since"] + whys.count("killed")
+        others = found["tried"] - whys.count("equivalent")
+        scores = score(first, found["tried"]), score(first, others), score(first + since, others)
+        plain, before, now = ("{:.1%} ({:.1%} to {:.1%})".format(*one) for one in scores)
+        cells = (room, found["tried"], first, plain, whys.count("equivalent"), before, since, now)
+        lines += ["| " + " | ".join(map(str, cells)) + " |"]
     return lines

@@ -225,7 +225,7 @@ class CountedPrior:
         values : array of shape (n, q)
             v.
         beta : float
-            The prior's exponent; above 0.
+            The prior's exponent; at least 0. At 0 the derivative by beta is that of the product over labels alone.
         left_out : int64 array of shape (n,)
             The number of the labelset that each object has itself: it counts one less for this object.
         """
@@ -233,10 +233,12 @@ class CountedPrior:
         log_on, log_off = np.log(self.marginals), np.log1p(-self.marginals)
         extra, slope = self._corrections(self.log_seen, beta)
         extra_without, slope_without = self._corrections(self.log_seen_without_one, beta)
+        # nothing is left of a correction where beta is 0, or where the smoothing drowns the counts
+        less = np.subtract(extra_without, extra, out=np.zeros_like(extra), where=extra > -np.inf)
         for rows in self.blocks(len(values)):
             own = np.arange(rows.stop - rows.start), left_out[rows]
             product, seen = self._log_terms(values[rows], beta)
-            seen[own] += (extra_without - extra)[left_out[rows]]
+            seen[own] += less[left_out[rows]]
             largest = np.maximum(product, seen.max(axis=1))
             product, seen = np.exp(product - largest), np.exp(seen - largest[:, None])
             sums = product + seen.sum(axis=1)

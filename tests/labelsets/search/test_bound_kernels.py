@@ -85,6 +85,18 @@ def test_bounds_are_below_every_set_of_flips(flips, charged):
     assert_below_everything(flips, charged=charged)
 
 
+def test_tight_bounds_of_large_costs_allow_for_rounding():
+    """Without an allowance that grows with every step, this one was above a set of flips by one, of some 10^12."""
+    upper = np.zeros((4, 4), dtype=np.int64)
+    upper[np.triu_indices(4, 1)] = [
+        1405896606257, 1410671062332, 1767352035215, 1443129681668, 1927492063725, 1623517877289,
+    ]  # fmt: skip
+    changes = np.array([-458139434815, 387809284750, 18118167271, -670957202268])
+    flips = Flips(upper + upper.T, np.array([-1, 1, 1, -1]), np.arange(4), changes)
+    bound, least = assert_below_everything(flips, charged=False)
+    assert least - bound <= 1
+
+
 def mahalanobis_flips(rng, n_labels, spread):
     """Flips of the labelset nearest to some outputs, under a Mahalanobis distance, two labels flipped already."""
     precision = precision_matrix(rng, n_labels, strength=0.4)

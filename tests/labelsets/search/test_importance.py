@@ -9,6 +9,7 @@ from hypothesis.extra.numpy import arrays
 from labelsure._core.energy_parts import Penalty
 from labelsure._core.labelset_bits import pack, unpack
 from labelsure.labelsets import EngineOptions
+from labelsure.labelsets.search import _estimate
 from labelsure.labelsets.search._estimate import RegionDraws, estimate_by_importance, estimate_size, log_probabilities
 from quadratic_forms import form_engine
 from search_cases import random_case, values_of
@@ -18,6 +19,21 @@ from search_cases import random_case, values_of
 def test_log_probabilities_are_those_of_independent_flips(flips, probabilities):
     expected = np.where(flips, probabilities, 1 - probabilities).prod(axis=1)
     assert np.exp(log_probabilities(flips, probabilities)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n_enough", [0, 1])
+def test_as_many_are_drawn_as_the_precision_asked_for_takes(n_enough, monkeypatch):
+    counts = _estimate.N_DRAWS[1:]
+    enough, asked = counts[n_enough], []
+
+    def relative_error(_, n_draws):
+        asked.append(n_draws)
+        return 20.0, 0.1 if n_draws < enough else 0.001
+
+    monkeypatch.setattr(_estimate, "estimate_by_importance", relative_error)
+    _, low, size, high = _estimate._approximate(None, 0.05)
+    assert asked == [n_draws for n_draws in counts if n_draws <= enough]
+    assert low < size == 2**20 < high < 2**20.05
 
 
 def region_draws(engine, i, smallest, known=None):

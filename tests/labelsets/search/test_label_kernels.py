@@ -42,6 +42,9 @@ def test_label_numerators_equal_reference(folds, draw):
         finished = label_numerators(flips, lookup, budget, way, bounds)
         assert (bounds >= by_flip).all()
         assert not finished or np.array_equal(bounds, by_flip)
+    from_nothing = lookup._replace(weighing=lookup.weighing._replace(start=0))  # as with a new object of weight 0
+    assert label_numerators(flips, from_nothing, 10**9, way, bounds)
+    np.testing.assert_array_equal(bounds, by_flip - weights[0])
     ranked = labelset_reference.ranked(folds, 0, allow_empty=True, at_least=weights[0], above=weights[1])
     expected = labelset_reference.label_numerators(ranked, n_labels)
     for t, j in enumerate(problems.label[0]):

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from numba import njit
 
 from brute_force import codes_of, highest_by_label
-from labelsure.labelsets import EngineOptions
+from labelsure.labelsets import EngineOptions, Fold
 from labelsure.labelsets.search._discount_kernels import bound_listed, offer_listed, raise_by_listed
 from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, TOTAL, FoundBest, insert
-from search_cases import BY_SEARCH, BY_TABLE, seen_case
+from search_cases import BY_SEARCH, BY_TABLE, Case, random_calibration, random_energy, seen_case
 
 LITTLE = EngineOptions(table_labels=0, ranked_call=3)
 SEEDS = 150
@@ -26,6 +26,26 @@ def test_best_labelsets_equal_brute_force(options):
             assert best.numerators[i, :n_there].tolist() == ranked.numerators[:n_there].tolist(), seed
             assert codes_of(best.labelsets[i, :n_there]) == ranked.codes[:n_there].tolist(), seed
         assert best.certain.all()
+
+
+def penalised_case(seed):
+    """Return a case with costs of labels, and of cardinalities and distances, and with nothing else."""
+    rng = np.random.default_rng(seed)
+    style = {"pairs": "none", "link": -1, "penalty": "both", "overrides": False, "discounts": False, "spreads": [3]}
+    energies = [random_energy(rng, 2, 1 + seed % 6, style) for _ in range(1 + seed % 3)]
+    return Case(
+        [Fold(random_calibration(rng, energy, far=96), energy) for energy in energies], allow_empty=True, draws=None
+    )
+
+
+def test_best_labelsets_with_penalties_equal_brute_force():
+    for seed in range(40):
+        case = penalised_case(seed)
+        engine = case.engine(options=BY_SEARCH)
+        best, maxima = engine.top(2), engine.label_numerators()
+        for i, ranked in enumerate(case.ranked()):
+            assert best.numerators[i].tolist() == ranked.numerators[:2].tolist(), seed
+            assert maxima[i].tolist() == [list(own) for own in highest_by_label(ranked, maxima.shape[1])], seed
 
 
 def test_little_room_leaves_some_searches_to_others():
