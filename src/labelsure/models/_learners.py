@@ -271,7 +271,17 @@ def dump(thing: Any) -> tuple[Json, Members]:
         files = {name: archive.read(name) for name in archive.namelist()}
     schema = json.loads(files.pop("schema.json"))
     schema.pop("_skops_version", None)
+    for node in _nodes_of(schema):
+        _name_as_public(node)
     return schema, files
+
+
+def _name_as_public(node: dict[str, Any]) -> None:
+    """Name a function of numpy as everybody does: those of older versions do not know where they come from."""
+    if [node.get(mark) for mark in MARKS[:2]] == ["FunctionNode", "numpy._core._multiarray_umath"]:
+        function = getattr(np, str(node.get(MARKS[2])), None)
+        if isinstance(function, np.ufunc):
+            node[MARKS[1]] = "numpy"
 
 
 def audit(schema: Json, trusted: frozenset[str]) -> tuple[set[str], set[str]]:
