@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from labelsure._core.optional import import_optional
-from labelsure.models._allowed import ALLOWED, BY_NAME, COMPILED_LOSSES
+from labelsure.models._allowed import ALLOWED, BY_NAME, COMPILED_LOSSES, name_as_public
 from labelsure.models._archive import Members, ModelFileError, parse_json
 from labelsure.models._boosters import is_booster, read_booster, write_booster
 from labelsure.models._codec import Decoder, Encoder, Json, adopt, is_apart
@@ -271,17 +271,8 @@ def dump(thing: Any) -> tuple[Json, Members]:
         files = {name: archive.read(name) for name in archive.namelist()}
     schema = json.loads(files.pop("schema.json"))
     schema.pop("_skops_version", None)
-    for node in _nodes_of(schema):
-        _name_as_public(node)
+    name_as_public(_nodes_of(schema))
     return schema, files
-
-
-def _name_as_public(node: dict[str, Any]) -> None:
-    """Name a function of numpy as everybody does: those of older versions do not know where they come from."""
-    if [node.get(mark) for mark in MARKS[:2]] == ["FunctionNode", "numpy._core._multiarray_umath"]:
-        function = getattr(np, str(node.get(MARKS[2])), None)
-        if isinstance(function, np.ufunc):
-            node[MARKS[1]] = "numpy"
 
 
 def audit(schema: Json, trusted: frozenset[str]) -> tuple[set[str], set[str]]:
