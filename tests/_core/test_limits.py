@@ -2,11 +2,15 @@
 
 import ctypes
 import os
+import shutil
 import signal
+import subprocess
+import sys
 import threading
 
 import numpy as np  # noqa: F401 - brings a BLAS
 import pytest
+from numpy.random import bit_generator
 from threadpoolctl import ThreadpoolController
 
 from labelsure._core import limits
@@ -123,3 +127,31 @@ def test_an_interrupt_while_libraries_are_looked_for_is_not_lost(monkeypatch):
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+LOOK_WHILE_ANOTHER_THREAD_LOADS = """
+import _ctypes, os, sys, threading
+import scipy.linalg, sklearn.linear_model
+from labelsure._core.limits import find_libraries
+
+done = threading.Event()
+
+def load():
+    while not done.is_set():
+        _ctypes.dlclose(_ctypes.dlopen(sys.argv[1], os.RTLD_NOW))
+
+loading = threading.Thread(target=load)
+loading.start()
+for _ in range(50):
+    find_libraries()
+done.set()
+loading.join()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the lock is that of Linux's loader")
+def test_libraries_are_found_while_another_thread_imports(tmp_path):
+    """threadpoolctl before 3.7 waited for Python with the loader locked, and imports wait for the loader."""
+    module = shutil.copy(bit_generator.__file__, tmp_path / "module.so")  # one that is not loaded yet
+    command = [sys.executable, "-c", LOOK_WHILE_ANOTHER_THREAD_LOADS, module]
+    assert subprocess.run(command, check=False, timeout=PATIENCE).returncode == 0

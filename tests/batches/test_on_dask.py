@@ -137,11 +137,19 @@ class DieOnce:
         return self.predictor(batch)
 
 
-def kill(number):
-    if number == 3:
-        time.sleep(0.5)  # that 2 is finished must have been said: else it is counted as killed, too
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number
+class DieAtThree:
+    """Kills every worker that works on 3, once the answers before it are there: a worker takes those along else."""
+
+    def __init__(self, marker):
+        self.marker = marker
+
+    def __call__(self, number):
+        if number == 3:
+            deadline = time.monotonic() + 60
+            while not self.marker.exists() and time.monotonic() < deadline:
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are ended otherwise on Windows")
@@ -157,10 +165,12 @@ def test_a_killed_worker_costs_nothing_and_one_that_kills_all_is_named(fitted, t
         assert (tmp_path / "dead").exists()
         pd.testing.assert_frame_equal(pd.concat(found), TablePredictor(model)(fitted.rows), check_exact=True)
         client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
-        answers, found = map_batches(kill, range(9), rows_of="row {}".format, client=client), []
+        there = tmp_path / "there"
+        answers = map_batches(DieAtThree(there), range(9), rows_of="row {}".format, client=client)
+        assert [next(answers) for _ in range(3)] == [0, 1, 2]
+        there.touch()
         with pytest.raises(BatchError, match=r"^row 3 cannot be predicted: KilledWorker: "):
-            iter_into(found, answers)
-        assert found == [0, 1, 2]
+            next(answers)
 
 
 def test_a_scheduler_that_is_gone_is_an_error_that_names_the_rows(fitted):

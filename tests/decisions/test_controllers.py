@@ -59,7 +59,8 @@ def test_controllers_pass_the_checks_of_scikit_learn_but_for_those_declared(kind
 @pytest.mark.parametrize("kind", KINDS)
 def test_controllers_take_only_the_estimator_by_position_and_document_all_they_take(kind):
     taken = inspect.signature(kind).parameters
-    documented = re.findall(r"^    (\w[\w, ]*)(?: :|$)", kind.__doc__.split("---\n")[1].split("\n\n")[0], re.M)
+    parameters = inspect.getdoc(kind).split("---\n")[1].split("\n\n")[0]
+    documented = re.findall(r"^(\w[\w, ]*)(?: :|$)", parameters, re.M)
     assert sorted(taken) == sorted(kind().get_params()) == sorted(", ".join(documented).split(", "))
     assert [name for name, one in taken.items() if one.kind is not one.KEYWORD_ONLY] == ["estimator"]
 

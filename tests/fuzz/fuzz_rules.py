@@ -70,6 +70,11 @@ def users_own(where):
     return Path(where).name in ("fuzz_calls.py", "fuzz_junk.py")
 
 
+def of_pathlib(where):
+    """Whether an error comes from pathlib: one file up to Python 3.12, a folder from 3.13 on."""
+    return Path(where).name == "pathlib.py" or Path(where).parent.name == "pathlib"
+
+
 def complaint_about(error, *, learner=False, indexing=False):  # noqa: PLR0911 - one return per rule
     """What is wrong with an error, or None where it is clear.
 
@@ -85,7 +90,7 @@ def complaint_about(error, *, learner=False, indexing=False):  # noqa: PLR0911 -
     where, line = innermost(error)
     if (
         users_own(where)
-        or where.endswith("pathlib.py")
+        or of_pathlib(where)
         or of_seeds(error)
         or (indexing and isinstance(error, IndexError | TypeError))
     ):

@@ -14,8 +14,8 @@ from threadpoolctl import ThreadpoolController
 def find_libraries() -> ThreadpoolController:
     """Return what controls the numerical libraries that are loaded.
 
-    threadpoolctl is called back from C while it looks for them. An interrupt in there would be printed and forgotten,
-    and the user's Ctrl-C be lost; so it waits until they are found.
+    Without /proc threadpoolctl may be called back from C while it looks for them. An interrupt in there would
+    be printed and forgotten, and the user's Ctrl-C be lost; so it waits until they are found.
 
     Examples
     --------

@@ -3,7 +3,10 @@
 The list is here, in code, and never comes from a file. What is not on it is read only if the caller names it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
 
 NUMBERS = frozenset(
     f"numpy.{name}"
@@ -136,3 +139,11 @@ ALLOWED: dict[str, frozenset[str]] = {
 
 BY_NAME = frozenset({"ObjectNode", "FunctionNode", "TypeNode", "ConstructorFromReduceNode", "PartialNode"})
 """The kinds of nodes that a caller's own types may be in."""
+
+
+def name_as_public(nodes: Iterable[dict[str, Any]]) -> None:
+    """Name numpy's functions as everybody does: those of older versions do not know where they come from."""
+    for node in nodes:
+        inside = (node.get("__loader__"), node.get("__module__")) == ("FunctionNode", "numpy._core._multiarray_umath")
+        if inside and isinstance(getattr(np, str(node.get("__class__")), None), np.ufunc):
+            node["__module__"] = "numpy"

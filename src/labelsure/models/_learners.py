@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from labelsure._core.optional import import_optional
-from labelsure.models._allowed import ALLOWED, BY_NAME, COMPILED_LOSSES
+from labelsure.models._allowed import ALLOWED, BY_NAME, COMPILED_LOSSES, name_as_public
 from labelsure.models._archive import Members, ModelFileError, parse_json
 from labelsure.models._boosters import is_booster, read_booster, write_booster
 from labelsure.models._codec import Decoder, Encoder, Json, adopt, is_apart
@@ -271,6 +271,7 @@ def dump(thing: Any) -> tuple[Json, Members]:
         files = {name: archive.read(name) for name in archive.namelist()}
     schema = json.loads(files.pop("schema.json"))
     schema.pop("_skops_version", None)
+    name_as_public(_nodes_of(schema))
     return schema, files
 
 
