@@ -38,7 +38,12 @@ class FarArray(NDArrayOperatorsMixin):
         return (2, 0)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
-        return there(getattr(ufunc, method))(*inputs, **options)
+        return there(ufunc)(*inputs, **options) if method == "__call__" else NotImplemented
+
+    def astype(self, kind, **options):
+        """CuPy's kernels take floats of 32 bits that are too small to have all digits for zeros."""
+        tiny = self.values.dtype == np.float32 and np.abs(self.values) < np.finfo(np.float32).smallest_normal
+        return FarArray(np.where(tiny, 0, self.values).astype(kind, **options))
 
     def __array_function__(self, function, types, given, options):
         return there(function)(*given, **options)

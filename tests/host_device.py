@@ -20,7 +20,8 @@ HEADER = Path(__file__).parent / "cuda_on_host.h"
 class HostDevice:
     """Few threads and little memory, so that blocks, parts of codes and rounds of threads all occur."""
 
-    arrays, number = FarArrays(), 0
+    arrays = FarArrays()
+    number = 0
     n_processors = 2
     low_labels = 2
     piece_labels = 4

@@ -17,7 +17,7 @@ KERNELS = [path for path in MODULES if path.name.endswith("kernels.py") or path.
 
 FUNCTION_LINES, MODULE_LINES, KERNEL_PARAMETERS = 80, 350, 8
 ENGINE = ("_core", "conformal", "estimators", "labelsets", "measures")
-ENGINE_LINES = 13_510
+ENGINE_LINES = 13_560
 PATHS = {"default measure": (51, 220), 'measure="auto"': (59, None)}  # files and functions
 # These three are where the code stands: they may fall, and must not rise but for what is new. Aimed at are 30 files and
 # 110 functions, and 45 files with "auto".

@@ -27,6 +27,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -44,6 +45,7 @@ N_SETS = 4
 MAY_RISE = 0.02
 FEWEST_ROUNDS = 20
 SCHEDULERS: set[str] = set()  # their processes
+THREADS: set[str] = set()  # those told so far
 QUIET = {"DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH": "10", "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
 """Dask keeps the last thousands of what it did, and what its threads looked like then: no leak of ours."""
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -356,6 +358,8 @@ def cluster(asked: bool) -> Iterator[Any]:
         scheduler = stack.enter_context(started("scheduler", "--host", "127.0.0.1", "--port", "0", *place))
         SCHEDULERS.add(str(scheduler.pid))
         while not contact.is_file():
+            if scheduler.poll() is not None:
+                raise SystemExit("Dask's scheduler cannot be started: try `python -m dask scheduler`")
             time.sleep(0.1)
         for _ in range(2):
             stack.enter_context(started("worker", "--nthreads", "1", "--no-nanny", *place))
@@ -407,7 +411,11 @@ def soak(minutes: float, *, rounds: int | None, dask: bool) -> int:
 
 
 def tell(samples: Sequence[Sample]) -> None:
-    """Print the last sample."""
+    """Print the last sample, and which threads are new: who began them is seen by their names."""
+    new = {thread.name for thread in threading.enumerate()} - THREADS
+    THREADS.update(new)
+    if new and len(samples) > 1:
+        print(f"new threads: {', '.join(sorted(new))}")
     seconds, memory, workers, scheduler, files, threads = samples[-1]
     print(
         f"{seconds:7.0f} s, round {len(samples):5d}: {memory / 1e6:7.1f} MB, workers {workers / 1e6:7.1f} MB,"

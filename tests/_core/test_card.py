@@ -45,7 +45,24 @@ def test_card_array_is_copied_once_when_it_is_looked_at(card, numbers):
 
 def test_card_array_of_an_array_is_not_what_it_remembers(numbers):
     np.array(numbers)[:] = 0
+    np.asarray(numbers)[:] = 0
+    with pytest.raises(ValueError, match="read-only"):
+        numbers.sort()
     assert np.array_equal(numbers, NUMBERS)
+
+
+def test_card_array_is_asked_for_entries_one_by_one_as_any_array(numbers):
+    assert [row.tolist() for row in numbers] == NUMBERS.tolist()
+    assert numbers[1, 2] == 5
+    assert numbers[:, 0].tolist() == [0, 3, 6, 9]
+    assert not (numbers[:1] == 7).any()
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(numbers == 7)
+
+
+def test_card_array_is_not_changed_in_place(numbers):
+    with pytest.raises(TypeError):
+        numbers += 1
 
 
 def test_card_array_sums_where_labels_are_on_on_the_card(card, numbers):

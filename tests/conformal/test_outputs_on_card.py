@@ -211,21 +211,79 @@ class Boundless(Measure):
         return Costs(off=4 * outputs, on=4 * outputs)
 
 
-class WithConstant(Boundless):
+class Odd(Measure):
     def _learn(self, *_):
-        return 9.0
+        return 99.0
+
+
+class Huge(Odd):
+    portable = True
+
+    def _costs(self, outputs, *_):
+        return Costs(off=1e200 * outputs, on=1e200 * outputs)
+
+
+class WithConstant(Odd):
+    portable = True
 
     def _costs(self, outputs, *_):
         return Costs(off=outputs, on=outputs, constant=1.0)
 
 
+class Root(Odd):
+    portable, form = True, "root"
+
+    def _costs(self, outputs, *_):
+        return Costs(off=outputs, on=outputs)
+
+
+class OneRow(Odd):
+    portable = True
+
+    def _costs(self, outputs, *_):
+        return Costs(off=outputs[:1], on=outputs)
+
+
+class OwnPairs(Odd):
+    portable = True
+
+    def _costs(self, outputs, *_):
+        return Costs(off=outputs, on=outputs, pairwise=np.zeros((2, N_LABELS, N_LABELS))[: len(outputs)])
+
+
 @pytest.mark.parametrize(
-    ("measure", "message"), [(Boundless(), "reach 8, more than the 0.5"), (WithConstant(), "A portable")]
+    ("measure", "message"),
+    [
+        (Boundless(), "reach 8, more than the 0.5"),
+        (Huge(), r"reach 2e\+200, more"),
+        *((kind(), "A portable") for kind in (WithConstant, Root, OneRow, OwnPairs)),
+    ],
 )
 def test_costs_on_a_card_that_break_their_promise_are_refused(measure, message):
     fitted, outputs = measure.fit(Y), CardOutputs(HostDevice(), FarArray(np.full((2, N_LABELS), 0.5)))
     with pytest.raises(ValueError, match=message):
         fitted.energy(outputs)
+
+
+class Ours(LogLossMeasure):
+    def _costs(self, outputs, *_):
+        return Costs(off=np.exp(outputs) - 1, on=1 - outputs)
+
+
+def test_a_measure_with_costs_of_its_own_is_portable_only_if_it_says_so():
+    assert not Ours().portable
+    assert LogLossMeasure().portable
+
+
+def test_tiny_outputs_of_32_bits_have_the_draws_of_memory(card):
+    """CuPy takes them for zeros, and draws belong to outputs."""
+    new = NEW[0].astype(np.float32)
+    new[1, 2] = 1e-40
+    predictor = calibrate_outputs(OUTPUTS[0, :60], Y[:60], smoothed=True, random_state=0)
+    expected = predictor.predict_labelsets(new).p_values()
+    predictor.device = "cuda"
+    with mock.patch("labelsure._core.validation.to_host", card.to_host):
+        assert np.array_equal(predictor.predict_labelsets(card.put(new)).p_values(), expected)
 
 
 def test_outputs_on_another_card_are_copied(card):

@@ -5,6 +5,7 @@ differences, products and quotients of floats are the same to the last bit on bo
 IEEE 754 says; nothing else is used.
 """
 
+from collections.abc import Iterator
 from functools import cached_property
 from numbers import Integral
 from typing import Any, Protocol
@@ -15,6 +16,9 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from labelsure._core.dlpack import read_array
 from labelsure._core.types import FloatArray, IntArray
 
+SMALLEST_NORMAL = int(np.finfo(np.float32).smallest_normal.view(np.int32))
+"""The bits of the float of 32 bits below which all are zeros for CuPy, and numbers in memory."""
+
 
 class Card(Protocol):
     """Where arrays are.
@@ -23,12 +27,14 @@ class Card(Protocol):
     ----------
     arrays : module
         CuPy, or what stands in for it.
-    number : int
-        Of the card among others.
     """
 
     arrays: Any
-    number: int
+
+    @property
+    def number(self) -> int:
+        """Which of several it is."""
+        ...
 
     def to_host(self, array: Any) -> Any:
         """Return an array of the card as one of numpy."""
@@ -56,6 +62,10 @@ class CardOutputs:
         there = read_array(values, card.arrays.from_dlpack)
         if there.ndim != 2 or there.shape[1] != n_labels or there.dtype.kind not in "biuf":
             return None
+        if there.dtype == np.float32:
+            magnitudes = there.view(np.int32) & 0x7FFFFFFF
+            if bool(((magnitudes != 0) & (magnitudes < SMALLEST_NORMAL)).any()):
+                return None
         there = there.astype(np.float64, copy=False)
         return cls(card, there) if bool(((there >= 0) & (there <= 1)).all()) else None
 
@@ -96,6 +106,7 @@ class CardArray(NDArrayOperatorsMixin):
     def here(self) -> IntArray:
         """A copy in memory."""
         copy: IntArray = self.card.to_host(self.there)
+        copy.flags.writeable = False
         return copy
 
     @property
@@ -107,18 +118,30 @@ class CardArray(NDArrayOperatorsMixin):
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows: Any) -> "CardArray":
-        return CardArray(self.card, self.there[rows if isinstance(rows, slice) else self.card.arrays.asarray(rows)])
+    def __getitem__(self, rows: Any) -> Any:
+        if isinstance(rows, slice):
+            return CardArray(self.card, self.there[rows])
+        if isinstance(rows, np.ndarray) and rows.ndim == 1:
+            return CardArray(self.card, self.there[self.card.arrays.asarray(rows)])
+        return self.here[rows]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.here)
+
+    def __bool__(self) -> bool:
+        return bool(self.here)
 
     def sum_where(self, on: IntArray) -> IntArray:
         """Return for each row of zeros and ones the sum of the numbers where there are ones, worked out on the card."""
         sums: IntArray = self.card.to_host((self.there * self.card.arrays.asarray(on)).sum(axis=1))
         return sums
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> IntArray:
-        return np.array(self.here, dtype=dtype, copy=copy)
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> IntArray:  # never what is remembered
+        return np.array(self.here, dtype=dtype)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        if "out" in options:
+            return NotImplemented
         others = [one for one in inputs if one is not self]
         if method == "__call__" and not options and all(isinstance(one, Integral) for one in others):
             there = (one.there if one is self else int(one) for one in inputs)

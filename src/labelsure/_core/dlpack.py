@@ -22,7 +22,7 @@ def gpu_of(values: Any) -> int | None:
     """
     if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack_device__"):
         return None
-    kind, number = values.__dlpack_device__()
+    kind, number = read_array(values, lambda array: array.__dlpack_device__())
     return int(number) if kind in ON_CUDA else None
 
 
@@ -43,7 +43,7 @@ def to_host(values: Any) -> Any:
 
 
 def read_array(values: Any, from_dlpack: Callable[[Any], Any]) -> Any:
-    """Return an array of another library as that of one whose ``from_dlpack`` this is, or say what is wrong with it."""
+    """Return what is read from an array of another library, by a ``from_dlpack`` say, or say what is wrong with it."""
     values = values.detach() if hasattr(values, "detach") else values  # a tensor of torch that is part of a graph
     try:
         return from_dlpack(values)

@@ -91,7 +91,8 @@ class Energy:
         # one row for all where they are of one object: costs need not be copied for each labelset
         whose = objects[:1] if len(objects) and (objects == objects[0]).all() else objects
         costs = self.unary[whose]
-        sums = costs.sum_where(on) if isinstance(costs, CardArray) else np.einsum("ij,ij->i", costs, on)
+        there = costs.sum_where(on) if isinstance(costs, CardArray) and len(costs) > 1 else None
+        sums = np.einsum("ij,ij->i", np.asarray(costs), on) if there is None else there
         scores: IntArray = self.constant[objects] + sums
         if self.pairwise is not None:
             scores += self._pair_sums(on, whose)

@@ -253,7 +253,7 @@ class Calibrator:
         Parameters
         ----------
         outputs : sequence of arrays of shape (n, q)
-            Of each fold's model; all dense or all sparse.
+            Of each fold's model; all dense, all sparse or all on a GPU.
         X : array-like of n rows or None
             The objects, where they are known.
         index : pandas index or None

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from labelsure.measures._auto import default_measure as default_measure
     from labelsure.measures._base import Measure as Measure
     from labelsure.measures._base import MeasureSum as MeasureSum
-    from labelsure.measures._base import Need as Need
     from labelsure.measures._choice import MeasureChoice as MeasureChoice
     from labelsure.measures._choice import MeasureChoices as MeasureChoices
     from labelsure.measures._errors import MahalanobisMeasure as MahalanobisMeasure
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from labelsure.measures._likelihoods import LabelWiseCombination as LabelWiseCombination
     from labelsure.measures._likelihoods import LogLossMeasure as LogLossMeasure
     from labelsure.measures._log_partition import CountedPrior as CountedPrior
+    from labelsure.measures._need import Need as Need
     from labelsure.measures._penalties import CardinalityPenalty as CardinalityPenalty
     from labelsure.measures._penalties import HammingPenalty as HammingPenalty
     from labelsure.measures._penalties import UnseenPenalty as UnseenPenalty
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 _HOME = {
     "_core.fixed_point": ("Costs", "OwnScores"),
     "measures._auto": ("AutoMeasure", "default_candidates", "default_measure"),
-    "measures._base": ("Measure", "MeasureSum", "Need"),
+    "measures._base": ("Measure", "MeasureSum"),
+    "measures._need": ("Need",),
     "measures._choice": ("MeasureChoice", "MeasureChoices"),
     "measures._errors": ("MahalanobisMeasure", "MaxNormMeasure", "PowerMeasure"),
     "measures._forest_measure": ("ForestMeasure",),

@@ -8,8 +8,9 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from labelsure._core.validation import check_count, check_significance, is_list
-from labelsure.measures._base import Measure, Need
+from labelsure.measures._base import Measure
 from labelsure.measures._errors import PowerMeasure
+from labelsure.measures._need import Need
 from labelsure.measures._posterior import USUAL, PosteriorMeasure
 from labelsure.measures._registry import MEASURES, make_measures, read_measure
 

@@ -2,7 +2,6 @@
 
 from copy import copy
 from dataclasses import dataclass, replace
-from enum import Flag, auto
 from functools import reduce
 from operator import add, or_
 from typing import Any, Self
@@ -19,28 +18,7 @@ from labelsure._core.sparse_energy import SparseEnergy
 from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_outputs, check_same_length
-
-
-class Need(Flag):
-    """What a measure needs to know of a fold's training part, and of objects.
-
-    Examples
-    --------
-    >>> from labelsure.measures import HammingPenalty, MahalanobisMeasure, Need
-    >>> needs = (MahalanobisMeasure(out_of_fold=True) + HammingPenalty()).needs
-    >>> Need.TRAINING_LABELS in needs, Need.OUT_OF_FOLD_OUTPUTS in needs, Need.FEATURES in needs
-    (True, True, False)
-    """
-
-    NOTHING = 0
-    TRAINING_LABELS = auto()
-    """The labelsets seen in training."""
-    TRAINING_OUTPUTS = auto()
-    """The learner's outputs for its training examples."""
-    OUT_OF_FOLD_OUTPUTS = 4 | TRAINING_OUTPUTS
-    """Those outputs, from models that were not trained on the example."""
-    FEATURES = 8
-    """The objects themselves, those of training and new ones."""
+from labelsure.measures._need import Need
 
 
 class Measure(BaseEstimator):
@@ -103,6 +81,12 @@ class Measure(BaseEstimator):
     portable: bool = False
     """Whether outputs may stay on a GPU: ``off`` and ``on`` are made of them and of numbers by sums, differences,
     products, quotients and comparisons alone, the same to the last bit there, and all objects share all else."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Take back what a parent says of its own costs where a class has others."""
+        super().__init_subclass__(**options)
+        if "_costs" in vars(cls) and "portable" not in vars(cls):
+            cls.portable = False
 
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where parameters make no sense, before anything is fitted.

@@ -10,7 +10,8 @@ from labelsure._core.fixed_point import Costs
 from labelsure._core.running import one_thread
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_choice, check_flag, check_number
-from labelsure.measures._base import Measure, Need
+from labelsure.measures._base import Measure
+from labelsure.measures._need import Need
 
 SMALLEST_RATIO = 1e-10
 """A covariance whose eigenvalues differ by more than this is singular as far as 16 digits can tell."""

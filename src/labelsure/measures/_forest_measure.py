@@ -14,8 +14,9 @@ from labelsure._core.fixed_point import OwnScores, to_fixed_point
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_count, check_number, check_same_length, n_rows
-from labelsure.measures._base import Measure, Need
+from labelsure.measures._base import Measure
 from labelsure.measures._likelihoods import LogLossMeasure
+from labelsure.measures._need import Need
 from labelsure.measures._posterior import PosteriorMeasure
 
 MAX_TARGETS = 32

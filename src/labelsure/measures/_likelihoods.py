@@ -8,8 +8,9 @@ import numpy as np
 from labelsure._core.fixed_point import Costs, Form, OwnScores, to_fixed_point
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_choice, check_flag, check_number
-from labelsure.measures._base import Measure, Need
+from labelsure.measures._base import Measure
 from labelsure.measures._logarithm import minus_logs, minus_logs_anywhere
+from labelsure.measures._need import Need
 
 RESIDUAL_EXPONENT = 40
 """Errors are compared as whole numbers of 2^-40, so that |1 - 0.9| and |0 - 0.1| are the tie that they are on paper."""

@@ -7,7 +7,8 @@ import numpy as np
 from labelsure._core.fixed_point import Costs, OwnScores
 from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_number
-from labelsure.measures._base import Measure, Need
+from labelsure.measures._base import Measure
+from labelsure.measures._need import Need
 
 
 class LabelsetPenalty(Measure):

@@ -27,7 +27,8 @@ def card_energy(measure: Measure, outputs: CardOutputs, exponent: int) -> Energy
             alike = part.energy(anything, exponent=exponent)
             terms: tuple[Any, Any] = int(alike.constant[0]), card.arrays.asarray(alike.unary[0])
         else:
-            terms = part._costs(outputs.there, None).terms_on_card(exponent, part.bound_)
+            costs = part._costs(outputs.there, None)
+            terms = costs.terms_on_card(outputs.shape, exponent, form=part.form, bound=part.bound_)
         constant, unary = constant + terms[0], unary + terms[1]
     there: dict[str, Any] = {"constant": CardArray(card, constant), "unary": CardArray(card, unary)}
     return replace(measure.energy(anything, exponent=exponent), **there)

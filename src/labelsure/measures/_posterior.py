@@ -14,9 +14,10 @@ from labelsure._core.sparse_energy import SparseEnergy
 from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_number, check_outputs
-from labelsure.measures._base import Measure, Need
+from labelsure.measures._base import Measure
 from labelsure.measures._likelihoods import LabelsetPrior
 from labelsure.measures._log_partition import CountedPrior
+from labelsure.measures._need import Need
 from labelsure.measures._points import labels_are_better, most_probable, point_figures
 
 FIT_ENTRIES = 2**21

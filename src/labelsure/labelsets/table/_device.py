@@ -32,11 +32,15 @@ class Device(Protocol):
     """
 
     arrays: Any
-    number: int
     n_processors: int
     shared_bytes: int
     low_labels: int
     piece_labels: int
+
+    @property
+    def number(self) -> int:
+        """Which of them it is."""
+        ...
 
     @property
     def free_bytes(self) -> int:
@@ -78,7 +82,6 @@ class CudaDevice:
     def __init__(self) -> None:
         self.arrays = import_optional("cupy", extra="cuda13 or cuda12", purpose='device="cuda"')
         try:
-            self.number = self.arrays.cuda.Device().id
             properties = self.arrays.cuda.runtime.getDeviceProperties(self.number)
         except self.arrays.cuda.runtime.CUDARuntimeError as error:
             raise ValueError(
@@ -88,6 +91,11 @@ class CudaDevice:
         self._modules: dict[tuple[tuple[str, str], ...], Any] = {}
         self.n_processors = int(properties["multiProcessorCount"])
         self.shared_bytes = int(properties["sharedMemPerBlockOptin"])
+
+    @property
+    def number(self) -> int:
+        """The card that CuPy uses now."""
+        return int(self.arrays.cuda.Device().id)
 
     @property
     def free_bytes(self) -> int:
