@@ -106,6 +106,13 @@ def open_trained(options: Namespace) -> Any:
     return trained._replace(model=model)
 
 
+def _check_there(device: str, n_labels: int) -> None:
+    """Raise an error in a worker that has no such device; what it is stays there."""
+    from labelsure import labelsets
+
+    labelsets.check_device(device, n_labels)
+
+
 def check_device(model: Any, client: Any = None) -> None:
     """Raise CommandError where the device of a model is missing, here or, with a client, on one of its workers."""
     from labelsure import labelsets
@@ -118,7 +125,7 @@ def check_device(model: Any, client: Any = None) -> None:
         except (ImportError, ValueError) as error:
             raise CommandError(_no_device(error)) from error
         return
-    there = client.run(labelsets.check_device, model.device, model.n_labels_, on_error="return")
+    there = client.run(_check_there, model.device, model.n_labels_, on_error="return")
     missing = {worker: error for worker, error in there.items() if error is not None}
     if missing:
         worker, first = next(iter(missing.items()))
