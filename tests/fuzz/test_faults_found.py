@@ -124,6 +124,11 @@ def test_no_sparse_rows_are_no_error():
     assert len(scores) == 0
 
 
+def test_no_rows_of_objects_keep_their_columns():
+    pred = calibrate_outputs(OUTPUTS, Y).predict_labelsets(np.empty((0, 3), dtype=object))
+    assert pred.p_values().shape == (0, 8)
+
+
 def test_sparse_vectors_are_refused():
     vector = sparse.coo_array(np.array([0.5, 0.0, 0.25]))
     with pytest.raises(ValueError, match=r"outputs must have shape \(n_objects, 3\), got \(3,\)"):
