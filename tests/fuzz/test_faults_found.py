@@ -31,6 +31,7 @@ from labelsure._core.entries import as_array, check_unmasked
 from labelsure._core.randomness import object_keys
 from labelsure._core.unknown import split_unknown
 from labelsure._core.validation import check_flag, check_number, check_outputs, is_list, label_names_of, read_labels
+from labelsure.batches import TablePredictor
 from labelsure.conformal import ByObject
 from labelsure.estimators import check_sample_weight, outputs_of
 from labelsure.labelsets import AtMost, compile_constraints, list_constraints
@@ -271,6 +272,8 @@ REFUSALS = {
     "X of a slab": (lambda: Slab(np.ones(2), 0.0, 1.0).holds([1.0, 2.0]), r"X must have shape \(n_objects, 2\), got"),
     "groups": (lambda: coverage_by_group([True], None), "groups must have one row per object"),
     "ragged": (lambda: as_array([[1], [1, 2]], name="folds", shape="(n,)"), r"folds must be an array of shape \(n,\)"),
+    "top": (lambda: TablePredictor(calibrate_outputs(OUTPUTS, Y), top=2**70), "top must be at most 1000000, got"),
+    "model": (lambda: TablePredictor("a\0b"), "model must be a predictor or the path of its file, got 'a.*x00b'"),
     "trusted": (lambda: save_model(None, "never.labelsure", trusted=None), "trusted must hold names of classes"),
 }  # fmt: skip
 
