@@ -22,6 +22,13 @@ LAST_DIGITS = ("estimators.MLRBFClassifier",)
 """Learners whose last digits depend on the order in which sparse entries reach them."""
 
 
+MEASURED = ("p_values", "sizes", "score_list")
+"""Tables in which truth values are a mistake, such as of a mask for what it was made from, and are refused."""
+
+TRUTHS = ("bool", "object of bools", "object of several")
+"""Forms with truth values in them."""
+
+
 def installed(name):
     """Whether the package that a form is of is there."""
     return find_spec(NEEDED.get(name.split(",")[0].split()[0], "numpy")) is not None
@@ -63,7 +70,7 @@ def formed(draw, name):
         values = call.arguments[table]
         form_name = draw(st.sampled_from(sorted(forms_of(values))), label=f"form of {table}")
         form = forms_of(values)[form_name]
-        odd[table], usual[table] = form.make(values), plain(values, form)
+        odd[table], usual[table] = form.make(values), plain(values, form).astype(values.dtype)
         verdicts[table] = verdict_on(call, table, form_name, form)
     return odd, usual, verdicts
 
@@ -72,6 +79,8 @@ def verdict_on(call, table, form_name, form):
     """Whether a form must be read like the plain array ("same"), refused, or either."""
     if table in WHOLE:
         return "either"  # names of groups may be anything, and numbers of folds must be whole
+    if table in MEASURED and form_name in TRUTHS:
+        return "either"
     if table in call.objects:
         masked = form_name in ("masked", "list of masked")
         return "refused" if masked else "either" if form.verdict == "refused" or form_name == "matrix" else form.verdict

@@ -286,12 +286,11 @@ call("decisions.pac_significance", d.pac_significance, given={"n_calibration": 1
 call("decisions.pac_region", d.pac_region, given={"predictions": None, "epsilon": 0.5, "delta": 0.4})
 call(
     "decisions.advise",
-    lambda X, y, **p: d.advise(
-        smoothed(), *(np.repeat(part, 2, axis=0) if isinstance(part, np.ndarray) else part for part in (X, y)), **p
-    ),
+    lambda X, y, **p: d.advise(smoothed(), X, y, **p),
     ("X", "y"),
     **learning,
-    given={"levels": (0.1, 0.2), "max_objects": 20, "random_state": 0},
+    given={"levels": (0.1, 0.2), "max_objects": 20, "random_state": 0}
+    | {table: np.repeat(TABLES[table], 2, axis=0) for table in ("X", "y")},  # 20 examples are the least
 )
 
 # --- predictions --------------------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from labelsure._core.entries import as_array, check_unmasked
 from labelsure._core.randomness import object_keys
 from labelsure._core.unknown import split_unknown
 from labelsure._core.validation import check_flag, check_number, check_outputs, is_list, label_names_of, read_labels
+from labelsure.batches import TablePredictor
 from labelsure.conformal import ByObject
 from labelsure.estimators import check_sample_weight, outputs_of
 from labelsure.labelsets import AtMost, compile_constraints, list_constraints
@@ -44,6 +45,17 @@ OUTPUTS, OUTPUTS_NEW = RNG.integers(0, 9, (16, 3)) / 8, RNG.integers(0, 9, (2, 3
 Y = np.maximum((RNG.random((16, 3)) < OUTPUTS).astype(int), np.eye(3, dtype=int)[np.arange(16) % 3])
 LEARNERS = [MLkNNClassifier(2), MLRBFClassifier(), MLNBClassifier(n_generations=1), BPMLLClassifier(n_epochs=1)]
 MASKED = np.ma.array(X, mask=np.arange(X.size).reshape(X.shape) == 5)
+VECTOR = sparse.coo_array(np.array([1.0, 0.0, 1.0]))
+
+
+class ArrayOnly:
+    """Knows nothing but how to become an array."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(X_NEW, dtype=dtype)
+
+    def __len__(self):
+        return len(X_NEW)
 
 
 def knn(**options):
@@ -109,6 +121,13 @@ def test_sparse_outputs_stay_as_they_are():
 def test_no_sparse_rows_are_no_error():
     pred = calibrate_outputs(OUTPUTS, Y).predict_labelsets(sparse.csr_array((0, 3)))
     assert pred.p_values().shape == (0, 8)
+    scores = calibrate_outputs(OUTPUTS, Y).nonconformity(sparse.csr_array((0, 3)), sparse.csr_array((0, 3)))
+    assert len(scores) == 0
+
+
+def test_no_rows_of_objects_keep_their_columns():
+    pred = calibrate_outputs(OUTPUTS, Y).predict_labelsets(np.empty((0, 3), dtype=object))
+    assert pred.p_values().shape == (0, 8)
 
 
 def test_sparse_vectors_are_refused():
@@ -131,6 +150,10 @@ def test_keys_of_durations_and_of_numbers_of_any_type():
     cells = np.array([[Fraction(1, 2), Decimal("0.5"), np.True_, 10**400]], dtype=object)
     floats = np.array([[0.5, 0.5, 1.0, 10**400]], dtype=object)
     assert object_keys(cells) == object_keys(floats)
+
+
+def test_keys_of_what_can_only_become_an_array():
+    assert object_keys(ArrayOnly()).tolist() == object_keys(X_NEW).tolist()
 
 
 def test_tables_of_arrow_have_their_names():
@@ -228,7 +251,15 @@ REFUSALS = {
     "cv": (lambda: CrossConformalClassifier(MLkNNClassifier(2), cv=b"12").fit(X, Y), "cv must be a whole number"),
     "n_fits": (lambda: FullConformalClassifier(MLkNNClassifier(2)).fit(X, Y).n_fits(None), "n_objects must be a whole"),
     "n_calibration": (lambda: pac_significance(10**400, 0.1), "n_calibration must be at most 100000000"),
-    "epsilon": (lambda: pac_significance(10, 1e-300), "takes at least"),
+    "epsilon": (lambda: pac_significance(10, 1e-300), r"takes more than 10\^15"),
+    "epsilon, the least": (lambda: pac_significance(100, 5e-324), r"takes more than 10\^15 calibration examples, got"),
+    "epsilon, below floats": (lambda: pac_significance(9, Fraction(1, 10**400)), r"takes more than 10\^15 calibration"),
+    "delta, below floats": (lambda: pac_significance(9, 0.1, delta=Fraction(1, 10**400)), "takes at least 8742 calib"),
+    "hidden_fraction": (lambda: BPMLLClassifier(hidden_fraction=1e300).fit(X, Y), r"at most 5.* fit into 64 GiB"),
+    "y of folds": (lambda: MultiLabelStratifiedKFold(2).split(None, VECTOR), r"y must be a label matrix.*shape \(3,\)"),
+    "y without labels": (
+        lambda: MultiLabelStratifiedKFold(2).split(None, sparse.csr_array((4, 0))), "y must have at least one label"
+    ),
     "folds": (lambda: calibrate_outputs(OUTPUTS, Y, folds=[[0], [0, 1]]), "folds must be an array of shape"),
     "target": (lambda: control_precision(OUTPUTS, Y, target=10**400), "target must be a number strictly between"),
     "thresholds": (lambda: control_precision(OUTPUTS, Y, thresholds=10**400), "thresholds must be at most 1000000"),
@@ -241,6 +272,8 @@ REFUSALS = {
     "X of a slab": (lambda: Slab(np.ones(2), 0.0, 1.0).holds([1.0, 2.0]), r"X must have shape \(n_objects, 2\), got"),
     "groups": (lambda: coverage_by_group([True], None), "groups must have one row per object"),
     "ragged": (lambda: as_array([[1], [1, 2]], name="folds", shape="(n,)"), r"folds must be an array of shape \(n,\)"),
+    "top": (lambda: TablePredictor(calibrate_outputs(OUTPUTS, Y), top=2**70), "top must be at most 1000000, got"),
+    "model": (lambda: TablePredictor("a\0b"), "model must be a predictor or the path of its file, got 'a.*x00b'"),
     "trusted": (lambda: save_model(None, "never.labelsure", trusted=None), "trusted must hold names of classes"),
 }  # fmt: skip
 

@@ -101,7 +101,7 @@ def as_numbers(values: Any, *, name: str, shape: str) -> np.ndarray[Any, Any]:
         odd = find_no_number(values, array)
         problem = odd and f" with {odd}"
         if odd is None and array.dtype == object:
-            array = np.asarray(array.tolist())
+            array = np.asarray(array.tolist()).reshape(array.shape)  # a list of no rows has no columns
             array = array.astype(np.float64) if array.dtype == object else array
     except CANNOT_BE_READ as error:
         problem = f" that numpy cannot read as one ({error})"

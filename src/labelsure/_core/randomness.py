@@ -125,7 +125,8 @@ def object_keys(objects: Any, *, default: float = 0.0) -> UInt64Array:
             column = objects.iloc[:, j] if hasattr(objects, "iloc") else name if arrow else objects[name]
             keys += _hash_entries(_bits(np.asarray(column)), np.array([j]))
         return keys
-    if not hasattr(objects, "dtype"):  # each row of a list by itself: the others may be of another kind or length
+    if not hasattr(objects, "dtype") and not hasattr(objects, "__array__"):
+        # each row of a list by itself: the others may be of another kind or length
         return np.array([_key_of_row(row) for row in objects], dtype=np.uint64)
     array = np.asarray(objects)
     rows = array.reshape(len(array), math.prod(array.shape[1:]))

@@ -14,6 +14,8 @@ from labelsure.batches._tables import arrow_schema, arrow_table, import_arrow, m
 from labelsure.datasets import TableSchema, as_arrow, names_of_columns, table_library
 
 Keep = Sequence[str] | Mapping[str, Any]
+MOST_LISTED = 1_000_000
+"""Labelsets that a table of answers can list for each row."""
 
 
 class TablePredictor:
@@ -87,6 +89,8 @@ class TablePredictor:
     ) -> None:
         check_significance(significance)
         n_top, jobs = check_count(top, name="top", at_least=0), 1 if n_jobs is None else n_jobs
+        if n_top > MOST_LISTED:
+            raise ValueError(f"top must be at most {MOST_LISTED}, got {shown(top)}: each has two columns of its own.")
         self._source: InFile | InMemory
         if isinstance(model, str | PathLike):
             self._source = InFile.at(model, trusted, jobs)

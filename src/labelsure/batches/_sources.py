@@ -153,6 +153,10 @@ class InFile:
     @classmethod
     def at(cls, path: str | PathLike[str], trusted: Sequence[str], n_jobs: int | None) -> "InFile":
         """Return the file at a path as it is now."""
+        if "\0" in str(path):
+            raise ValueError(
+                f"model must be a predictor or the path of its file, got {path!r}, which no file is called."
+            )
         place = Path(path).expanduser().resolve()
         return cls(place, tuple(trusted), n_jobs, _digest_of(read_manifest(place)))
 

@@ -164,7 +164,8 @@ def _calibrate_fold(
 def score_examples(fitted: Measure, outputs: AnyOutputs, Y: LabelMatrix, X: MatrixLike = None) -> IntArray:
     """Return the scores of the examples' labelsets."""
     if isinstance(outputs, SparseOutputs):
-        return np.concatenate([fitted.energy(outputs.dense(rows)).scores(Y[rows]) for rows in outputs.blocks()])
+        blocks = (fitted.energy(outputs.dense(rows)).scores(Y[rows]) for rows in outputs.blocks())
+        return np.concatenate([np.empty(0, dtype=np.int64), *blocks])
     return fitted.energy(outputs, X=X if Need.FEATURES in fitted.needs else None).scores(Y)
 
 

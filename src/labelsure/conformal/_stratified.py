@@ -118,7 +118,7 @@ class MultiLabelStratifiedKFold:
 
 def _labels_by_row(y: LabelMatrixLike) -> Any:
     """Return the label matrix as a CSR array that stores ones alone; a sparse one never becomes dense."""
-    if not sparse.issparse(y):
+    if not sparse.issparse(y) or y.ndim != 2 or y.shape[1] == 0:  # the last two are refused there
         return sparse.csr_array(check_label_matrix(y, name="y"))
     labels = sparse.csr_array(y, copy=True)
     labels.sum_duplicates()

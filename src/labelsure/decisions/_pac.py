@@ -88,12 +88,20 @@ def _largest_level(n: int, epsilon: Fraction, delta: Fraction) -> Fraction:
     within = bdtr(np.arange(n, dtype=np.float64), n, float(epsilon)) <= float(delta)  # rising, for l - 1 = 0, 1, ...
     largest = n if within.all() else int(within.argmin())
     if largest == 0:
-        least = math.ceil(math.log(delta) / math.log1p(-epsilon) - 1e-9)
         raise ValueError(
-            f"An error of at most {float(epsilon):g} for all but {float(delta):g} of calibration sets takes at least"
-            f" {least} calibration examples, got {n}. Calibrate with more, or accept a larger epsilon or delta."
+            f"An error of at most {float(epsilon):g} for all but {float(delta):g} of calibration sets takes"
+            f" {_least_examples(epsilon, delta)} calibration examples, got {n}. Calibrate with more, or accept a larger"
+            " epsilon or delta."
         )
     return Fraction(largest, n + 1)
+
+
+def _least_examples(epsilon: Fraction, delta: Fraction) -> str:
+    """Return in words how many examples it takes; either probability may be less than what a float holds."""
+    rate = -math.log1p(-epsilon)
+    surprise = math.log(delta.denominator) - math.log(delta.numerator) if float(delta) == 0 else -math.log(delta)
+    least = surprise / rate - 1e-9 if rate > 0 else math.inf
+    return f"at least {math.ceil(least)}" if least < 1e15 else "more than 10^15"
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,9 @@ from labelsure.estimators._base import MultiLabelClassifier, count_share
 SMALLEST_RANGE = 1e-150
 """A feature that varies less is taken for constant: weights that make up for it would be infinite."""
 
+MOST_WEIGHTS = 2**33
+"""From features to hidden units: 64 GiB of them."""
+
 CUT_MARGIN = 0.1
 """How far outside the outputs the lowest and the highest candidate for a cut lie."""
 
@@ -117,7 +120,13 @@ class BPMLLClassifier(MultiLabelClassifier):
         X, Y = self._check_fit(X, Y)
         rng = check_random_state(self.random_state)
         rows = sparse.csr_array(X)
-        n_hidden = count_share(self.hidden_fraction, rows.shape[1], name="hidden_fraction")
+        n_hidden = count_share(
+            self.hidden_fraction,
+            rows.shape[1],
+            name="hidden_fraction",
+            at_most=MOST_WEIGHTS / rows.shape[1] ** 2,
+            meaning=f"The weights from {rows.shape[1]} features to the hidden units must fit into 64 GiB.",
+        )
         low, high = min_max_axis(rows, axis=0)
         self.hidden_weights_, self.hidden_bias_ = draw_nguyen_widrow(low, high, n_hidden, rng)
         ones = np.ones(n_hidden)
