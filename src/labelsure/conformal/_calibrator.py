@@ -164,8 +164,7 @@ def _calibrate_fold(
 def score_examples(fitted: Measure, outputs: AnyOutputs, Y: LabelMatrix, X: MatrixLike = None) -> IntArray:
     """Return the scores of the examples' labelsets."""
     if isinstance(outputs, SparseOutputs):
-        blocks = (fitted.energy(outputs.dense(rows)).scores(Y[rows]) for rows in outputs.blocks())
-        return np.concatenate([np.empty(0, dtype=np.int64), *blocks])
+        return np.concatenate([fitted.energy(outputs.dense(b)).scores(Y[b]) for b in outputs.blocks() or [slice(0)]])
     return fitted.energy(outputs, X=X if Need.FEATURES in fitted.needs else None).scores(Y)
 
 

@@ -120,13 +120,9 @@ class BPMLLClassifier(MultiLabelClassifier):
         X, Y = self._check_fit(X, Y)
         rng = check_random_state(self.random_state)
         rows = sparse.csr_array(X)
-        n_hidden = count_share(
-            self.hidden_fraction,
-            rows.shape[1],
-            name="hidden_fraction",
-            at_most=MOST_WEIGHTS / rows.shape[1] ** 2,
-            meaning=f"The weights from {rows.shape[1]} features to the hidden units must fit into 64 GiB.",
-        )
+        n, why = rows.shape[1], "The weights from features to hidden units must fit into 64 GiB."
+        share, most = self.hidden_fraction, MOST_WEIGHTS / n**2
+        n_hidden = count_share(share, n, name="hidden_fraction", at_most=most, meaning=why)
         low, high = min_max_axis(rows, axis=0)
         self.hidden_weights_, self.hidden_bias_ = draw_nguyen_widrow(low, high, n_hidden, rng)
         ones = np.ones(n_hidden)
