@@ -26,7 +26,6 @@ types: .venv/ready
 
 layers: .venv/ready
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/lint-imports --no-cache --config tools/private_imports.toml
 
 # The data folder and the cache of downloads are hidden: what passes here passes on a fresh clone.
 HIDDEN := LABELSURE_DATA= XDG_CACHE_HOME=$(CURDIR)/.venv/no-downloads
