@@ -37,7 +37,7 @@ low together where there is one resplit. Measures that learn from outputs have t
 Measures are ranked, and ratios taken, by the mean size at 90 %, with more than 20 labels by the geometric mean.
 **Bold**: the smallest regions of a learner; it was chosen after the fact, on the test objects, which a user cannot do:
 `auto` chooses on the training part alone. Proven guarantees hold on average over data sets; on one resplit errors also
-vary with the calibration examples, above all those of `exact-prefix`, where the first fold's decide most."""
+vary with the calibration examples."""
 
 ABOUT_POOL = f"""\
 `table_pool()` with the default measure, the posterior, is what labelsure recommends for tables to those who have no

@@ -48,7 +48,7 @@ JOINT = ("signed-oof+hp", "label-wise-oof", "forest")
 ML_RBF = ("mahalanobis", "mahalanobis+hp", "signed", "signed+hp", "label-wise", "forest")
 TREES = ("random-forest", "gradient-boosting")
 THREE = ("logistic", *TREES)
-ALL_GUARANTEES = ("cross", "exact", "exact-deterministic", "exact-prefix", "twice-mean", "e-mod", "eu-mod", "inductive")
+ALL_GUARANTEES = ("cross", "exact", "inductive")
 
 
 @dataclass(frozen=True)

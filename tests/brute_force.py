@@ -94,12 +94,7 @@ def rank_all(folds, i, *, allow_empty, draw=None, rule=None, strangest=False):
 
 def apply_rule(rule, i, counts):
     """Return what a rule makes of one labelset's counts in the folds."""
-    total, prefixes = int(rule.start[i]), []
-    for k, count in enumerate(counts):
-        total += int(rule.weights[k, count])
-        if len(rule.multipliers):
-            prefixes.append(total * int(rule.first[i] if k == 0 else rule.multipliers[k]))
-    return min(prefixes) if prefixes else total
+    return int(rule.start[i]) + sum(int(rule.weights[k, count]) for k, count in enumerate(counts))
 
 
 def highest_by_label(ranked, n_labels):

@@ -25,8 +25,8 @@ COSTS = st.sampled_from(
 
 
 def plain_weighing(at_least, above):
-    """Return what kernels take where counts are added up: no weights, no multipliers."""
-    return ObjectWeighing(at_least, at_least, above, np.empty((0, 0), dtype=np.int64), np.empty(0, dtype=np.int64))
+    """Return what kernels take where counts are added up: no weights."""
+    return ObjectWeighing(at_least, at_least, above, np.empty((0, 0), dtype=np.int64))
 
 
 def weighing_of(folds, draws=None):

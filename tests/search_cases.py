@@ -156,16 +156,13 @@ def random_form(rng, n_objects, n_labels, spread, *, own):
 
 
 def random_rule(rng, folds, n_objects):
-    """Return weights that rise with the counts, added up or followed fold by fold."""
+    """Return weights that rise with the counts."""
     largest = max(len(fold.calibration) for fold in folds)
     weights = rng.integers(0, rng.choice([2, 5, 1000]), size=(len(folds), largest + 1)).cumsum(axis=1)
-    followed = bool(rng.integers(2))
     return Weighing.ruled(
         weights,
         start=rng.integers(1, 20, size=n_objects),
         denominators=rng.integers(int(weights[:, -1].sum()) + 20, 10**7, size=n_objects) * 100,
-        multipliers=rng.integers(1, 50, size=len(folds) if followed else 0),
-        first=rng.integers(1, 50, size=n_objects),
     )
 
 

@@ -167,7 +167,7 @@ def test_smallest_regions_are_those_at_90_percent_of_the_measures_with_most_resp
 def test_guarantees_are_compared_on_resplits_that_both_have():
     lines = [
         *(by_resplit("power", {0: 2.0, 1: 4.0, 2: 90.0}), by_resplit("power", {0: 3.0, 1: 6.0}, guarantee="exact")),
-        by_resplit("power", {7: 1.0}, guarantee="e-mod"),
+        by_resplit("power", {7: 1.0}, guarantee="inductive"),
     ]
     (found,) = judge_guarantees(rows_of(*lines))
     assert found.row.guarantee == "exact"
@@ -175,10 +175,10 @@ def test_guarantees_are_compared_on_resplits_that_both_have():
 
 
 def test_page_shows_what_guarantees_cost():
-    lines = [line("power", (5, 3, 1)), line("power", (10, 4.5, 2), guarantee="twice-mean")]
+    lines = [line("power", (5, 3, 1)), line("power", (10, 4.5, 2), guarantee="inductive")]
     page = write_page({"scene": document(*lines)})
     assert "| guarantee | scene, power |" in page
-    assert "| twice-mean | 2.00 / 1.50 / 2.00 |" in page
+    assert "| inductive | 2.00 / 1.50 / 2.00 |" in page
     assert "those of the paper's p-value" not in page
     page = write_page({"scene": document(line("power", (5, 3, 1)), line("power", (9, 4.5, 2), guarantee="exact"))})
     assert '`guarantee="exact"` at 90 and 80 % are 1.50 to 2.00 times as large' in page
@@ -344,10 +344,10 @@ def test_page_says_how_many_objects_were_sized():
 
 
 def test_page_shows_guarantees_apart():
-    lines = [line("power", (5, 3, 1)), line("power", (7, 4, 2), guarantee="twice-mean")]
+    lines = [line("power", (5, 3, 1)), line("power", (7, 4, 2), guarantee="inductive")]
     page = write_page({"scene": document(*lines)})
     assert "Guarantees, power:" in page
-    assert "| ml-rbf | twice-mean | 2 | 7.00 / 4.00 / 2.00 | 5.0 / 10.0 / 20.0 |" in page
+    assert "| ml-rbf | inductive | 2 | 7.00 / 4.00 / 2.00 | 5.0 / 10.0 / 20.0 |" in page
 
 
 def test_page_marks_sizes_that_are_open():

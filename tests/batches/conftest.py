@@ -16,7 +16,6 @@ TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 MODELS = {
     "cross": CrossConformalClassifier(TREE, cv=3, random_state=0),
     "exact": CrossConformalClassifier(TREE, cv=3, guarantee="exact", random_state=0),
-    "eu-mod": CrossConformalClassifier(TREE, cv=3, guarantee="eu-mod", empty="allow", random_state=0),
     "smoothed": InductiveConformalClassifier(TREE, smoothed=True, empty="allow", random_state=0),
 }
 
@@ -49,7 +48,7 @@ def fitted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tickets")
     table, labels = tickets_frame(90, seed=0)
     table.drop(columns="id").join(pd.DataFrame(labels, columns=NAMES)).to_csv(folder / "train.csv", index=False)
-    words = ["--learner", "logistic", "--measure", "log-loss", "--folds", "3", "--jobs", "1", "--guarantee", "eu-mod"]
+    words = ["--learner", "logistic", "--measure", "log-loss", "--folds", "3", "--jobs", "1", "--guarantee", "exact"]
     path = folder / "m.labelsure"
     pytest.importorskip("skops", reason="models are saved by skops")
     assert main(["fit", str(folder / "train.csv"), "--labels", ",".join(NAMES), *words, "--model", str(path)]) == 0

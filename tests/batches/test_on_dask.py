@@ -27,7 +27,7 @@ def cut(table, *places):
     return [table[start:stop] for start, stop in pairwise([0, *places, len(table)])]
 
 
-@pytest.mark.parametrize("name", ["exact", "eu-mod", "smoothed", "file"])
+@pytest.mark.parametrize("name", ["exact", "smoothed", "file"])
 def test_answers_on_a_cluster_are_those_of_one_call(fitted, client, name):
     model, rows = (fitted.file, fitted.tickets) if name == "file" else (fitted.models[name], fitted.rows)
     found = list(predict_batches(model, cut(rows, 3, 4, 4, 11, 20), significance=0.3, client=client))
@@ -38,7 +38,7 @@ def test_answers_on_a_cluster_are_those_of_one_call(fitted, client, name):
 @pytest.mark.parametrize("source", ["memory", "file"])
 def test_map_partitions_takes_the_predictor_and_its_meta(fitted, client, source):
     dd = pytest.importorskip("dask.dataframe")
-    model, rows = (fitted.models["eu-mod"], fitted.rows) if source == "memory" else (fitted.file, fitted.tickets)
+    model, rows = (fitted.models["exact"], fitted.rows) if source == "memory" else (fitted.file, fitted.tickets)
     predictor = TablePredictor(model, keep=["a"] if source == "memory" else {"id": "int64"})
     parts = dd.from_pandas(rows, npartitions=4)
     answers = parts.map_partitions(predictor, meta=predictor.meta)
@@ -158,7 +158,7 @@ def test_a_killed_worker_costs_nothing_and_one_that_kills_all_is_named(fitted, t
         local_cluster(1) as cluster,  # the next worker has nothing but what the scheduler knows
         distributed.Client(cluster, set_as_default=False) as client,
     ):
-        model = fitted.models["eu-mod"]
+        model = fitted.models["exact"]
         batches = list(enumerate(cut(fitted.rows, 5, 10, 15, 20, 25)))
         maker = DieOnce(model, tmp_path / "dead")
         found = list(map_batches(maker, batches, rows_of=str, client=client))

@@ -18,7 +18,7 @@ def cut(table, places):
     return [table[start:stop] for start, stop in pairwise([0, *sorted(places), len(table)])]
 
 
-@pytest.mark.parametrize("name", ["cross", "exact", "eu-mod", "smoothed", "file"])
+@pytest.mark.parametrize("name", ["cross", "exact", "smoothed", "file"])
 @settings(max_examples=6)
 @given(data=st.data())
 def test_answers_do_not_depend_on_how_rows_are_cut(fitted, name, data):

@@ -50,7 +50,7 @@ def test_answers_are_the_summaries_of_the_model(fitted):
 @pytest.mark.parametrize("source", ["memory", "file"])
 def test_answers_are_of_the_kind_of_the_table_and_say_the_same(fitted, source):
     table = fitted.rows.assign(id=np.arange(30)) if source == "memory" else fitted.tickets
-    predictor = TablePredictor(fitted.models["eu-mod"] if source == "memory" else fitted.file, keep={"id": "int64"})
+    predictor = TablePredictor(fitted.models["exact"] if source == "memory" else fitted.file, keep={"id": "int64"})
     kinds = kinds_of(table)
     answers = {kind: predictor(one) for kind, one in kinds.items()}
     assert [type(answers[kind]) for kind in kinds] == [type(one) for one in kinds.values()]

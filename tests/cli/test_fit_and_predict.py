@@ -55,7 +55,7 @@ def test_columns_are_as_documented(tickets, out):
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
-@pytest.mark.parametrize("guarantee", ["cross", "exact", "eu-mod"])
+@pytest.mark.parametrize("guarantee", ["cross", "exact"])
 def test_answers_do_not_depend_on_batches_with_draws_either(tickets, tmp_path, ending, guarantee):
     model = tmp_path / "m.labelsure"
     words = ["fit", str(tickets / "train.csv"), "--labels", ",".join(LABELS), "--model", str(model)]

@@ -49,7 +49,7 @@ def obedient(labelsets):
     [
         CrossConformalClassifier(BASE, cv=3, random_state=0),
         CrossConformalClassifier(BASE, cv=3, random_state=0, guarantee="exact"),
-        CrossConformalClassifier(BASE, cv=3, random_state=0, guarantee="e-mod", measure=PowerMeasure()),
+        CrossConformalClassifier(BASE, cv=3, random_state=0, guarantee="exact", measure=PowerMeasure()),
         CrossConformalClassifier(BASE, cv=3, random_state=0, mondrian="cardinality"),
         CrossConformalClassifier(BASE, cv=3, random_state=0, mondrian=ByCardinality(at_most=2), smoothed=True),
         CrossConformalClassifier(BASE, cv=3, random_state=0, mondrian=0, measure=LogLossMeasure()),

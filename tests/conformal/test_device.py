@@ -53,7 +53,6 @@ CASES = {
     "root and penalty": {"measure": MahalanobisMeasure() + HammingPenalty()},
     "maximum": {"measure": MaxNormMeasure()},
     "e-values": {"measure": LogLossMeasure(), "guarantee": "exact"},
-    "prefixes": {"measure": LogLossMeasure(), "guarantee": "e-mod"},
     "smoothed": {"measure": LogLossMeasure(), "smoothed": True, "random_state": 0},
     "by cardinality": {"measure": LogLossMeasure(), "mondrian": "cardinality"},
     "by object": {"measure": LogLossMeasure(), "mondrian": right},

@@ -48,7 +48,6 @@ class Places(ClassifierMixin, BaseEstimator):
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 MODELS = {
     "exact": lambda seed: CrossConformalClassifier(TREE, cv=4, guarantee="exact", empty="allow", random_state=seed),
-    "eu-mod": lambda seed: CrossConformalClassifier(TREE, cv=4, guarantee="eu-mod", empty="allow", random_state=seed),
     "smoothed cross": lambda seed: CrossConformalClassifier(
         TREE, cv=4, smoothed=True, empty="allow", random_state=seed
     ),

@@ -1,32 +1,31 @@
 """From a fold's p-values to e-values: formulas, and averages of at most 1 in exact arithmetic after all rounding."""
 
-import math
+from decimal import Decimal, localcontext
 from fractions import Fraction
+from math import floor
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from labelsure.conformal._rules import E_VALUE_SCALE, complements, linear_e_values, steep_e_values
+from labelsure.conformal._rules import E_VALUE_SCALE, complements, steep_e_values
 
 SIZES = st.integers(1, 200)
 LEVELS = st.fractions(Fraction(1, 200), Fraction(9, 10), max_denominator=240)
-CALIBRATORS = pytest.mark.parametrize("calibrator", [steep_e_values, linear_e_values])
 
 
-def scaled(calibrator, size, significance):
+def scaled(size, significance):
     """Return eps E for the p-values 1 / (m + 1), ..., 1 as regions are decided by them: whole numbers of 2^-36."""
-    return [E_VALUE_SCALE - int(one) for one in complements(calibrator, (size,), significance)[0]]
+    return [E_VALUE_SCALE - int(one) for one in complements((size,), significance)[0]]
 
 
-@CALIBRATORS
 @given(SIZES, LEVELS)
 @example(19, Fraction(1, 20))
 @example(10, Fraction(1, 12))
-def test_e_values_fall_and_average_to_at_most_one_after_rounding(calibrator, size, significance):
+def test_e_values_fall_and_average_to_at_most_one_after_rounding(size, significance):
     """Exactly: one unit of 2^-36 too much in a single entry of an average of 1 would be seen."""
-    values = scaled(calibrator, size, significance)
+    values = scaled(size, significance)
     assert all(values[c] >= values[c + 1] for c in range(size))
     assert values[-1] >= 0
     assert Fraction(sum(values), E_VALUE_SCALE * (size + 1)) <= significance
@@ -54,38 +53,43 @@ def test_steep_e_values_equal_their_formula(size, significance):
     np.testing.assert_allclose(values, f(low), rtol=1e-5, atol=1e-9)
 
 
-def exact_linear(size, significance):
-    """Return eps L(k / (m + 1)), L proportional to (J + 1 - k)_+ with J = floor(eps (m + 1)), averaging 1."""
-    last = math.floor(significance * (size + 1))
-    heights = [max(last + 1 - k, 0) for k in range(1, size + 2)] if last else [1] * (size + 1)
-    return [height * significance * (size + 1) / sum(heights) for height in heights]
-
-
 @given(SIZES, LEVELS)
-@example(19, Fraction(1, 20))
-@example(3, Fraction(1, 8))
-def test_linear_e_values_equal_their_formula_rounded_down(size, significance):
-    expected = [math.floor(one * E_VALUE_SCALE) for one in exact_linear(size, significance)]
-    assert scaled(linear_e_values, size, significance) == expected
+def test_e_values_are_rounded_down(size, significance):
+    """Each is the largest multiple of 2^-36 that is not above what the formula gives in floating point."""
+    exact = [Fraction(float(one)) for one in steep_e_values(size, significance)]
+    assert scaled(size, significance) == [floor(one * E_VALUE_SCALE) for one in exact]
 
 
-@given(SIZES, LEVELS)
-def test_linear_e_values_are_above_the_one_behind_twice_the_mean(size, significance):
-    """(2 / eps) (1 - p / eps), cut off at 0, is the e-value that makes twice the mean of p-values a p-value."""
-    for k, value in enumerate(scaled(linear_e_values, size, significance), start=1):
-        continuous = 2 * max(1 - Fraction(k, size + 1) / significance, 0)
-        assert Fraction(value, E_VALUE_SCALE) > continuous or continuous == 0
+@pytest.mark.parametrize(
+    ("size", "significance"), [(10, Fraction(1, 8)), (33, Fraction(1, 20)), (120, Fraction(3, 10))]
+)
+def test_steep_e_values_stay_below_those_in_fifty_digits(size, significance):
+    """F(p) = (1 + e^{C (eps - s)}) / (eps (1 + e^{C (p - s)})), C by bisection with fifty digits."""
+    with localcontext() as context:
+        context.prec = 50
+        n_values = size + 1
+        level = Decimal(significance.numerator) / significance.denominator
+        middle = (level + Decimal(floor(significance * n_values) + 1) / n_values) / 2
 
+        def values(steepness):
+            top = 1 + (steepness * (level - middle)).exp()
+            return [top / (1 + (steepness * (Decimal(k) / n_values - middle)).exp()) for k in range(1, n_values + 1)]
 
-@pytest.mark.parametrize("size", [1, 9, 19, 99])
-def test_linear_e_values_can_rule_out_at_the_smallest_p_value(size):
-    """At eps = 1 / (m + 1) eps L is 1 at the smallest p-value, and a hair less would be of no use."""
-    assert scaled(linear_e_values, size, Fraction(1, size + 1)) == [E_VALUE_SCALE] + [0] * size
+        low, high = Decimal(0), Decimal(1)
+        while sum(values(high)) / n_values > level:
+            high *= 2
+        for _ in range(160):
+            half = (low + high) / 2
+            low, high = (low, half) if sum(values(half)) / n_values <= level else (half, high)
+        exact = [Fraction(one) for one in values(high)]
+    rounded = [Fraction(one, E_VALUE_SCALE) for one in scaled(size, significance)]
+    assert all(ours <= theirs for ours, theirs in zip(rounded, exact, strict=True))
+    np.testing.assert_allclose([float(one) for one in rounded], [float(one) for one in exact], rtol=3e-9, atol=2**-35)
 
 
 def test_complements_leave_folds_without_examples_out():
-    table = complements(linear_e_values, (3, 0, 5), Fraction(1, 2))
+    table = complements((3, 0, 5), Fraction(1, 3))
     assert table[1].tolist() == [0] * 6
-    alone = complements(linear_e_values, (3,), Fraction(1, 2))[0]
+    alone = complements((3,), Fraction(1, 3))[0]
     assert table[0].tolist() == [*alone, alone[-1], alone[-1]]  # counts of 4 and 5 do not happen there
     assert (np.diff(table[[0, 2]]) >= 0).all()

@@ -352,7 +352,7 @@ def test_default_of_every_classifier_keeps_its_promise_where_few_have_no_labels(
     """1 000 data sets of 38 examples (full: 300 of 12), fitted and asked with all defaults but the classifier."""
     own = {
         InductiveConformalClassifier: {"calibration_size": 19},
-        CrossConformalClassifier: {"cv": 2, "guarantee": "exact-deterministic"},
+        CrossConformalClassifier: {"cv": 2, "guarantee": "exact"},
         FullConformalClassifier: {},
     }[kind]
     n_examples, n_trials = (12, 300) if kind is FullConformalClassifier else (38, 1000)

@@ -33,19 +33,18 @@ def groups_of(part):
     return {int(GROUPS[np.flatnonzero((row == X).all(axis=1))[0]]) for row in part}
 
 
-@given(st.integers(0, 10**6), st.integers(2, 8), st.integers(8, 12), st.booleans())
-def test_folds_are_of_whole_groups_and_every_group_calibrates_once(seed, n_folds, n_groups, equal):
+@given(st.integers(0, 10**6), st.integers(2, 8), st.integers(8, 12))
+def test_folds_are_of_whole_groups_and_every_group_calibrates_once(seed, n_folds, n_groups):
     random = np.random.RandomState(seed)
     groups = np.concatenate([np.arange(n_groups), random.randint(n_groups, size=20)])
-    splits = make_splits(n_folds, groups, np.zeros((len(groups), 1)), seed, equal=equal, groups=groups)
+    splits = make_splits(n_folds, groups, np.zeros((len(groups), 1)), seed, groups=groups)
     counts = [len(np.unique(groups[split.calibration])) for split in splits]
-    assert max(counts) - min(counts) <= (0 if equal else 1)
+    assert max(counts) - min(counts) <= 1
     for train, calibration in splits:
         assert not set(groups[train]) & set(groups[calibration])
         assert len(train) + len(calibration) == len(groups)
     everyone = np.concatenate([split.calibration for split in splits])
-    assert len(np.unique(everyone)) == len(everyone)
-    assert equal or len(everyone) == len(groups)
+    assert len(np.unique(everyone)) == len(everyone) == len(groups)
 
 
 def test_hold_out_draws_whole_groups():
@@ -190,11 +189,6 @@ def test_splits_that_tear_groups_apart_are_refused_before_any_fit():
     with pytest.raises(ValueError, match="31 folds need at least 31 groups, got 30"):
         CrossConformalClassifier(Counting(), cv=31).fit(X, Y, groups=GROUPS)
     assert Counting.fits == []
-
-
-def test_guarantees_of_equal_folds_say_when_groups_make_them_unequal():
-    with pytest.raises(ValueError, match="equal"):
-        CrossConformalClassifier(Counting(), cv=3, guarantee="e-mod").fit(X, Y, groups=np.minimum(GROUPS, 20))
 
 
 def test_one_group_left_for_inner_folds_says_so():

@@ -51,7 +51,7 @@ def error_rates(simulate, n_sets, n_examples, n_folds, *, seed=0):
             empty="allow",
             random_state=int(rng.integers(2**31)),
         ).fit(X[:n_examples], Y[:n_examples])
-        for guarantee in GUARANTEES:  # the folds are equal, so all of them use the same
+        for guarantee in GUARANTEES:
             merged = model.recalibrate(X[:n_examples], Y[:n_examples], guarantee=guarantee)
             pred = merged.predict_labelsets(X[n_examples:])
             errors[guarantee][number] = [1 - pred.region(level).contains(Y[n_examples:]).mean() for level in LEVELS]

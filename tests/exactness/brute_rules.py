@@ -1,6 +1,6 @@
 """P-values and regions of all labelsets from their definitions, in whole numbers: nothing is searched, nothing rounded.
 
-A p-value is a numerator over its object's denominator, both integers. Only "exact" and its relatives are computed in
+A p-value is a numerator over its object's denominator, both integers. Only "exact" is computed in
 floats where the level falls between two p-values of a fold: their e-values solve an equation. There a labelset is left
 undecided where the sum is closer to its threshold than both computations can be off.
 """
@@ -47,12 +47,10 @@ class PValues(NamedTuple):
         return np.minimum(self.numerators / self.denominators[:, None], 1.0)
 
 
-def p_values(rule, folds, draws, weights=None, *, within=False):
-    """Return the p-values of a rule; within categories those of a guarantee are the plain ones."""
+def p_values(rule, folds, draws, weights=None):
+    """Return the p-values of a rule; those of "exact" are the plain ones."""
     if weights is not None:
         return weighted(folds[0], *weights)
-    if rule in ("twice-mean", "e-mod", "eu-mod") and not within:
-        return merged(rule, folds, draws)
     at_least, sizes = (sum(getattr(fold, name)() for fold in folds) for name in ("counts", "sizes"))
     common = math.lcm(*np.unique(sizes + 1).tolist())
     ones = np.ones(len(draws), dtype=np.int64)
@@ -71,23 +69,6 @@ def weighted(fold, own, new):
     return PValues(at_least + more[:, None], np.maximum(sum(units) + more, 1))
 
 
-def merged(rule, folds, draws):
-    """2 mean_k p_k; 2 min_t mean_{k <= t} p_k; or 2 p_1 / (2 - U) if that is less."""
-    n_folds, sizes = len(folds), [len(fold.calibration) for fold in folds]
-    unit = math.lcm(*(size + 1 for size in sizes))
-    sums = np.cumsum([(fold.counts() + 1) * (unit // (m + 1)) for fold, m in zip(folds, sizes, strict=True)], axis=0)
-    steps = math.lcm(*range(1, n_folds + 1))
-    means = [2 * total * (steps // (t + 1)) for t, total in enumerate(sums)]
-    ones = np.ones(len(draws), dtype=np.int64)
-    if rule == "twice-mean":
-        return PValues(means[-1], unit * steps * ones)
-    least = np.min(means, axis=0)
-    if rule == "e-mod":
-        return PValues(least, unit * steps * ones)
-    rest = (2 * DRAW_UNIT - draws)[:, None]
-    return PValues(np.minimum(least * rest, means[0] * DRAW_UNIT), unit * steps * rest[:, 0])
-
-
 class Decided(NamedTuple):
     """Which labelsets are members (n, 2^q), which are too close to tell, and by which numbers they are ranked."""
 
@@ -98,39 +79,24 @@ class Decided(NamedTuple):
 
 def decide(rule, folds, draws, shown, level):
     """Return the members of regions at a level: where p > eps, or where e-values stay below their threshold."""
-    if rule not in ("exact", "exact-deterministic", "exact-prefix", "twice-mean", "e-mod"):
+    if rule != "exact":
         smallest = np.array([level.numerator * int(one) // level.denominator + 1 for one in shown.denominators])
-        margin = 2**-24 * shown.denominators[:, None] if rule == "eu-mod" else 0
-        close = np.abs(shown.numerators - smallest[:, None] + 0.5) < margin  # its factor 1 / (2 - U) is rounded up
-        return Decided(shown.numerators >= smallest[:, None], close, shown.numerators)
-    steep = rule.startswith("exact")
+        members = shown.numerators >= smallest[:, None]
+        return Decided(members, np.zeros_like(members), shown.numerators)
     sums = np.zeros((len(folds), *folds[0].new.shape))
     there = np.zeros(sums.shape, dtype=bool)
     exact = True
     for k, fold in enumerate(folds):
         counts, sizes = fold.counts(), fold.sizes()
         for size in np.unique(sizes[sizes > 0]).tolist():
-            values, on_grid = (steep_e_values if steep else linear_e_values)(size, level)
+            values, on_grid = steep_e_values(size, level)
             own = sizes == size
             sums[k][own], there[k][own] = 1 - values[counts[own]], True
             exact &= on_grid
     n_there = there.sum(axis=0)
-    totals = np.cumsum(sums, axis=0)
-    if rule in ("exact-prefix", "e-mod"):
-        left = totals.min(axis=0)
-    else:
-        left = totals[-1] - (n_there * (1 - draws[:, None] / DRAW_UNIT) if rule == "exact" else 0)
+    left = sums.sum(axis=0) - n_there * (1 - draws[:, None] / DRAW_UNIT)
     left = np.where(n_there == 0, 1 / E_UNITS, left)  # members, after all that are compared with examples
     return Decided(left > 0, (np.abs(left) < CLOSE) & (n_there > 0) & (not exact), left)
-
-
-@cache
-def linear_e_values(size, level):
-    """eps L(j / (m + 1)), j = 1 .. m + 1, rounded down to 2^-36: L falls in equal steps, and averages to 1."""
-    last = math.floor(level * (size + 1))
-    heights = [max(last + 1 - j, 0) if last else 1 for j in range(1, size + 2)]
-    values = [level * (size + 1) * height / sum(heights) for height in heights]
-    return np.array([math.floor(value * E_UNITS) / E_UNITS for value in values]), True
 
 
 @cache

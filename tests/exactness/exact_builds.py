@@ -113,11 +113,11 @@ def build(case):
         folds.append(BruteFold(own, part.categories, fresh, wanted))
         totals = totals + fresh
     draws = np.zeros(len(case.X_new), dtype=np.int64)
-    if rule_of(case) in ("smoothed", "exact", "eu-mod"):
+    if rule_of(case) in ("smoothed", "exact"):
         keys = join_keys([object_keys(table) for table in key_tables])
         draws = draw_uniforms(calibrator.seed, SMOOTHING if rule_of(case) == "smoothed" else MERGING, keys)
     weights = (parts[0].weights, weights_of(case.X_new)) if case.rule == "weighted" else None
-    shown = brute_rules.p_values(rule_of(case), folds, draws, weights, within=case.taxonomy != "none")
+    shown = brute_rules.p_values(rule_of(case), folds, draws, weights)
 
     def predict_by(rows, engine):
         calibrator.options = OPTIONS[engine]

@@ -61,8 +61,7 @@ PENALTIES = {
 
 ONE_FOLD = ("inductive", "smoothed inductive", "weighted")
 FULL = ("full", "smoothed full")
-EQUAL_FOLDS = ("exact-prefix", "e-mod", "eu-mod")
-RULES = (*ONE_FOLD, *FULL, "cross", "smoothed cross", "exact", "exact-deterministic", "twice-mean", *EQUAL_FOLDS)
+RULES = (*ONE_FOLD, *FULL, "cross", "smoothed cross", "exact")
 TAXONOMIES = ("none", "cardinality", "at most 2", "label", "object", "own")
 CONSTRAINTS = ("none", "implies", "exclude", "hierarchy", "allowed", "exactly", "at least", "at most", "several")
 ENGINES = ("table", "search", "pinched")
@@ -73,7 +72,7 @@ def possible(measure, rule, taxonomy):
     kind = KINDS[measure]
     if rule in FULL and (taxonomy != "none" or measure in ("learned posterior", "auto")):
         return False
-    if taxonomy != "none" and (rule == "weighted" or rule in EQUAL_FOLDS):
+    if taxonomy != "none" and rule == "weighted":
         return False
     return not (taxonomy == "label" and kind.root)
 
@@ -187,7 +186,7 @@ def draw_case(number):
         empty=empty,
         constraints=constraints,
         label=int(rng.integers(q)),
-        incomplete=way == "classifier" and rule not in EQUAL_FOLDS and bool(rng.random() < 0.3),
+        incomplete=way == "classifier" and bool(rng.random() < 0.3),
         dyadic=dyadic,
         X=X, Y=Y, outputs=outputs, fold_of=fold_of, X_new=X_new, new=new,
         default=float(rng.choice([0.0, 0.125, min(values[0], 0.375)])),
@@ -242,8 +241,6 @@ def _draw_folds(rng, rule, way, most):
     n_folds = min(int(rng.choice([2, 2, 2, 3, 3, 4, 5])), most)
     sizes = rng.integers(1, 8, size=n_folds)
     sizes[:2] = np.maximum(sizes[:2], 2)  # measures learn from at least two examples
-    if rule in EQUAL_FOLDS:
-        sizes[:] = sizes[0]
     return rng.permutation(np.repeat(np.arange(n_folds), sizes))
 
 

@@ -12,7 +12,6 @@ from collections import Counter
 import pytest
 from exact_cases import (
     CONSTRAINTS,
-    EQUAL_FOLDS,
     FULL,
     KINDS,
     ONE_FOLD,
@@ -78,7 +77,7 @@ def test_cells_are_all_that_can_be_combined():
         if not possible(measure, rule, taxonomy)
     ]
     assert {rule for _, rule, taxonomy in missing if taxonomy == "none"} == set(FULL)
-    assert {rule for _, rule, taxonomy in missing if taxonomy == "cardinality"} == {*FULL, *EQUAL_FOLDS, "weighted"}
+    assert {rule for _, rule, taxonomy in missing if taxonomy == "cardinality"} == {*FULL, "weighted"}
 
 
 def test_kinds_are_all_that_the_package_has():

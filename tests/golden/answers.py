@@ -118,7 +118,7 @@ def _predict(one):
     training = one.kind not in ("prefit", "outputs", "sparse")
     measure = make_measure(one.measure, training=training, n_labels=one.n_labels)
     shared = {"measure": measure, "empty": one.empty, "smoothed": one.smoothed, "random_state": one.seed}
-    merging = {} if one.guarantee == "cross" else {"guarantee": guarantee_name(one.guarantee)}
+    merging = {} if one.guarantee == "cross" else {"guarantee": one.guarantee}
     taxonomy = {} if one.mondrian == "none" else {"mondrian": make_taxonomy(one.mondrian)}
     if one.kind.startswith("label-wise"):
         return _predict_labels(one, X, Y, X_new), None
@@ -174,15 +174,6 @@ def _predict_labels(one, X, Y, X_new):
         return predictor.predict_labels(new if many else new[0])
     cv = {"cv": 4} if one.kind == "label-wise-cv" else {}
     return labelsure.LabelWiseConformalClassifier(Arithmetic(), **cv, **shared).fit(X, Y).predict_labels(X_new)
-
-
-def guarantee_name(name):
-    """Return what a guarantee is called; the prefix form of "exact" was once called "exact-deterministic"."""
-    if name != "exact-prefix":
-        return name
-    from labelsure.conformal import _guarantees
-
-    return name if name in _guarantees.GUARANTEES else "exact-deterministic"
 
 
 def sizes_of(region):

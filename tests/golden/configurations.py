@@ -141,7 +141,7 @@ def _listed():  # noqa: PLR0912
                 yield C(kind, measure, n_labels=n_labels, seed=7)
         yield C(kind, "power", n_labels=9, empty="exclude", empties=False, seed=8)
         yield C(kind, "power", n_labels=9, smoothed=True, seed=8)
-    for guarantee in ("exact", "exact-prefix", "exact-deterministic", "twice-mean", "e-mod", "eu-mod"):
+    for guarantee in ("exact",):
         for measure in ("power", "default", "mahalanobis", "max-norm"):
             for n_labels in (4, 14):
                 yield C("cross", measure, guarantee, n_labels=n_labels, empty="auto", seed=9, n_examples=80)
@@ -189,9 +189,7 @@ def repaired(configuration, question):
     empty = configuration.empty == "auto" and (unknown_training or not configuration.empties)
     return (
         configuration.smoothed
-        or configuration.guarantee == "eu-mod"
-        or (configuration.guarantee in ("exact", "exact-deterministic", "twice-mean", "e-mod") and question in REGIONS)
-        or (configuration.guarantee in ("twice-mean", "e-mod") and question == "masses")
+        or (configuration.guarantee == "exact" and question in REGIONS)
         or (empty and question not in ("p_value", "nonconformity"))
         or (label_wise and question in REGIONS)
         or (

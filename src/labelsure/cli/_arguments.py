@@ -33,19 +33,11 @@ BASELINE = "none", "frequency"
 INDUCTIVE = "inductive"
 
 GUARANTEES = {
-    "cross": "the paper's p-value, proven for twice the error and a little more",
+    "cross": "the paper's p-value, proven for twice the level and a term for the number of folds",
     "exact": "mean of e-values, randomised",
-    "exact-deterministic": "mean of e-values",
-    "exact-prefix": "running mean of e-values",
-    "twice-mean": "twice the mean p-value",
-    "e-mod": "twice the smallest running mean of p-values",
-    "eu-mod": "the same, randomised",
     INDUCTIVE: "one model, 30 % of the training objects calibrate",
 }
 """What can follow --guarantees, and what it is."""
-
-WITHOUT_P_VALUES = ("exact", "exact-deterministic", "exact-prefix")
-"""Guarantees of regions at a chosen level, which come without p-values."""
 
 
 def count(text: str) -> int:

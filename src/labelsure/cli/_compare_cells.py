@@ -10,7 +10,7 @@ import numpy as np
 
 from labelsure import conformal
 from labelsure._core.types import IntArray, LabelMatrix
-from labelsure.cli._arguments import INDUCTIVE, WITHOUT_P_VALUES, significance_of
+from labelsure.cli._arguments import INDUCTIVE, significance_of
 from labelsure.cli._compare_models import LearnerModels
 from labelsure.measures import MANY_LABELS, AutoMeasure, Measure, Need
 from labelsure.metrics import error_rate, f1_macro, mean_region_size, subset_accuracy, sum_criterion
@@ -61,7 +61,7 @@ def measure_cells(
             start = time.process_time()
             new, Y = [part[objects] for part in learned.new], learned.resplit.Y_test[objects]
             predictions = calibrator.predict(new, learned.resplit.X_test[objects])
-            p_values = guarantee not in WITHOUT_P_VALUES
+            p_values = guarantee != "exact"  # which changes regions only
             figures = judge(predictions, Y, levels, n_sized=n_sized, p_values=p_values)
             figures |= judge_labelsets(conformal.single_answers(predictions, calibrator, new), Y)
         seconds = {"fit": learn_seconds, "answer": fit_seconds + time.process_time() - start}

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -13,21 +13,10 @@ from threadpoolctl import threadpool_limits
 from labelsure import conformal
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.types import FloatArray, LabelMatrix
-from labelsure.cli._arguments import INDUCTIVE
 from labelsure.cli._compare_data import Resplit
 from labelsure.cli._scheduler import fits_on
 from labelsure.estimators import fit_base
 from labelsure.measures import AutoMeasure, Measure, Need
-
-Splitting: TypeAlias = tuple[int, bool]
-"""How many folds a predictor has, one if it is inductive; whether they must have one size, the rest only training."""
-
-
-def splitting_of(guarantee: str, *, n_folds: int, n_examples: int) -> Splitting:
-    """Return how the predictor with a guarantee splits; guarantees with the same splits share models."""
-    if guarantee == INDUCTIVE:
-        return 1, False
-    return n_folds, conformal.GUARANTEES[guarantee].prefixes and n_examples % n_folds > 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +54,7 @@ class LearnerModels:
 def learn(
     learner: Any,
     resplit: Resplit,
-    splitting: Splitting,
+    n_folds: int,
     *,
     needs: Sequence[Need],
     seed: int,
@@ -81,8 +70,8 @@ def learn(
     ----------
     learner : classifier
         Unfitted.
-    splitting : tuple
-        How it splits the training part.
+    n_folds : int
+        How many folds it has; 1 if it is inductive.
     needs : sequence of Need
         What each measure in question needs to know of training parts.
     n_jobs : int
@@ -91,13 +80,12 @@ def learn(
         Of a cluster that the models are fitted on instead.
     """
     X, Y, X_test, _ = resplit
-    n_folds, equal = splitting
     random = check_random_state(seed)
     (split_seed,) = draw_seeds(random, 1)
     if n_folds == 1:
         splits = [conformal.hold_out(conformal.InductiveConformalClassifier().calibration_size, len(Y), split_seed)]
     else:
-        splits = conformal.make_splits(n_folds, X, Y, split_seed, equal=equal)
+        splits = conformal.make_splits(n_folds, X, Y, split_seed)
     seeds = draw_seeds(random, len(splits) + 1)
     n_processes = min(effective_n_jobs(n_jobs), len(splits)) if client is None else None
     with fits_on(client):

@@ -7,10 +7,10 @@ from itertools import product
 from typing import Any
 
 from labelsure._core.running import progress_bar
-from labelsure.cli._arguments import BASELINE, GUARANTEES
+from labelsure.cli._arguments import BASELINE, GUARANTEES, INDUCTIVE
 from labelsure.cli._compare_cells import measure_cells
 from labelsure.cli._compare_data import PooledData
-from labelsure.cli._compare_models import Splitting, learn, splitting_of
+from labelsure.cli._compare_models import learn
 from labelsure.cli._compare_results import Results, Row
 from labelsure.cli._learners import make_learner
 from labelsure.measures import make_measure
@@ -61,23 +61,23 @@ class Plan:
 def measure_missing(plan: Plan, results: Results, *, n_jobs: int, client: Any = None) -> None:
     """Measure the cells that the results do not have yet, and add each to them as soon as it is finished.
 
-    Cells of a learner on a resplit whose predictors split alike share its models, which are fitted once for all; on a
+    Cells of a learner on a resplit with as many folds share its models, which are fitted once for all; on a
     Dask cluster where there is a client of one.
     """
     cells = product(plan.datasets, range(plan.n_resplits), plan.pairs(), plan.guarantees)
-    groups: dict[tuple[PooledData, int, str, Splitting], dict[str, list[Row]]] = {}
+    groups: dict[tuple[PooledData, int, str, int], dict[str, list[Row]]] = {}
     for data, number, (learner, measure), guarantee in cells:
         row = Row(data.name, learner, measure, guarantee)
         if (row, number) not in results.cells:
-            splitting = splitting_of(guarantee, n_folds=plan.n_folds, n_examples=data.n_train)
-            groups.setdefault((data, number, learner, splitting), {}).setdefault(measure, []).append(row)
+            n_folds = 1 if guarantee == INDUCTIVE else plan.n_folds
+            groups.setdefault((data, number, learner, n_folds), {}).setdefault(measure, []).append(row)
     n_missing = sum(len(rows) for by_measure in groups.values() for rows in by_measure.values())
     with progress_bar(description="cells", total=n_missing) as bar:
-        for (data, number, learner, splitting), by_measure in groups.items():
+        for (data, number, learner, n_folds), by_measure in groups.items():
             measures = [make_measure(name) for name in by_measure]
             needs = [each.needs for each in measures]
             learning: dict[str, Any] = {"needs": needs, "seed": number, "n_jobs": n_jobs, "client": client}
-            models = learn(make_learner(learner, data.X), data.resplit(number), splitting, **learning)
+            models = learn(make_learner(learner, data.X), data.resplit(number), n_folds, **learning)
             for each, rows in zip(measures, by_measure.values(), strict=True):
                 guarantees = [row.guarantee for row in rows]
                 measured = measure_cells(

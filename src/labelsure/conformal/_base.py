@@ -268,7 +268,6 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
     def _count_anew(self, X: MatrixLike, Y: LabelMatrix, choices: Choices) -> Self:
         """Keep the fitted measures and their scores, and count them in another way."""
         rows, calibrated = self.fold_indices_, self.calibrator_
-        check_guarantee(choices.guarantee, sizes=[len(of_fold) for of_fold in rows])
         categories, weights = choices.look_at(X, Y, np.concatenate(rows))
         folds = tuple(
             replace(
@@ -311,7 +310,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
             Which labels are known, where some are not.
         """
         rows = [split.calibration for split in splits]
-        check_guarantee(choices.guarantee, sizes=[len(of_fold) for of_fold in rows])
+        check_guarantee(choices.guarantee, smoothed=choices.smoothed, one_fold=len(rows) == 1)
         looked_at = choices.look_at(X, Y, np.concatenate(rows))  # functions of the user's own fail before any fit
         self.n_examples_, self.seeds_, self.fold_indices_ = len(Y), list(seeds), rows
         complementary = all(len(split.train) + len(split.calibration) == len(Y) for split in splits)

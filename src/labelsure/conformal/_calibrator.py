@@ -24,7 +24,7 @@ from labelsure.conformal._choosing import choose_for_folds, seed_of
 from labelsure.conformal._constraints import under_constraints
 from labelsure.conformal._examples import FoldExamples
 from labelsure.conformal._groups import GroupSizes, state_groups
-from labelsure.conformal._guarantees import GUARANTEES, Merging, state_guarantee
+from labelsure.conformal._guarantees import Merging, state_guarantee
 from labelsure.conformal._incomplete import add_incomplete
 from labelsure.conformal._models import FoldModel
 from labelsure.conformal._mondrian import category_engine, grouped_engine
@@ -312,13 +312,13 @@ class Calibrator:
         return Fold(self.calibrations[k], energy)
 
     def _engine(self, outputs: Sequence[AnyOutputs], X: MatrixLike, device: str) -> LabelsetEngine:
-        kind, smoothed = GUARANTEES[self.choices.guarantee], self.choices.smoothed
+        exact, smoothed = self.choices.guarantee == "exact", self.choices.smoothed
         taxonomy, weights = self.choices.taxonomy, self.folds[0].weights
-        merging = Merging(kind, np.zeros(len(outputs[0]), dtype=np.int64))
-        if kind.randomised or smoothed:
+        merging = Merging(exact, np.zeros(len(outputs[0]), dtype=np.int64))
+        if exact or smoothed:
             keys = keys_of(outputs if X is None else [X])
             draws, smoothing = (draw_uniforms(self.seed, stream, keys) for stream in (MERGING, SMOOTHING))
-            merging = Merging(kind, draws, smoothing if smoothed else None)
+            merging = Merging(exact, draws, smoothing if smoothed else None)
         settings: dict[str, Any] = {"empty": self.empty, "n_jobs": self.n_jobs, "options": self.options}
         sparse = [part for part in outputs if isinstance(part, SparseOutputs)]
         if sparse:

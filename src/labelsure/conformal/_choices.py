@@ -117,7 +117,7 @@ def check_choices(
     """
     mondrian, weight, smoothed = asked.taxonomy, asked.weight, check_flag(asked.smoothed, name="smoothed")
     check_choice(asked.empty, ("auto", "allow", "exclude"), name="empty")
-    check_guarantee(asked.guarantee, smoothed=smoothed, one_fold=one_fold, within_categories=mondrian is not None)
+    check_guarantee(asked.guarantee, smoothed=smoothed, one_fold=one_fold)
     if weight is not None and not callable(weight):
         raise ValueError(f"weight must be a function from objects to numbers, or None, got {weight!r}.")
     others = {"mondrian": mondrian is not None, "smoothed": smoothed, "folds": not one_fold}

@@ -9,7 +9,6 @@ from sklearn.utils import check_random_state
 from labelsure._core.randomness import draw_seeds
 from labelsure._core.types import LabelMatrixLike, MatrixLike
 from labelsure.conformal._base import CalibratedClassifier
-from labelsure.conformal._guarantees import GUARANTEES
 from labelsure.conformal._splits import Split, make_splits
 from labelsure.labelsets import Constraint
 from labelsure.measures import AutoMeasure, Measure
@@ -44,13 +43,11 @@ class CrossConformalClassifier(CalibratedClassifier):
         which misses all objects without labels; "auto": a candidate like any other in folds whose training part has an
         example without labels, and stranger than every other labelset in folds whose training part has none.
     guarantee : str, default="cross"
-        How the folds are merged, and so what is proven; see Notes. "cross", "exact", "exact-deterministic",
-        "exact-prefix", "twice-mean", "e-mod" or "eu-mod".
+        How the folds are merged, and so what is proven: "cross" (the paper's) or "exact", see Notes.
     mondrian : "cardinality", int, str, callable, Taxonomy or None, default=None
         P-values within categories: by the number of labels of the labelset ("cardinality", or
         ``ByCardinality(at_most=3)``), by whether it has one label (its number or name), or by a function of X that
         returns a category per object. A category without calibration examples gives the p-value 1, smoothed its draw.
-        Not with guarantees that need folds of equal size.
     smoothed : bool, default=False
         Smoothed p-values: ties are counted with a random weight, one draw per object. For "cross" only.
     constraints : Constraint, sequence of Constraint or None, default=None
@@ -95,24 +92,14 @@ class CrossConformalClassifier(CalibratedClassifier):
     The paper's p-values ("cross") are not proven to be valid, only nearly so: for exchangeable data, any learner and n
     examples in K folds, a region at significance eps misses the true labelset with probability at most
     ``2 eps + 2 (1 - eps)(K - 1) / (n + K)`` [2]_. In practice the error is close to eps for stable learners, as the
-    paper shows. The other guarantees prove an error of at most eps. With
-    ``p_k = (#{i in S_k: alpha_i >= alpha^k(psi)} + 1) / (|S_k| + 1)``:
+    paper shows. With "exact" it is at most eps: a labelset is in the region while the mean over the folds of the
+    e-values F(p_k) is below U / eps, ``p_k = (#{i in S_k: alpha_i >= alpha^k(psi)} + 1) / (|S_k| + 1)``, F falling and
+    chosen for the level asked for, U one uniform draw per object [4]_. P-values, confidence and credibility are still
+    the paper's, and only regions change. They are made for one level: those of a smaller significance need not contain
+    those of a larger.
 
-    - "exact": the mean over the folds of the e-values F(p_k), F falling and chosen for the level asked for, stays below
-      U / eps, U one uniform draw per object [4]_.
-    - "exact-deterministic": the same without a draw, the mean of F(p_k) stays below 1 / eps [4]_.
-    - "exact-prefix": the running mean of F(p_k) never reaches 1 / eps [4]_.
-    - "twice-mean": p = 2 mean_k p_k, at most 1 [5]_. Regions are smaller than those of these p-values: the mean of
-      L(p_k), an e-value that falls in equal steps to 0 at eps, stays below 1 / eps.
-    - "e-mod": p = 2 min_t mean_{k <= t} p_k [6]_, and regions by running means of L(p_k).
-    - "eu-mod": p = min(2 p_1 / (2 - U), that of e-mod) [6]_.
-
-    With "exact...", p-values, confidence and credibility are still the paper's, and only regions change. Regions that
-    e-values decide about are made for one level: those of a smaller significance need not contain those of a larger.
-
-    "exact-prefix", "e-mod" and "eu-mod" need folds of equal size: with ``cv`` a whole number that does not divide the
-    number of examples, the few left over only train. ``predict_labelsets(X).region(0.05).statement`` says what holds
-    for the numbers at hand.
+    Both need folds that were not chosen by their labels, as those of a whole number ``cv`` are; nothing is proven with
+    stratified folds. ``predict_labelsets(X).region(0.05).statement`` says what holds for the numbers at hand.
 
     References
     ----------
@@ -123,9 +110,6 @@ class CrossConformalClassifier(CalibratedClassifier):
     .. [3] Vovk, V. (2015). Cross-conformal predictors. Annals of Mathematics and Artificial Intelligence 74, 9-28.
     .. [4] Alami, N., Zakharia, J., Ben Taieb, S. (2026). arXiv 2606.03600; Ramdas, A., Manole, T. (2023). Randomized
        and exchangeable improvements of Markov's, Chebyshev's and Chernoff's inequalities.
-    .. [5] Rueschendorf, L. (1982). Random variables with maximum sums. Advances in Applied Probability 14, 623-632;
-       Vovk, V., Wang, R. (2020). Combining p-values via averaging. Biometrika 107, 791-808.
-    .. [6] Gasparin, M., Ramdas, A. (2025). Improving the statistical efficiency of cross-conformal prediction.
 
     Examples
     --------
@@ -186,10 +170,10 @@ class CrossConformalClassifier(CalibratedClassifier):
         X, Y, known, metadata = self._leave_out(X, Y, known, metadata)
         choices, measure = self._check_choices(Y if known is None else Y[known.complete], one_fold=False)
         random = check_random_state(self.random_state)
-        (seed,), equal = draw_seeds(random, 1), GUARANTEES[self.guarantee].prefixes
+        (seed,) = draw_seeds(random, 1)
 
         def split(rows: Any = slice(None)) -> list[Split]:
-            return make_splits(self.cv, X, Y[rows], seed, equal=equal, **metadata.for_splits)
+            return make_splits(self.cv, X, Y[rows], seed, **metadata.for_splits)
 
         splits = split() if known is None else known.split(self.cv, split, whole=metadata.groups is not None)
         seeds = draw_seeds(random, len(splits) + 1)

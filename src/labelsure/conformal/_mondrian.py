@@ -113,7 +113,7 @@ def grouped_engine(
         within = [own[of_examples == group] for own, of_examples in zip(scores, categories, strict=True)]
         kept = [Fold(_calibration(own), fold.energy.take(objects)) for fold, own in zip(folds, within, strict=True)]
         sizes, of_group = [len(own) for own in within], merging.take(objects)
-        weighing, weighing_at = of_group.weighing(sizes, within_category=True), of_group.weighing_at(sizes)
+        weighing, weighing_at = of_group.weighing(sizes), of_group.weighing_at(sizes)
         engines.append(make_engine(kept, weighing=weighing, weighing_at=weighing_at, **settings))
         places.append(objects)
     return GroupedEngine(engines, places)

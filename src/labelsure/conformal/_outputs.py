@@ -19,7 +19,6 @@ from labelsure.conformal._calibrator import Calibrator, calibrate
 from labelsure.conformal._choices import Choices, check_choices
 from labelsure.conformal._constraints import SPARSE_CONSTRAINTS
 from labelsure.conformal._examples import FoldExamples
-from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._outside import USUAL_LEVEL
 from labelsure.conformal._ready_outputs import (
     AnyOutputs,
@@ -254,7 +253,6 @@ def calibrate_outputs(
         one_fold=folds is None,
         known=known_of(*training[0]),
     )
-    check_guarantee(guarantee, sizes=[int(of_fold.sum()) for of_fold in rows])
     checked = checked if isinstance(measure, Measure) and measure.portable else in_memory(checked)
     categories, weights = choices.look_at(X, labels)
     seed, draw_seed = draw_seeds(random_state, 2)

@@ -61,7 +61,6 @@ def make_splits(
     Y: LabelMatrix,
     seed: int,
     *,
-    equal: bool = False,
     groups: IntArray | None = None,
     split_params: Mapping[str, Any] | None = None,
 ) -> list[Split]:
@@ -75,8 +74,6 @@ def make_splits(
         Handed to the splitter.
     seed : int
         For shuffling.
-    equal : bool
-        Whether an int makes folds of one size, the examples left over only training.
     groups : int64 array of shape (n,) or None
         The number of each example's group, from 0: an int makes folds of as many groups each, a splitter must not tear
         them apart.
@@ -89,23 +86,23 @@ def make_splits(
         return splits
     n_folds, n_examples = check_count(cv, name="cv", at_least=2), len(Y)
     if groups is not None:
-        return _group_splits(n_folds, groups, seed, equal=equal)
+        return _group_splits(n_folds, groups, seed)
     if n_folds > n_examples:
         raise ValueError(
             f"cv={n_folds} folds need at least {n_folds} examples, got n_samples={n_examples}."
             " Lower cv or add examples."
         )
     order = check_random_state(seed).permutation(n_examples)
-    folds = np.array_split(order[: n_examples // n_folds * n_folds] if equal else order, n_folds)
+    folds = np.array_split(order, n_folds)
     return [Split(np.setdiff1d(order, fold), np.sort(fold)) for fold in folds]
 
 
-def _group_splits(n_folds: int, groups: IntArray, seed: int, *, equal: bool) -> list[Split]:
+def _group_splits(n_folds: int, groups: IntArray, seed: int) -> list[Split]:
     """Return shuffled folds of whole groups, as many groups in each as possible; every group has a number from 0."""
     n_groups = int(groups.max()) + 1
     if n_folds > n_groups:
         raise ValueError(f"cv={n_folds} folds need at least {n_folds} groups, got {n_groups}. Lower cv.")
-    of_groups = make_splits(n_folds, groups, np.empty((n_groups, 0), dtype=np.int8), seed, equal=equal)
+    of_groups = make_splits(n_folds, groups, np.empty((n_groups, 0), dtype=np.int8), seed)
     return [Split(*(np.flatnonzero(np.isin(groups, part)) for part in split)) for split in of_groups]
 
 

@@ -138,7 +138,7 @@ class Controller(WrappingClassifier):
             if not isinstance(cv, Integral):
                 raise ValueError(f"merge='cv-crc' takes cv as a whole number, for folds of one size, got {cv!r}.")
             check_folds_for_cv_crc(int(cv), 1 - target)
-        return make_splits(cv, X, Y, seed, equal=merge == "cv-crc")
+        return make_splits(cv, X, Y, seed)
 
     def _check_unknown(self, missing: Any, label_names: Sequence[str] | None) -> BoolArray:
         """Return where labels are unknown, or raise ValueError where that cannot be used."""

@@ -20,9 +20,8 @@ How to use it:
   strangest empty labelset by ``StrangestEmpty(engine)``. ``constraints=compile_constraints([...], labels)`` leaves
   only labelsets that obey them: tables mask the others, searches prune them.
 - ``Weighing.plain(n_calibration, n_objects)``, ``Weighing.smoothed(n_calibration, draws)`` and
-  ``Weighing.ruled(weights, start, denominators, multipliers=..., first=...)`` are the ways in which counts become
-  numerators; without one counts are added up. ``weighing_at(significance)`` returns the weighing for regions at a
-  level, where that depends on it.
+  ``Weighing.ruled(weights, start, denominators)`` are the ways in which counts become numerators; without one counts
+  are added up. ``weighing_at(significance)`` returns the weighing for regions at a level, where that depends on it.
 - ``engine.at_level(significance)`` returns the engine to ask about regions and the smallest numerator of each object's;
   ``numerators_of``, ``to_p_values``, ``p_value_table``, ``top``, ``region_sizes``, ``region_members``,
   ``iterate_members``, ``label_numerators``, ``label_masses``, ``total_scores`` and ``take`` are the questions.

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from labelsure.conformal import (
-    GUARANTEES,
     ByCardinality,
     ByLabel,
     Calibrator,
@@ -50,11 +49,8 @@ def check_calibrator(calibrator: Calibrator) -> None:
         n_labels.add(len(calibrator.label_names))
     if len(n_labels) > 1:
         raise ValueError("its folds speak of different labels")
-    kind = GUARANTEES[choices.guarantee]
     if choices.guarantee != "cross" and (len(folds) < 2 or choices.smoothed):
         raise ValueError(f"{choices.guarantee!r} does not go with its folds")
-    if kind.prefixes and (len(set(calibrator.sizes)) > 1 or choices.taxonomy is not None):
-        raise ValueError(f"{choices.guarantee!r} takes folds of one size")
     if not all(calibrator.sizes):
         raise ValueError("a fold has no calibration examples")
     parts = {"taxonomy": "categories", "weight": "weights"}

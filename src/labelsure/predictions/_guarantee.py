@@ -227,8 +227,10 @@ class LabelWiseGuarantee:
             known = self.n_examples.sum(axis=1) if self.conditional else self.n_examples[:, 0]
             least, most = int(known.min()), int(known.max())
             n_known = f"{least}" if least == most else f"{least} to {most}"
-            folds = f" in {self.n_folds.max()} folds and any learner" if self.n_folds.max() > 1 else ""
-            conditions = f"exchangeable examples{folds}, {n_known} of which are known for each label"
+            conditions = f"exchangeable examples, {n_known} of which are known for each label"
+            if self.n_folds.max() > 1:
+                folds = f"{self.n_folds.max()} folds that were not chosen by their labels"
+                conditions += f", in {folds}, and any learner"
         return f"for {conditions} ({proved_by}{self.of_labelsets.proved_by})."
 
     def _remark(self) -> str:

@@ -24,9 +24,8 @@ def rules(draw, n_folds):
     weights = np.cumsum(draw(arrays(np.int64, (n_folds, 10), elements=st.integers(0, 5))), axis=1) - draw(
         st.integers(0, 20)
     )
-    multipliers = draw(st.sampled_from([np.empty(0, dtype=np.int64), np.arange(1, n_folds + 1)]))
-    start, first = draw(arrays(np.int64, (2, 3), elements=st.integers(1, 9)))
-    return Weighing.ruled(weights, start, np.array([7, 8, 9]), multipliers=multipliers, first=first)
+    start = draw(arrays(np.int64, 3, elements=st.integers(1, 9)))
+    return Weighing.ruled(weights, start, np.array([7, 8, 9]))
 
 
 @given(COUNTS)

@@ -6,7 +6,6 @@ needed: none of the cases here misses.
 """
 
 import tracemalloc
-from dataclasses import replace
 from itertools import product
 from math import comb
 
@@ -19,10 +18,9 @@ from brute_force import rank_all, scores_of_all
 from fold_strategies import weighing_of
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Overrides, Penalty, SquareRoot
-from labelsure._core.labelset_bits import unpack
-from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine, Weighing, decode
+from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine, decode
 from labelsure.labelsets.search import _estimate, _knapsack
-from search_cases import random_rule, values_of
+from search_cases import values_of
 
 
 def estimate(engine, i, smallest, **options):
@@ -260,47 +258,6 @@ def test_estimates_take_memory_for_undecided_labels_only():
     truth = 2**13 - 13 - 78 - 1  # all sets of up to ten of thirteen flips
     assert_holds(size, truth)
     assert peak < 400 * 2**20
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_estimates_hold_where_prefixes_are_followed(seed):
-    """Rules like those of "e-mod" and "eu-mod": some prefix may be passed by labelsets without any counts."""
-    rng = np.random.default_rng(seed)
-    n_labels, n_folds = 10, int(rng.integers(2, 9))
-    folds = []
-    for _ in range(n_folds):
-        energy = Energy(np.array([9]), rng.integers(-3, 9, size=(1, n_labels)))
-        folds.append(Fold(np.sort(rng.integers(0, 40, size=19)), energy))
-    rule = random_rule(rng, folds, 1)
-    multipliers = rng.integers(1, 50, size=n_folds) if seed % 2 else np.sort(rng.integers(1, 1000, size=n_folds))[::-1]
-    rule = replace(rule, multipliers=multipliers.copy(), first=rng.integers(1, 1000, size=1))
-    engine = FoldEngine(folds, allow_empty=True, weighing=rule)
-    ranked = rank_all(folds, 0, allow_empty=True, rule=rule)
-    lowest = int(rule.lowest[0])
-    for smallest in {int(part) for part in np.quantile(ranked.numerators, [0.2, 0.6, 0.9])} | {lowest + 1}:
-        if smallest > lowest:
-            _, needed = _knapsack.needed_weights(rule, [19] * n_folds, 0, smallest)
-            assert needed > 0
-            members = ranked.members(smallest)
-            (one,) = engine._search.pose(np.arange(1))
-            union = _knapsack.cover_region(engine.arrays, rule, one, smallest, 2**10)
-            mode = unpack(one.flips.mode[None], n_labels)[0]
-            flips = (decode(members.codes, n_labels) != mode)[:, one.flips.label]
-            assert (union.holders(flips) > 0).all()
-            assert union.inside <= len(members.codes) <= union.size
-            found, _ = count(engine, smallest, 20)
-            assert_holds(estimate(engine, 0, smallest, at_least=found), len(members.codes))
-
-
-def test_some_prefix_is_needed_where_the_last_one_asks_for_nothing():
-    """Of a multiplier that makes the last prefix pass without any counts, the first fold alone decides."""
-    weighing = Weighing.ruled(
-        np.tile(np.arange(20), (3, 1)), np.array([1]), 100, multipliers=np.array([1, 1, 1000]), first=np.array([3])
-    )
-    weights, needed = _knapsack.needed_weights(weighing, [19] * 3, 0, 31)
-    assert (len(weights), needed) == (2, 30)
-    weights, needed = _knapsack.needed_weights(weighing, [19] * 3, 0, 5000)
-    assert (len(weights), needed) == (3, 4)
 
 
 @given(st.data(), st.lists(st.lists(st.integers(0, 40), min_size=1, max_size=5), min_size=1, max_size=3))

@@ -22,7 +22,7 @@ WEIGHTS = np.tile(np.arange(8), (3, 1))
 WEIGHINGS = {
     "labels": Weighing.plain(21, 2),
     "discounts": Weighing.smoothed(21, np.array([1, DRAW_UNIT])),
-    "roots of own pairs": Weighing.ruled(WEIGHTS, np.ones(2, dtype=np.int64), 7, multipliers=np.arange(3)),
+    "roots of own pairs": Weighing.ruled(WEIGHTS, np.ones(2, dtype=np.int64), 7),
 }
 
 

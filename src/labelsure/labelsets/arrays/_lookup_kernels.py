@@ -120,9 +120,8 @@ def weigh(
     Cost : one look-up per fold, two where smoothed
     """
     buckets, layout = tables.buckets, tables.layout
-    weights, multipliers = weighing.weights, weighing.multipliers
+    weights = weighing.weights
     total = np.int64(weighing.start)
-    lowest = np.int64(0)
     n_looks = 2 if weighing.above > 0 else 1
     for k in range(scores.shape[0]):
         score = final_score(scores[k] + more[k], penalty[k], layout[k, columns.LINK])
@@ -135,10 +134,7 @@ def weigh(
             if weights.shape[0] > 0:
                 count = weights[k, count]
             total += count * (weighing.above if strict else weighing.at_least)
-        if multipliers.shape[0] > 0:
-            prefix = total * multipliers[k]
-            lowest = prefix if k == 0 else min(lowest, prefix)
-    return lowest if multipliers.shape[0] > 0 else total
+    return total
 
 
 @kernel_part
@@ -149,8 +145,7 @@ def only_counts(weighing: ObjectWeighing, tables: ScoreTables) -> bool:
     Requires : nothing
     Cost : O(K)
     """
-    plain = weighing.weights.shape[0] == 0 and weighing.multipliers.shape[0] == 0
-    plain &= weighing.at_least == 1 and weighing.above == 0
+    plain = weighing.weights.shape[0] == 0 and weighing.at_least == 1 and weighing.above == 0
     for k in range(tables.layout.shape[0]):
         plain &= tables.layout[k, columns.LINK] < 0
     return bool(plain)
@@ -173,18 +168,16 @@ def value_of(
 
 @kernel_part
 def weighing_of(i: Integer, weighings: ObjectWeighings) -> ObjectWeighing:
-    """Return the weighing of one of several objects, until that of another is asked for.
+    """Return the weighing of one of several objects.
 
     Reference : Weighing.of
     Requires : as ObjectWeighings
     Cost : one number
     """
-    if weighings.multipliers.shape[0] > 0:
-        weighings.multipliers[0] = weighings.first[i]
     start: Integer = weighings.start[i]
     at_least: Integer = weighings.at_least[i]
     above: Integer = weighings.above[i]
-    return ObjectWeighing(start, at_least, above, weighings.weights, weighings.multipliers)
+    return ObjectWeighing(start, at_least, above, weighings.weights)
 
 
 @kernel_part
@@ -216,7 +209,7 @@ def highest_score(
     Cost : one look-up where counts are added up, else K for each bit of the number of calibration scores
     """
     merged = tables.merged
-    if weighing.weights.shape[0] == 0 and weighing.multipliers.shape[0] == 0 and weighing.above == 0:
+    if weighing.weights.shape[0] == 0 and weighing.above == 0:
         return score_with((numerator - weighing.start + weighing.at_least - 1) // weighing.at_least, merged)
     low, high = -1, merged.shape[0]  # merged[low] reaches the numerator, merged[high] does not; neither if outside
     while high - low > 1:

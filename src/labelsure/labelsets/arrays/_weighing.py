@@ -13,7 +13,7 @@ from labelsure._core.types import IntArray
 
 Counts = np.ndarray[tuple[int, ...], np.dtype[np.signedinteger]]
 
-NOTHING: IntArray = np.empty(0, dtype=np.int64)
+NO_WEIGHTS: IntArray = np.empty((0, 0), dtype=np.int64)
 
 
 class ObjectWeighing(NamedTuple):
@@ -25,26 +25,21 @@ class ObjectWeighing(NamedTuple):
         The object's own.
     weights : int64 array of shape (K, m + 1) or (0, 0)
         As in Weighing.
-    multipliers : int64 array of shape (K,) or (0,)
-        With the object's own first one.
     """
 
     start: int
     at_least: int
     above: int
     weights: IntArray
-    multipliers: IntArray
 
 
 class ObjectWeighings(NamedTuple):
-    """A Weighing for n objects, as kernels take it: with room for one object's multipliers, but for the first as is."""
+    """A Weighing for n objects, as kernels take it."""
 
     start: IntArray
     at_least: IntArray
     above: IntArray
-    first: IntArray
     weights: IntArray
-    multipliers: IntArray
 
 
 @dataclass(eq=False)
@@ -56,9 +51,8 @@ class Weighing:
 
         start_i + sum_k [at_least_i W_k(#{scores >= its own}) + above_i W_k(#{scores > its own})]
 
-    or, where there are multipliers, the smallest over t of that sum up to fold t times ``multipliers[t]``, with
-    ``first_i`` instead of ``multipliers[0]``. It never falls when a count rises, so a search bounds it as it bounds a
-    sum of counts. Numerators of 0 or less are those of no member of any region. Three constructors make those in use.
+    It never falls when a count rises, so a search bounds it as it bounds a sum of counts. Numerators of 0 or less are
+    those of no member of any region. Three constructors make those in use.
 
     Attributes
     ----------
@@ -68,10 +62,6 @@ class Weighing:
         The p-value is the numerator divided by this, at most 1.
     weights : int64 array of shape (K, m + 1) or (0, 0)
         Not descending along rows; m the size of the largest fold.
-    multipliers : int64 array of shape (K,) or (0,)
-        Not negative.
-    first : int64 array of shape (n,)
-        Not negative; only looked at where there are multipliers.
     additive, looks_above, is_plain : bool
         Whether only the sum of the folds' counts matters; whether scores above a labelset's own count for more than
         equal ones; and whether the numerator of every object is 1 + the sum of the counts.
@@ -89,8 +79,6 @@ class Weighing:
     above: IntArray
     denominators: IntArray
     weights: IntArray
-    multipliers: IntArray
-    first: IntArray
     additive: bool = field(init=False)
     looks_above: bool = field(init=False)
     is_plain: bool = field(init=False)
@@ -99,7 +87,7 @@ class Weighing:
     def plain(cls, n_calibration: int, n_objects: int) -> "Weighing":
         """Return the weighing of p = (#{>=} + 1) / (l + 1)."""
         ones = np.ones(n_objects, dtype=np.int64)
-        return cls(ones, ones, 0 * ones, (n_calibration + 1) * ones, NOTHING.reshape(0, 0), NOTHING, ones)
+        return cls(ones, ones, 0 * ones, (n_calibration + 1) * ones, NO_WEIGHTS)
 
     @classmethod
     def smoothed(cls, n_calibration: int, draws: IntArray) -> "Weighing":
@@ -118,34 +106,18 @@ class Weighing:
         )
 
     @classmethod
-    def ruled(
-        cls,
-        weights: IntArray,
-        start: IntArray,
-        denominators: IntArray | int,
-        *,
-        multipliers: IntArray | None = None,
-        first: IntArray | None = None,
-    ) -> "Weighing":
-        """Return the weighing of a rule: weights of counts, added up or, with multipliers, followed fold by fold."""
+    def ruled(cls, weights: IntArray, start: IntArray, denominators: IntArray | int) -> "Weighing":
+        """Return the weighing of a rule: weights of the folds' counts, added up."""
         ones = np.ones(len(start), dtype=np.int64)
-        return cls(
-            start=start,
-            at_least=ones,
-            above=0 * ones,
-            denominators=denominators * ones,
-            weights=weights,
-            multipliers=NOTHING if multipliers is None else multipliers,
-            first=ones if first is None else first,
-        )
+        return cls(start, ones, 0 * ones, denominators * ones, weights)
 
     def take(self, objects: IntArray) -> "Weighing":
         """Return the weighing for some of the objects."""
-        per_object = ("start", "at_least", "above", "denominators", "first")
+        per_object = ("start", "at_least", "above", "denominators")
         return replace(self, **{name: getattr(self, name)[objects] for name in per_object})
 
     def __post_init__(self) -> None:
-        self.additive = not self.weights.size and not self.multipliers.size
+        self.additive = not self.weights.size
         self.looks_above = bool(self.above.any())
         ones = bool((self.start == 1).all() and (self.at_least == 1).all())
         self.is_plain = self.additive and not self.looks_above and ones
@@ -164,19 +136,13 @@ class Weighing:
             counts: Counts = at_least[0] if len(at_least) == 1 else at_least.sum(axis=0)
             return counts + 1
         shape = (-1,) + (1,) * (at_least.ndim - 2)
-        start, factor, factor_above, first = (
-            part[objects].reshape(shape) for part in (self.start, self.at_least, self.above, self.first)
-        )
+        start, factor, factor_above = (part[objects].reshape(shape) for part in (self.start, self.at_least, self.above))
         total: Counts = np.broadcast_to(start, at_least.shape[1:])
-        lowest: Counts | None = None
         for k, own in enumerate(at_least):
             total = total + factor * self.weight(k, own)
             if self.looks_above:
                 total = total + factor_above * self.weight(k, above[k])
-            if self.multipliers.size:
-                prefix = total * (first if k == 0 else self.multipliers[k])
-                lowest = prefix if lowest is None else np.minimum(lowest, prefix)
-        return total if lowest is None else lowest
+        return total
 
     def of_scores(self, calibrations: Sequence[IntArray], scores: IntArray, objects: IntArray) -> IntArray:
         """Return the numerators of labelsets with these scores in each fold, (K, m), row r of object ``objects[r]``."""
@@ -190,21 +156,17 @@ class Weighing:
     @cached_property
     def lowest(self) -> IntArray:
         """The numerator of a labelset that is stranger than all calibration examples, for each object, (n,)."""
-        nothing = np.zeros((max(len(self.weights), len(self.multipliers), 1), len(self.start)), dtype=np.int64)
+        nothing = np.zeros((max(len(self.weights), 1), len(self.start)), dtype=np.int64)
         numerators: IntArray = self.numerators(nothing, nothing, np.arange(len(self.start)))
         return numerators
 
     def of(self, i: int) -> ObjectWeighing:
         """Return the weighing of one object."""
-        multipliers = self.multipliers
-        if multipliers.size:
-            multipliers = np.concatenate([self.first[[i]], multipliers[1:]])
-        return ObjectWeighing(int(self.start[i]), int(self.at_least[i]), int(self.above[i]), self.weights, multipliers)
+        return ObjectWeighing(int(self.start[i]), int(self.at_least[i]), int(self.above[i]), self.weights)
 
     def of_objects(self, objects: IntArray) -> ObjectWeighings:
         """Return the weighings of some objects."""
-        start, at_least, above, first = (part[objects] for part in (self.start, self.at_least, self.above, self.first))
-        return ObjectWeighings(start, at_least, above, first, self.weights, self.multipliers.copy())
+        return ObjectWeighings(self.start[objects], self.at_least[objects], self.above[objects], self.weights)
 
     def weight(self, k: int, counts: Counts) -> Counts:
         """Return W_k of some counts."""

@@ -164,27 +164,14 @@ def count_inside(one: ObjectSearch, thresholds: dict[int, int], smallest: int, n
 def needed_weights(weighing: Weighing, sizes: list[int], i: int, smallest: int) -> tuple[list[IntArray], int]:
     """Return what each count of each fold adds to a numerator at most, from 0 on, and how much a member needs of it.
 
-    What it needs is more than 0. A member passes every prefix, if the weighing follows them: the last one is taken or,
-    where a labelset without any counts would pass that too, the one that asks for the largest share. Folds behind it
-    are left out.
+    What it needs is more than 0.
     """
     one = weighing.of(i)
     rows = [weighing.weights[k] if weighing.weights.size else np.arange(size + 1) for k, size in enumerate(sizes)]
     weights = [(one.at_least + one.above) * (row[: size + 1] - row[0]) for row, size in zip(rows, sizes, strict=True)]
     # equal scores add at_least, larger ones both; a count of scores >= is no lower than one of scores >
-    lowest = one.start + np.cumsum([(one.at_least + one.above) * int(row[0]) for row in rows])
-    if not one.multipliers.size:
-        return weights, smallest - int(lowest[-1])
-    needed = {
-        t: -(-smallest // int(multiplier)) - int(lowest[t])
-        for t, multiplier in enumerate(one.multipliers)
-        if multiplier > 0
-    }
-    useful = {t: more for t, more in needed.items() if more > 0}
-    last = len(sizes) - 1
-    most = [sum(int(of_fold[-1]) for of_fold in weights[: t + 1]) for t in range(len(sizes))]
-    chosen = last if last in useful else max(useful, key=lambda t: useful[t] / max(most[t], 1))
-    return weights[: chosen + 1], useful[chosen]
+    lowest = one.start + sum((one.at_least + one.above) * int(row[0]) for row in rows)
+    return weights, smallest - int(lowest)
 
 
 class LinearCosts(NamedTuple):

@@ -148,16 +148,12 @@ def max_rows(arrays: FoldArrays, weighing: Weighing, objects: IntArray) -> Count
     for i in objects.tolist():
         problem = MaxProblem.of(arrays, weighing, i)
         total: IntArray = np.full(1, problem.start)
-        lowest: IntArray | None = None
         for k in range(problem.n_folds):  # fold by fold: all minima at once would take K times the memory
             row = problem.values[0, :, k]
             for off, on in problem.values[1:, :, k]:
                 row = np.concatenate([np.minimum(row, off), np.minimum(row, on)])
             total = total + row
-            if len(problem.multipliers):
-                prefix = total * problem.multipliers[k]
-                lowest = prefix if lowest is None else np.minimum(lowest, prefix)
-        rows.append(total if lowest is None else lowest)
+        rows.append(total)
     return np.stack(rows)
 
 

@@ -63,14 +63,11 @@ class MaxProblem:
         K.
     start : int
         What numerators start with.
-    multipliers : int64 array of shape (K,) or (0,)
-        As in Weighing, the object's own first one included.
     """
 
     values: IntArray
     n_folds: int
     start: int
-    multipliers: IntArray
 
     @classmethod
     def of(cls, arrays: FoldArrays, weighing: Weighing, i: int, *, with_totals: bool = False) -> "MaxProblem":
@@ -86,16 +83,12 @@ class MaxProblem:
                 values[:, :, k] += own.above * weighing.weight(k, count_at_least(calibration, scores + 1))
         if with_totals:
             values = np.concatenate([values, -costs], axis=2)
-        return cls(values, arrays.n_folds, own.start, own.multipliers)
+        return cls(values, arrays.n_folds, own.start)
 
     def numerators(self, states: IntArray) -> IntArray:
         """Return the numerators of minima over labels, states (..., K) or (..., 2 K)."""
-        of_folds = states[..., : self.n_folds]
-        if not len(self.multipliers):
-            sums: IntArray = self.start + of_folds.sum(axis=-1)
-            return sums
-        lowest: IntArray = ((self.start + np.cumsum(of_folds, axis=-1)) * self.multipliers).min(axis=-1)
-        return lowest
+        sums: IntArray = self.start + states[..., : self.n_folds].sum(axis=-1)
+        return sums
 
     def totals(self, states: IntArray) -> IntArray:
         """Return the total scores of minima over labels; 0 where costs were left out."""

@@ -129,7 +129,7 @@ class DeviceTable(NumbaTable):
         low, high, slots = self._parts
         n_bytes = self._small_bytes + scores.n_bytes
         n_groups = -(-(len(objects) << (self.n_labels - low - high)) // slots)
-        per_object = (weighing.start, weighing.at_least, weighing.above, weighing.first)
+        per_object = (weighing.start, weighing.at_least, weighing.above)
         self.device.launch(
             "count_rows",
             self._macros,
@@ -147,7 +147,6 @@ class DeviceTable(NumbaTable):
             scores.layout,
             *(to_device(part[objects]) for part in per_object),
             to_device(weighing.weights),
-            to_device(weighing.multipliers),
             weighing.weights.shape[1],
             *self._candidates,
             rows,
@@ -308,7 +307,6 @@ class DeviceTable(NumbaTable):
             "PENALTIES": int(self._costs.penalties.size > 0),
             "LOOKS": 1 + self.weighing.looks_above,
             "WEIGHTS": int(self.weighing.weights.size > 0),
-            "PREFIXES": int(self.weighing.multipliers.size > 0),
             "ALLOWED": int(self.constraints is not None),
             "SHARED_VALUES": int(self._scores.shared_values),
             "SHARED_BUCKETS": int(self._scores.shared_buckets),

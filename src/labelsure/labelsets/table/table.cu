@@ -10,7 +10,7 @@
 //   OWN_PAIRS            whether each object has pairwise costs of its own
 //   LINKS, PENALTIES     whether there are square roots, and rows of costs after them
 //   LOOKS                2 where scores above a labelset's own count for more than equal ones, else 1
-//   WEIGHTS, PREFIXES    whether counts are weighed, and whether the smallest weighed prefix counts
+//   WEIGHTS              whether counts are weighed
 //   ALLOWED              whether constraints say which codes are candidates
 //   PLAIN                whether numerators are counts and one more
 //   ROW, BUCKET          types of numerators, and of what a bucket holds
@@ -117,8 +117,8 @@ __device__ bool is_candidate(i64 code, i64 first_code, const unsigned char *allo
 extern "C" __global__ void BOUNDED count_rows(
     i64 n_objects, const i64 *labels, const i64 *pairs, const i64 *code_rows, const i64 *penalties,
     const BUCKET *all_buckets, i64 n_buckets, const BUCKET *all_counts, const i64 *all_values, i64 n_values,
-    const i64 *layout, const i64 *start, const i64 *at_least, const i64 *above, const i64 *first, const i64 *weights,
-    const i64 *multipliers, i64 width, i64 first_code, const unsigned char *allowed, ROW *rows
+    const i64 *layout, const i64 *start, const i64 *at_least, const i64 *above, const i64 *weights,
+    i64 width, i64 first_code, const unsigned char *allowed, ROW *rows
 ) {
     SHARED_ROOM(room);
     i64 *sums = (i64 *)room;                   // (slot, fold, part of the code)
@@ -138,7 +138,6 @@ extern "C" __global__ void BOUNDED count_rows(
         const i64 item = group * SLOTS + slot, i = item >> PARTS, part = item & (((i64)1 << PARTS) - 1);
         const bool present = item < n_items;
         ROW totals[1 << HIGH];
-        i64 lowest[PREFIXES ? 1 << HIGH : 1];
         UNROLL
         for (int high = 0; high < 1 << HIGH; high++) totals[high] = present ? (ROW)start[i] : 0;
         // fold by fold, so that what belongs to a fold is at hand for all codes of the high labels
@@ -188,17 +187,13 @@ extern "C" __global__ void BOUNDED count_rows(
                         if (WEIGHTS) count = weights[k * width + count];
                         totals[high] += (ROW)(PLAIN ? count : count * (strict ? above[i] : at_least[i]));
                     }
-                    if (PREFIXES) {
-                        const i64 prefix = totals[high] * (k == 0 ? first[i] : multipliers[k]);
-                        lowest[high] = k == 0 || prefix < lowest[high] ? prefix : lowest[high];
-                    }
                 }
             }
         }
         UNROLL
         for (int high = 0; high < 1 << HIGH; high++) {
             const i64 code = (part << HIGH | high) << LOW | low_code;
-            const i64 value = PREFIXES ? lowest[high] : totals[high];
+            const i64 value = totals[high];
             if (present) rows[i * CODES + code] = is_candidate(code, first_code, allowed) ? (ROW)value : 0;
         }
     }
