@@ -4,6 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from counting import Counting, make_data
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
@@ -20,9 +23,8 @@ from labelsure import (
 from labelsure.conformal import Split
 from labelsure.conformal._groups import sizes_of_groups, state_groups
 from labelsure.conformal._incomplete import Known, add_incomplete
-from labelsure.conformal._metadata import Metadata
 from labelsure.estimators import fit_known, outputs_of
-from labelsure.measures import LogLossMeasure, PowerMeasure
+from labelsure.measures import LogLossMeasure, PowerMeasure, UnseenPenalty
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label", "ignore:.*cannot be reached")
 
@@ -79,6 +81,73 @@ def test_learners_of_all_labels_together_see_complete_examples_alone(kind):
     assert without.n_incomplete_ == 0
 
 
+def with_gaps(way):
+    """Return predictors whose incomplete examples cannot train: of learners of all labels together, and fitted ones."""
+    if way == "prefit":
+        fitted = Counting().fit(*make_data(40, seed=9))
+        return InductiveConformalClassifier(fitted, prefit=True, measure=PowerMeasure(), random_state=0)
+    kind = InductiveConformalClassifier if way == "inductive" else CrossConformalClassifier
+    folds = {"inductive": {}, "cross": {"cv": 6}, "splitter": {"cv": KFold(4)}, "groups": {"cv": 4}}[way]
+    return kind(Together(), measure=None if way == "cross" else PowerMeasure(), random_state=0, **folds)
+
+
+WAYS = ["inductive", "cross", "splitter", "groups", "prefit"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_folds_are_rows_of_x_where_incomplete_examples_cannot_train(way):
+    model = with_gaps(way).fit(X, GAPS, groups=np.arange(120) // 2 if way == "groups" else None)
+    assert model.n_examples_ == 120
+    rows = np.concatenate(model.fold_indices_)
+    assert set(rows) <= set(COMPLETE)
+    if way != "inductive":
+        assert sorted(rows) == COMPLETE.tolist()
+    for train, calibration in zip(model.train_indices_, model.fold_indices_, strict=True):
+        assert sorted([*train, *calibration]) == COMPLETE.tolist()
+    outputs = [outputs_of(one, X, 3) for one in model.models_]
+    for fold, own, part in zip(model.calibrator_.folds, outputs, model.fold_indices_, strict=True):
+        assert fold.scores.tolist() == fold.measure.energy(own[part]).scores(Y[part]).tolist()
+
+
+def test_rows_of_a_users_own_splits_are_rows_of_x_with_gaps():
+    splits = [(np.arange(60), np.arange(60, 120)), (np.arange(60, 120), np.arange(60))]
+    model = CrossConformalClassifier(Together(), cv=splits, measure=PowerMeasure()).fit(X, GAPS)
+    for rows, (_, test) in zip(model.fold_indices_, splits, strict=True):
+        assert rows.tolist() == np.intersect1d(test, COMPLETE).tolist()
+
+
+@pytest.mark.parametrize("learner", [APART, Together()], ids=["apart", "together"])
+@pytest.mark.parametrize("kind", [CrossConformalClassifier, InductiveConformalClassifier])
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=15)
+def test_recalibration_with_gaps_is_what_fit_gives(learner, kind, seed):
+    """Whatever rows are incomplete: around the same models, and with a measure that the training parts fit."""
+    random = np.random.RandomState(seed)
+    gaps = np.where(random.rand(*Y.shape) < 0.3 * random.rand(), np.nan, Y)
+    options = {"random_state": 0} | ({"cv": 3} if kind is CrossConformalClassifier else {})
+    model = kind(learner, measure=PowerMeasure(), **options).fit(X, gaps)
+    for changed in (
+        {"smoothed": True},
+        {"mondrian": "cardinality"},
+        {"measure": LogLossMeasure() + UnseenPenalty(1.0)},
+    ):
+        again = model.recalibrate(X, gaps, **changed)
+        anew = clone(model).set_params(**changed).fit(X, gaps)
+        np.testing.assert_array_equal(
+            again.predict_labelsets(X[:4]).p_values(), anew.predict_labelsets(X[:4]).p_values()
+        )
+        assert again.calibrator_.guarantee.sentence(0.1) == anew.calibrator_.guarantee.sentence(0.1)
+    for rows in model.fold_indices_:
+        assert len(model.nonconformity(X[rows], gaps[rows])) == len(rows)  # all of them complete
+
+
+def test_recalibration_refuses_other_gaps_than_those_of_fit():
+    model = InductiveConformalClassifier(APART, random_state=0).fit(X, GAPS)
+    for other in (Y, GAPS[::-1]):
+        with pytest.raises(ValueError, match=f"{120 - len(COMPLETE)} of them with unknown labels"):
+            model.recalibrate(X, other, smoothed=True)
+
+
 def test_a_part_held_out_is_complete_and_all_others_train():
     model = InductiveConformalClassifier(APART, calibration_size=20, measure=LogLossMeasure(), random_state=0)
     (rows,) = model.fit(X, GAPS).fold_indices_
@@ -130,8 +199,6 @@ def test_update_of_a_predictor_with_gaps_takes_complete_examples():
     model = InductiveConformalClassifier(APART, random_state=0).fit(X[:100], GAPS[:100])
     before = model.calibrator_.sizes[0]
     assert model.update(X[100:], Y[100:]).calibrator_.sizes == (before + 20,)
-    with pytest.raises(ValueError, match="fitted without unknown labels"):
-        model.recalibrate(X, Y, smoothed=True)
 
 
 @pytest.mark.parametrize("conditional", [False, True])
@@ -277,12 +344,6 @@ def test_every_fold_needs_a_complete_example_to_train_and_one_to_calibrate():
     assert split.calibration.tolist() == [3]
     with pytest.raises(ValueError, match="every fold a calibration example"):
         known.split([good], lambda: [good, Split(np.array([2, 3]), np.array([0, 1]))], whole=False)
-
-
-def test_incomplete_examples_stay_where_they_train_models_yet_to_be_fitted():
-    known = Known(UNKNOWN, apart=True)
-    kept = CrossConformalClassifier(APART)._leave_out(X, Y, known, Metadata())
-    assert (len(kept[0]), kept[2]) == (120, known)
 
 
 def test_guarantees_do_not_mention_incomplete_examples_where_there_are_none():

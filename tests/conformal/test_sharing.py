@@ -19,7 +19,7 @@ def draw_splits(seed, n, n_folds, n_left_over=0):
 def test_no_model_has_seen_the_example_or_the_fold(seed, n_folds, n_left_over, n):
     """Every model marks its outputs with a number; whose they are tells what it was trained on."""
     splits = draw_splits(seed, n, n_folds, n_left_over)
-    shared = share_models(splits, n, seed=seed)
+    shared = share_models(splits, np.ones(n, dtype=bool), seed=seed)
     trained_on = {pair: set(split.train.tolist()) for pair, split in shared.splits.items()}
     pairs = list(shared.splits)
     outputs = {
@@ -37,7 +37,7 @@ def test_no_model_has_seen_the_example_or_the_fold(seed, n_folds, n_left_over, n
 
 def test_ten_models_serve_any_number_of_folds():
     for n_folds in (5, 10, 40):
-        shared = share_models(draw_splits(0, 40, n_folds), 40, seed=0)
+        shared = share_models(draw_splits(0, 40, n_folds), np.ones(40, dtype=bool), seed=0)
         assert len(shared.splits) == 10
         sizes = [len(split.train) for split in shared.splits.values()]
         assert min(sizes) >= 0.5 * 40
@@ -45,7 +45,7 @@ def test_ten_models_serve_any_number_of_folds():
 
 def test_members_of_a_pool_keep_their_axis():
     splits = draw_splits(1, 30, 6)
-    shared = share_models(splits, 30, seed=0)
+    shared = share_models(splits, np.ones(30, dtype=bool), seed=0)
     outputs = {pair: np.ones((len(split.calibration), 3, 2)) for pair, split in shared.splits.items()}
     assert shared.gather(splits[0], outputs).shape == (25, 3, 2)
 
@@ -54,14 +54,15 @@ def test_members_of_a_pool_keep_their_axis():
     "splits", [draw_splits(0, 30, 4), [*draw_splits(0, 30, 6)[:5], Split(np.arange(10), np.arange(20, 25))]]
 )
 def test_few_folds_and_folds_that_leave_examples_out_share_nothing(splits):
-    assert share_models(splits, 30, seed=0) is None
+    assert share_models(splits, np.ones(30, dtype=bool), seed=0) is None
 
 
 def test_any_two_folds_may_share_a_group():
     """By their place they would not: then folds were not exchangeable."""
     splits = draw_splits(0, 40, 10)
     groups = [
-        [share_models(splits, 40, seed=seed).groups[split.calibration[0]] for split in splits] for seed in range(200)
+        [share_models(splits, np.ones(40, dtype=bool), seed=seed).groups[split.calibration[0]] for split in splits]
+        for seed in range(200)
     ]
     together = np.mean([np.equal.outer(own, own) for own in groups], axis=0)
     away = together[~np.eye(10, dtype=bool)]

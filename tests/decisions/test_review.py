@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
@@ -197,6 +199,24 @@ def test_own_calibration_examples_change_neither_prediction_nor_sureness(kind):
 def test_own_calibration_examples_are_refused_where_they_are_known(model, options, message):
     with pytest.raises(ValueError, match=message):
         own_examples(model.fit(X[:300], Y[:300]), **options)
+
+
+def test_own_calibration_examples_are_rows_of_x_with_unknown_labels():
+    """Of a learner of all labels together, and of one fitted already; the statement says what gaps take."""
+    gaps = np.where(np.random.RandomState(0).rand(300, Y.shape[1]) < 0.1, np.nan, Y[:300])
+    learner = RandomForestClassifier(10, random_state=0)
+    models = [
+        InductiveConformalClassifier(learner, random_state=0),
+        InductiveConformalClassifier(clone(learner).fit(X[300:400], Y[300:400]), prefit=True),
+    ]
+    for model in models:
+        (rows,) = model.fit(X[:300], gaps).fold_indices_
+        own = ReviewSelector(model).calibrate(X[:300], gaps, from_fit=True)
+        fresh = ReviewSelector(model).calibrate(X[rows], Y[rows])
+        assert (own.sureness_.tolist(), own.right_.tolist()) == (fresh.sureness_.tolist(), fresh.right_.tolist())
+        selection = own.select(X[NEW], alpha=0.5)
+        assert selection.accepted.any()
+        assert f"{model.n_incomplete_} more examples have unknown labels and do not calibrate" in selection.statement
 
 
 def test_own_calibration_examples_that_belong_together_are_refused():

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from labelsure._core.entries import CANNOT_BE_READ
-from labelsure._core.types import BoolArray, LabelMatrixLike
-from labelsure._core.validation import read_labels
+from labelsure._core.types import BoolArray, LabelMatrix, LabelMatrixLike
+from labelsure._core.validation import check_label_matrix, read_labels
 
 
 def split_unknown(Y: LabelMatrixLike) -> tuple[Any, Any]:
@@ -63,3 +63,21 @@ def read_unknown(missing: Any, label_names: Sequence[str] | None, *, name: str =
             f"{name} must have a known entry for every label, got only NaN for {which}. Leave the label out."
         )
     return unknown
+
+
+def check_gaps(
+    Y: LabelMatrixLike, *, name: str = "Y", n_labels: int | None, label_names: Sequence[str] | None
+) -> tuple[LabelMatrix, BoolArray | None]:
+    """Return labels as :func:`check_label_matrix` does, 0 where they are unknown, and where that is or None.
+
+    Examples
+    --------
+    >>> labels, unknown = check_gaps([[1.0, float("nan")]], n_labels=2, label_names=None)
+    >>> labels.tolist(), unknown.tolist()
+    ([[1, 0]], [[False, True]])
+    """
+    filled, missing = split_unknown(Y)
+    labels = check_label_matrix(filled, name=name, n_labels=n_labels, label_names=label_names)
+    if missing is None:
+        return labels, None
+    return labels, check_label_matrix(missing, name=name, n_labels=n_labels, label_names=label_names).astype(bool)

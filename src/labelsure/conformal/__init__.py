@@ -14,7 +14,7 @@ from labelsure.conformal._examples import FoldExamples
 from labelsure.conformal._full import FullConformalClassifier
 from labelsure.conformal._groups import GroupSizes
 from labelsure.conformal._guarantees import GUARANTEES
-from labelsure.conformal._incomplete import Known
+from labelsure.conformal._incomplete import INCOMPLETE, Known
 from labelsure.conformal._inductive import InductiveConformalClassifier
 from labelsure.conformal._label_wise import LabelWiseConformalClassifier
 from labelsure.conformal._label_wise_outputs import LabelCalibration, LabelWiseOutputsPredictor, calibrate_labels
@@ -27,6 +27,7 @@ from labelsure.conformal._taxonomy import ByCardinality, ByLabel, ByObject, Taxo
 
 __all__ = [
     "GUARANTEES",
+    "INCOMPLETE",
     "ByCardinality",
     "ByLabel",
     "ByObject",

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.unknown import check_gaps
 from labelsure._core.validation import check_label_matrix, check_same_length, n_rows, read_labels, row_index_of
 from labelsure.conformal._calibrator import Calibrator, calibrate, gather_examples
 from labelsure.conformal._choices import Choices, check_choices
@@ -220,7 +221,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         Parameters
         ----------
         X, y : array-likes of n rows
-            The examples that ``fit`` was given, and ``update`` after it, in the same order.
+            The examples that ``fit`` was given, and ``update`` after it, in the same order; NaN where ``fit`` had it.
         **parameters
             What to change: ``measure``, ``guarantee``, ``mondrian``, ``weight``, ``smoothed``, ``empty``,
             ``constraints``, ``on_violation``, ``n_jobs``, ``device``.
@@ -237,21 +238,26 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         True
         """
         X = self._check_objects(X)
-        labels = check_label_matrix(y, name="y", n_labels=self.n_labels_, label_names=self.label_names_)
+        labels, unknown = check_gaps(y, name="y", n_labels=self.n_labels_, label_names=self.label_names_)
         if {len(labels), n_rows(X)} != {self.n_examples_}:
             raise ValueError(
                 f"recalibrate takes the {self.n_examples_} examples that fit was given, got {n_rows(X)} rows of X and"
                 f" {len(labels)} of y."
             )
-        if self.n_incomplete_:
-            raise ValueError("recalibrate takes a predictor that was fitted without unknown labels (NaN): use fit.")
+        known = Known.of(unknown, self.estimator)
+        complete = np.ones(len(labels), dtype=bool) if known is None else known.complete
+        if (~complete).sum() != self.n_incomplete_ or not complete[np.concatenate(self.fold_indices_)].all():
+            raise ValueError(
+                f"recalibrate takes the examples that fit was given, {self.n_incomplete_} of them with unknown labels"
+                f" (NaN), got {(~complete).sum()} rows with NaN, or other rows. Use fit."
+            )
         fixed = set(parameters) - {"measure", "n_jobs", "device", *CHOICES}
         if fixed or getattr(self, "prefit", False):
             why = f"it cannot change {min(fixed)}" if fixed else "with prefit=True fit trains nothing anyway"
             raise ValueError(f"recalibrate keeps the models as they are; {why}. Use fit.")
         copy: Self = clone(self).set_params(**parameters)
         copy.__dict__.update({name: value for name, value in vars(self).items() if name.endswith("_")})
-        choices, measure = copy._check_choices(labels, one_fold=len(self.models_) == 1)
+        choices, measure = copy._check_choices(labels[complete], one_fold=len(self.models_) == 1)
         if "measure" not in parameters:
             return copy._count_anew(X, labels, choices)
         if Need.OUT_OF_FOLD_OUTPUTS in measure.needs:
@@ -259,8 +265,8 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         everyone = np.arange(self.n_examples_)
         trained = self.train_indices_ or [np.setdiff1d(everyone, rows) for rows in self.fold_indices_]
         splits = [Split(*rows) for rows in zip(trained, self.fold_indices_, strict=True)]
-        metadata = Metadata(groups=self.groups_)
-        return copy._learn(X, labels, splits, self.seeds_, choices, measure, fitted=self.models_, metadata=metadata)
+        given: dict[str, Any] = {"fitted": self.models_, "metadata": Metadata(groups=self.groups_), "known": known}
+        return copy._learn(X, labels, splits, self.seeds_, choices, measure, **given)
 
     def _promise(self) -> str:
         return self.calibrator_.guarantee.sentence(USUAL_LEVEL)
@@ -313,13 +319,15 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         check_guarantee(choices.guarantee, smoothed=choices.smoothed, one_fold=len(rows) == 1)
         looked_at = choices.look_at(X, Y, np.concatenate(rows))  # functions of the user's own fail before any fit
         self.n_examples_, self.seeds_, self.fold_indices_ = len(Y), list(seeds), rows
-        complementary = all(len(split.train) + len(split.calibration) == len(Y) for split in splits)
-        self.train_indices_ = None if complementary else [split.train for split in splits]
+        n_used = [len(split.train) + len(split.calibration) for split in splits]
+        self.train_indices_ = None if set(n_used) == {len(Y)} else [split.train for split in splits]
         *seeds, draw_seed = seeds
         needs = [measure.needs] if training is None else []
         given: dict[str, Any] = {"n_jobs": self.n_jobs, "memory": self.memory, "fitted": fitted, "metadata": metadata}
-        marked, complete = (Y, None) if known is None else (known.mark(Y), known.complete)
-        models = fit_models(self.estimator, X, marked, splits, seeds=seeds, needs=needs, **given)
+        marked, complete, trainable = (Y, None, None)
+        if known is not None:
+            marked, complete, trainable = (known.mark(Y) if known.apart else Y), known.complete, known.trainable
+        models = fit_models(self.estimator, X, marked, splits, seeds=seeds, needs=needs, trainable=trainable, **given)
         self.models_ = [fold.model for fold in models] if fitted is None else fitted
         examples = gather_examples(X, Y, splits, models, measure, *looked_at, complete)
         if training is not None:
@@ -327,6 +335,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         folds = tuple(calibrate(measure, examples, seeds=seeds, n_jobs=self.n_jobs, rules=choices.known_rules))
         if fitted is None:
             self.pools_share_ = isinstance(self.estimator, LogitPool) and any(fold.shared for fold in models)
+        complementary = set(n_used) == {len(Y) if trainable is None else int(trainable.sum())}
         alone = complementary and not self.pools_share_ and not any(fold.shared for fold in models)
         self.groups_ = metadata.groups
         sizes = None if self.groups_ is None else sizes_of_groups(self.groups_, rows)

@@ -77,15 +77,17 @@ class CrossConformalClassifier(CalibratedClassifier):
     models_ : list of FittedBase
         The fitted classifiers, one per fold.
     fold_indices_ : list of int arrays
-        The calibration examples of each fold.
+        The rows of X that calibrate, of each fold.
     calibrator_ : Calibrator
         Fitted measures, calibration scores and choices: what predictions depend on beside the models.
     n_labels_ : int
         The number of labels.
     label_names_ : tuple of str or None
         The labels' names, where they are known.
-    n_incomplete_ : int
-        The number of examples with unknown labels.
+    n_examples_, n_incomplete_ : int
+        The number of rows of X, and of those with unknown labels.
+    train_indices_ : list of int arrays or None
+        The rows of X that train each fold's model; None where these are all that do not calibrate it.
 
     Notes
     -----
@@ -167,7 +169,6 @@ class CrossConformalClassifier(CalibratedClassifier):
         """
         X, Y, known = self._check_known(X, y, label_names)
         metadata = self._route(X, groups, fit_params)
-        X, Y, known, metadata = self._leave_out(X, Y, known, metadata)
         choices, measure = self._check_choices(Y if known is None else Y[known.complete], one_fold=False)
         random = check_random_state(self.random_state)
         (seed,) = draw_seeds(random, 1)

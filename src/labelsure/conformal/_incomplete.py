@@ -12,16 +12,14 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
 from labelsure._core.types import BoolArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.unknown import read_unknown, split_unknown
-from labelsure.conformal._metadata import Metadata
 from labelsure.conformal._splits import Split
 from labelsure.estimators import learner_of_one_label
 from labelsure.predictions import Guarantee
 
-ASSUMED = (
+INCOMPLETE = (
     "{n} more examples have unknown labels and do not calibrate: this holds where whether an example is complete"
     " depends neither on its object nor on its labels."
 )
@@ -60,15 +58,18 @@ class Known(NamedTuple):
                 " calibrated with complete ones. LabelWiseConformalClassifier counts each label's known ones."
             )
 
+    @property
+    def trainable(self) -> BoolArray:
+        """Which examples the learner can learn from."""
+        return np.ones(len(self.unknown), dtype=bool) if self.apart else self.complete
+
     def mark(self, Y: LabelMatrix) -> Any:
         """Return labels with NaN where they are unknown, for learners."""
         return np.where(self.unknown, np.nan, Y)
 
     def trains(self, splits: Sequence[Split]) -> list[Split]:
         """Return the splits with training parts that the learner can learn from."""
-        if self.apart:
-            return list(splits)
-        kept = [Split(split.train[self.complete[split.train]], split.calibration) for split in splits]
+        kept = [Split(split.train[self.trainable[split.train]], split.calibration) for split in splits]
         if any(len(split.train) == 0 for split in kept):
             raise ValueError(
                 "y has unknown labels (NaN) in every training example of a fold, and the estimator learns all labels"
@@ -77,7 +78,7 @@ class Known(NamedTuple):
         return kept
 
     def split(self, cv: Any, make: Callable[..., list[Split]], *, whole: bool) -> list[Split]:
-        """Return splits whose calibration examples are complete.
+        """Return splits whose calibration examples are complete, and from whose training parts the learner can learn.
 
         Parameters
         ----------
@@ -95,7 +96,7 @@ class Known(NamedTuple):
             splits = [Split(train, rows[self.complete[rows]]) for train, rows in make()]
             if any(len(split.calibration) == 0 for split in splits):
                 raise ValueError("cv must leave every fold a calibration example without unknown labels (NaN).")
-        return splits
+        return self.trains(splits)
 
 
 class GapsMixin:
@@ -124,19 +125,10 @@ class GapsMixin:
             self.n_incomplete_ = int((~known.complete).sum())
         return X, Y, known
 
-    def _leave_out(
-        self, X: MatrixLike, Y: LabelMatrix, known: Known | None, metadata: Metadata
-    ) -> tuple[MatrixLike, LabelMatrix, Known | None, Metadata]:
-        """Return complete examples alone, where incomplete ones could neither train nor calibrate."""
-        if known is None or (known.apart and not getattr(self, "prefit", False)):
-            return X, Y, known, metadata
-        rows = np.flatnonzero(known.complete)
-        return _safe_indexing(X, rows), Y[rows], None, metadata.take(X, rows)
-
 
 def add_incomplete(guarantee: Guarantee, n_incomplete: int) -> Guarantee:
     """Return a guarantee that says how many examples do not calibrate, and what that takes."""
     if n_incomplete == 0:
         return guarantee
-    remark = " ".join(filter(None, [guarantee.remark, ASSUMED.format(n=n_incomplete)]))
+    remark = " ".join(filter(None, [guarantee.remark, INCOMPLETE.format(n=n_incomplete)]))
     return replace(guarantee, remark=remark)

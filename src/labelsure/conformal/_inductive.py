@@ -53,7 +53,7 @@ class InductiveConformalClassifier(CalibratedClassifier):
         The fitted classifier.
     fold_indices_ : list of one int array
         The rows of X that calibrate.
-    calibrator_, n_labels_, label_names_, n_incomplete_
+    calibrator_, n_labels_, label_names_, n_examples_, n_incomplete_, train_indices_
         As in :class:`CrossConformalClassifier`.
 
     Notes
@@ -131,7 +131,6 @@ class InductiveConformalClassifier(CalibratedClassifier):
         """
         X, Y, incomplete = self._check_known(X, y, label_names, prefit=self.prefit)
         metadata = self._route(X, groups, fit_params, prefit=self.prefit)
-        X, Y, incomplete, metadata = self._leave_out(X, Y, incomplete, metadata)
         names = {"n_labels": self.n_labels_, "label_names": self.label_names_}
         labels, outputs = check_training_part(training_labels, training_outputs, **names)
         if labels is not None and not self.prefit:
@@ -144,7 +143,8 @@ class InductiveConformalClassifier(CalibratedClassifier):
         choices, measure = self._check_choices(*known, one_fold=True, known=there)
         split_seed, *seeds = draw_seeds(self.random_state, 3)
         if self.prefit:
-            split = Split(np.empty(0, dtype=np.int64), np.arange(len(Y)))
+            rows = np.arange(len(Y)) if incomplete is None else np.flatnonzero(incomplete.complete)
+            split = Split(np.empty(0, dtype=np.int64), rows)
             training = {"training_labels": labels, "training_outputs": outputs, "training_objects": None}
             given: dict[str, Any] = {"fitted": [self.estimator], "training": training, "metadata": metadata}
             return self._learn(X, Y, [split], seeds, choices, measure, **given)

@@ -9,8 +9,8 @@ from sklearn.utils import check_random_state
 
 from labelsure._core.randomness import SMOOTHING, draw_seeds, draw_uniforms, object_keys
 from labelsure._core.types import LabelMatrixLike, MatrixLike
-from labelsure._core.unknown import split_unknown
-from labelsure._core.validation import check_flag, check_label_matrix, check_same_length, row_index_of
+from labelsure._core.unknown import check_gaps
+from labelsure._core.validation import check_flag, check_same_length, row_index_of
 from labelsure.conformal._base import WrappingClassifier
 from labelsure.conformal._groups import sizes_of_groups
 from labelsure.conformal._incomplete import GapsMixin
@@ -189,11 +189,8 @@ class LabelWiseConformalClassifier(RoutingMixin, GapsMixin, WrappingClassifier):
         """
         X = self._check_objects(X)
         check_one_fold(self.models_, groups=self.groups_)
-        filled, missing = split_unknown(y)
-        names: dict[str, Any] = {"name": "y", "n_labels": self.n_labels_, "label_names": self.label_names_}
-        labels = check_label_matrix(filled, **names)
+        labels, unknown = check_gaps(y, name="y", n_labels=self.n_labels_, label_names=self.label_names_)
         check_same_length(X, labels, names=("X", "y"))
-        unknown = None if missing is None else check_label_matrix(missing, **names).astype(bool)
         (outputs,) = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.n_jobs)
         (old,) = self.calibrated_
         new = LabelCalibration.of(outputs, labels, conditional=old.conditional, unknown=unknown)

@@ -11,11 +11,10 @@ from labelsure._core.fixed_point import choose_exponent, to_fixed_point
 from labelsure._core.p_values import weigh_scores
 from labelsure._core.randomness import DRAW_UNIT, SMOOTHING, draw_seeds, draw_uniforms
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.unknown import read_unknown, split_unknown
+from labelsure._core.unknown import check_gaps, read_unknown, split_unknown
 from labelsure._core.validation import (
     check_examples,
     check_flag,
-    check_label_matrix,
     check_outputs,
     check_same_length,
     row_index_of,
@@ -249,11 +248,7 @@ class LabelWiseOutputsPredictor:
         """
         check_one_fold(self.calibrated)
         names = self.label_names
-        filled, missing = split_unknown(Y)
-        labels = check_label_matrix(filled, n_labels=self.n_labels, label_names=names)
-        unknown = None
-        if missing is not None:
-            unknown = check_label_matrix(missing, n_labels=self.n_labels, label_names=names).astype(bool)
+        labels, unknown = check_gaps(Y, n_labels=self.n_labels, label_names=names)
         read = partial(check_outputs, n_labels=self.n_labels, label_names=names)
         (checked,) = read_per_fold(outputs, self.fold_numbers, self.n_labels, read)
         check_same_length(checked, labels, names=("outputs", "Y"))

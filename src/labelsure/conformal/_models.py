@@ -12,7 +12,7 @@ from sklearn.utils.parallel import delayed
 from labelsure._core.keeping import run_kept
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.running import count_threads, one_thread, progress_bar, run_jobs
-from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
+from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, MatrixLike
 from labelsure._core.unknown import split_unknown
 from labelsure._core.validation import check_flag
 from labelsure.conformal._metadata import NO_METADATA, Metadata
@@ -101,6 +101,7 @@ def fit_models(
     n_jobs: int | None,
     fitted: Sequence[Any] | None = None,
     metadata: Metadata = NO_METADATA,
+    trainable: BoolArray | None = None,
     share: bool = True,
     memory: Any = None,
 ) -> list[FoldModel]:
@@ -125,6 +126,8 @@ def fit_models(
     metadata : Metadata
         What comes with the rows: weights and the like for the classifier's fit, and groups that inner folds keep
         together.
+    trainable : bool array of shape (n,) or None
+        Which examples the classifier can learn from; None: all.
     share : bool
         Whether folds may share the models that out-of-fold outputs come from. Then a fold's model does not treat all
         examples outside of it alike, which some proofs need.
@@ -137,7 +140,8 @@ def fit_models(
     group_seed, *shared_seeds = draw_seeds(seeds[0], 1 + N_SHARED)
     shared = None
     if share and fitted is None and (honest or pooled):
-        shared = share_models(splits, len(Y), metadata.groups, seed=group_seed)
+        usable = np.ones(len(Y), dtype=bool) if trainable is None else trainable
+        shared = share_models(splits, usable, metadata.groups, seed=group_seed)
     models = [None] * len(splits) if fitted is None else fitted
     jobs = [
         delayed(_fit_fold)(
@@ -180,8 +184,9 @@ def _fit_fold(
     """Return a fold's model with its outputs; where models are shared, without what needs those."""
     start, n_labels = time.process_time(), Y.shape[1]  # of this process alone, in which nothing else runs
     out_of_fold = None
-    # a model that was trained elsewhere is calibrated with all there is, whatever kind of table that may be
-    trained_on, asked = (_safe_indexing(X, rows) for rows in split) if len(split.train) else (None, X)
+    trained_on = _safe_indexing(X, split.train) if len(split.train) else None
+    # a model that was trained elsewhere may be calibrated with all there is, whatever kind of table that may be
+    asked = X if len(split.calibration) == len(Y) else _safe_indexing(X, split.calibration)
     with one_thread():
         own = metadata.take(X, split.train)
         if model is None:

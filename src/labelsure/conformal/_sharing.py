@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.types import FloatArray, IntArray
+from labelsure._core.types import BoolArray, FloatArray, IntArray
 from labelsure.conformal._splits import Split
 
 N_GROUPS = 5
@@ -38,7 +38,7 @@ class SharedModels(NamedTuple):
     Attributes
     ----------
     groups : int64 array of shape (n,)
-        The group of each example.
+        The group of each example; -1 for those that neither train nor calibrate.
     """
 
     groups: IntArray
@@ -46,8 +46,8 @@ class SharedModels(NamedTuple):
     @property
     def splits(self) -> dict[tuple[int, int], Split]:
         """For every pair of groups the rows of neither, which train, and those of either, which are asked about."""
-        rows = np.arange(len(self.groups))
-        inside = {pair: np.isin(self.groups, pair) for pair in combinations(range(N_GROUPS), 2)}
+        rows = np.flatnonzero(self.groups >= 0)
+        inside = {pair: np.isin(self.groups[rows], pair) for pair in combinations(range(N_GROUPS), 2)}
         return {pair: Split(rows[~part], rows[part]) for pair, part in inside.items()}
 
     def gather(self, split: Split, outputs: Mapping[tuple[int, int], FloatArray]) -> FloatArray:
@@ -63,7 +63,8 @@ class SharedModels(NamedTuple):
         own, rows = int(self.groups[split.calibration[0]]), split.train
         other = self.groups[rows].copy()
         inside = other == own  # of other folds in the same group: any model that left it out, all in turn
-        other[inside] = (own + 1 + rows[inside] % (N_GROUPS - 1)) % N_GROUPS
+        turn = (np.cumsum(self.groups >= 0) - 1)[rows[inside]]
+        other[inside] = (own + 1 + turn % (N_GROUPS - 1)) % N_GROUPS
         first = next(iter(outputs.values()))
         gathered = np.empty((len(rows), *first.shape[1:]))
         for group in range(N_GROUPS):
@@ -76,20 +77,21 @@ class SharedModels(NamedTuple):
 
 
 def share_models(
-    splits: Sequence[Split], n_examples: int, together: IntArray | None = None, *, seed: int
+    splits: Sequence[Split], trainable: BoolArray, together: IntArray | None = None, *, seed: int
 ) -> SharedModels | None:
     """Return the models that the folds can share, None where they cannot.
 
-    They can where there are at least five folds, and every fold's model is trained on all examples that do not
-    calibrate it. Examples that calibrate no fold are spread over the groups; those that belong together, by the user's
-    own groups, stay together.
+    They can where there are at least five folds, and every fold's model is trained on all ``trainable`` examples that
+    do not calibrate it. Examples that calibrate no fold are spread over the groups; those that belong together, by the
+    user's own groups, stay together.
 
     Folds are put into groups at random, with ``seed``: were it by their place, folds would not be exchangeable, and
     rules that look at one fold after the other rest on that.
     """
+    n_examples = trainable.sum()
     if len(splits) < N_GROUPS or any(len(split.train) + len(split.calibration) < n_examples for split in splits):
         return None
-    groups = (np.arange(n_examples) if together is None else together) % N_GROUPS
+    groups = np.where(trainable, (np.arange(len(trainable)) if together is None else together) % N_GROUPS, -1)
     for place, split in zip(np.random.RandomState(seed).permutation(len(splits)), splits, strict=True):
         groups[split.calibration] = place % N_GROUPS
     return SharedModels(groups)

@@ -8,18 +8,17 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from labelsure._core.types import LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.unknown import split_unknown
+from labelsure._core.types import BoolArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.unknown import check_gaps
 from labelsure._core.validation import (
     check_flag,
-    check_label_matrix,
     check_same_length,
     label_names_of,
     made_up_names,
     n_rows,
     row_index_of,
 )
-from labelsure.conformal import InductiveConformalClassifier
+from labelsure.conformal import INCOMPLETE, InductiveConformalClassifier
 from labelsure.decisions._risk_control import check_probability
 from labelsure.decisions._selection import Selection, select
 from labelsure.decisions._sureness import (
@@ -126,30 +125,30 @@ class ReviewSelector:
             are used. Whether it is known must not depend on its value given the object; what is promised then holds
             for objects like those with a known label, and for all where it does not depend on the object either.
         from_fit : bool, default=False
-            Whether ``X`` and ``y`` are all that the model's ``fit`` was given, and the part of it that calibrated the
-            model is to serve once more. For an :class:`InductiveConformalClassifier` without ``mondrian``, ``weight``,
-            ``groups`` and ``on_violation="drop"``, and sureness by "gap" or "outputs" only: there neither the best
-            labelset nor sureness depends on calibration examples. All others need fresh examples.
+            Whether ``X`` and ``y`` are all that the model's ``fit`` was given, NaN included, and the part of it that
+            calibrated the model is to serve once more. For an :class:`InductiveConformalClassifier` without
+            ``mondrian``, ``weight``, ``groups`` and ``on_violation="drop"``, and sureness by "gap" or "outputs" only:
+            there neither the best labelset nor sureness depends on calibration examples. All others need fresh
+            examples.
         """
         check_model(self.model)
         known = names_of_labels(self.model)  # else as the examples call them
         n_labels = getattr(self.model, "n_labels_", getattr(self.model, "n_labels", None))
-        filled, missing = split_unknown(y)
-        labels = check_label_matrix(filled, name="y", n_labels=n_labels, label_names=known)
+        labels, unknown = check_gaps(y, name="y", n_labels=n_labels, label_names=known)
         names = known or label_names_of(y) or made_up_names(labels.shape[1])
         check_same_length(rows_of(self.model, X), labels, names=("X", "y"))
         if len(labels) == 0:
             raise ValueError("X and y must hold at least one held-out example, got none.")
         question = Question.of(self.at_most, self.label, tuple(names))
         kind = check_kind(self.sureness, self.model, question)
-        told = _known_rows(missing, question, known, from_fit=check_flag(from_fit, name="from_fit"))
-        if from_fit:
+        if check_flag(from_fit, name="from_fit"):
             rows = _own_examples(self.model, kind, X, labels)
-            X, labels = _safe_indexing(X, rows), labels[rows]
+            X, labels, unknown = _safe_indexing(X, rows), labels[rows], None if unknown is None else unknown[rows]
+        told = _known_rows(unknown, question, from_fit=from_fit)
         predicted, sureness = predict_with_sureness(self.model, X, question, kind, exact=from_fit)
         self.question_, self.kind_, self.from_fit_, self.label_names_ = question, kind, from_fit, tuple(names)
         self.sureness_, self.right_ = sureness[told], question.judge(predicted, labels)[told]
-        self.n_unknown_ = len(labels) - len(self.right_)
+        self.n_unknown_ = self.model.n_incomplete_ if from_fit else len(labels) - len(self.right_)
         return self
 
     def select(self, X: MatrixLike, *, alpha: float = 0.05, batch: bool = True) -> Selection:
@@ -178,7 +177,8 @@ class ReviewSelector:
             self.sureness_, self.right_, sureness, level, batch, fault=self.question_.fault, details=details
         )
         if self.n_unknown_ and selection.accepted.any():
-            return replace(selection, statement=f"{selection.statement} {ASSUMED.format(n=self.n_unknown_)}")
+            assumed = (INCOMPLETE if self.from_fit_ else ASSUMED).format(n=self.n_unknown_)
+            return replace(selection, statement=f"{selection.statement} {assumed}")
         return selection
 
 
@@ -192,16 +192,16 @@ def check_model(model: Any) -> None:
         check_is_fitted(model)
 
 
-def _known_rows(missing: Any, question: Question, names: tuple[str, ...] | None, *, from_fit: bool) -> Any:
+def _known_rows(unknown: BoolArray | None, question: Question, *, from_fit: bool) -> Any:
     """Return the examples whose answer to the question is known, or say why unknown labels cannot be used."""
-    if missing is None:
+    if unknown is None or not unknown.any():
         return slice(None)
     if question.label is None or from_fit:
         raise ValueError(
             "y must hold only 0 and 1, got nan. Unknown labels go with a question about one label, label=..., and"
             " fresh examples; for whole labelsets leave out examples with NaN."
         )
-    known = check_label_matrix(missing, name="y", label_names=names)[:, question.label] == 0
+    known = ~unknown[:, question.label]
     if not known.any():
         raise ValueError(f"y must hold at least one example with {question.name!r} known, got only nan.")
     return known
