@@ -3,6 +3,8 @@
 import hashlib
 import importlib.util
 import os
+import pickle
+import stat
 import subprocess
 import sys
 import warnings
@@ -12,7 +14,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from labelsure._core import kept_code
-from labelsure._core.kept_code import DIGEST_BYTES, KeptCode, Numba
+from labelsure._core.files import SEAL_BYTES, seal
+from labelsure._core.kept_code import KeptCode, Numba
 
 numba = pytest.importorskip("numba")
 compiler = pytest.importorskip("numba.core.compiler")
@@ -76,8 +79,8 @@ def test_each_signature_has_a_file_of_its_own(place):
     assert sum(later.stats.cache_hits.values()) == 3
 
 
-def with_digest(content):
-    return hashlib.sha256(content).digest() + content
+def sealed(content):
+    return seal(content) + content
 
 
 def flip_a_bit(content):
@@ -88,15 +91,15 @@ def flip_a_bit(content):
 
 DAMAGE = {
     "empty": lambda _: b"",
-    "digest only": lambda content: content[:DIGEST_BYTES],
+    "seal only": lambda content: content[:SEAL_BYTES],
     "half": lambda content: content[: len(content) // 2],
     "last byte missing": lambda content: content[:-1],
     "one bit": flip_a_bit,
     "zeros": lambda content: bytes(len(content)),
     "longer": lambda content: content + b"\0",
-    "class that is gone": lambda _: with_digest(b"cno_such_module\nNothing\n."),
-    "something else": lambda _: with_digest(serialize.dumps("something else")),
-    "for something else": lambda _: with_digest(serialize.dumps((("numba", "other"), None))),
+    "class that is gone": lambda _: sealed(b"cno_such_module\nNothing\n."),
+    "something else": lambda _: sealed(serialize.dumps("something else")),
+    "for something else": lambda _: sealed(serialize.dumps((("numba", "other"), None))),
 }
 
 
@@ -137,13 +140,6 @@ def test_code_for_another_processor_is_not_run(place, monkeypatch):
     monkeypatch.setattr(codegen, "magic_tuple", lambda _: ("x86_64", "another", "+avx9"))
     assert not is_found(place.kernel())
     assert is_found(place.kernel())
-
-
-def test_code_that_somebody_else_wrote_is_not_run(place):
-    is_found(place.kernel())
-    kernel = place.kernel()
-    kernel._cache._trusted = {place.file.stat().st_uid + 1}
-    assert not is_found(kernel)
 
 
 @pytest.mark.parametrize("obstacle", ["a file instead of the folder", "a folder instead of the file"])
@@ -205,9 +201,9 @@ def child(folder):
     environment = os.environ | {"PYTHONPATH": places, "PYTHONDONTWRITEBYTECODE": "1"}
     environment["NUMBA_CACHE_DIR"] = str(folder / "named")
 
-    def start(what):
+    def start(what, umask=-1):
         command = [sys.executable, "-c", CHILD, str(folder / "users"), what]
-        return subprocess.Popen(command, env=environment, cwd=folder, stdout=subprocess.PIPE, text=True)
+        return subprocess.Popen(command, env=environment, cwd=folder, stdout=subprocess.PIPE, text=True, umask=umask)
 
     return start
 
@@ -247,3 +243,88 @@ def test_read_only_folders_cost_one_warning_and_what_they_hold_is_found(child, f
     folders[-1].chmod(0o555)
     assert said(child("unprivileged")) == ([42, 42, 1, 1], [])
     assert not any(".part" in file.name for file in folder.rglob("*"))
+
+
+UMASKS = {"group may write": 0o002, "everybody may write": 0o000, "nobody may read": 0o077}
+
+
+def kept_in(folder):
+    """Return the files in the folder that the user named for machine code, whatever their format."""
+    return [path for path in (folder / "named").rglob("*") if path.is_file()]
+
+
+@needs_posix
+@pytest.mark.parametrize("umask", UMASKS.values(), ids=UMASKS)
+def test_all_may_read_code_and_its_owner_alone_may_write_it(child, folder, umask):
+    assert said(child("as I am", umask))[0] == [42, 42, 0, 0]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in kept_in(folder)} == {0o644}
+    assert said(child("as I am", umask))[0] == [42, 42, 1, 1]
+
+
+@needs_posix
+@pytest.mark.parametrize("mode", [0o664, 0o646])
+def test_code_that_others_can_write_is_not_run(child, folder, mode):
+    said(child("as I am"))
+    for path in kept_in(folder):
+        path.chmod(mode)
+    assert said(child("as I am")) == ([42, 42, 0, 0], [])
+    assert said(child("as I am"))[0] == [42, 42, 1, 1]  # made anew
+
+
+@needs_posix
+def test_links_to_code_are_not_followed(child, folder):
+    said(child("as I am"))
+    for path in kept_in(folder):
+        path.replace(folder / path.name)
+        path.symlink_to(folder / path.name)
+    assert said(child("as I am")) == ([42, 42, 0, 0], [])
+
+
+ATTACK = """
+import os, sys
+from pathlib import Path
+
+os.setgroups([])
+os.setgid(int(sys.argv[1]))
+os.setuid(65533)
+content = bytes.fromhex(sys.argv[2])
+for path in map(Path, sys.argv[3:]):
+    if not os.access(path, os.W_OK):
+        path.unlink()
+    path.write_bytes(content)
+    print(oct(path.stat().st_mode), path.stat().st_uid)
+"""
+
+
+class Payload:
+    """Makes a folder where it is unpickled."""
+
+    def __init__(self, planted):
+        self.planted = planted
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.planted),)
+
+
+FORMS = {
+    "a pickle": lambda pickled: pickled,
+    "its digest first": lambda pickled: hashlib.sha256(pickled).digest() + pickled,
+    "its seal first": sealed,
+}
+
+
+@needs_posix
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="becoming another user takes root")
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("umask", [0o002, 0o000])
+def test_code_of_another_user_is_not_run(child, folder, umask, form):
+    """Somebody of the same group, or anybody, writes into files or puts their own in their places."""
+    said(child("as I am", umask))
+    planted = folder / "planted"
+    content = form(pickle.dumps((1, Payload(planted)))).hex()
+    attack = [sys.executable, "-c", ATTACK, str(os.getgid()), content, *map(str, kept_in(folder))]
+    done = subprocess.run(attack, capture_output=True, text=True, check=True)
+    assert len(done.stdout.splitlines()) == len(kept_in(folder)) > 0
+    numbers, _ = said(child("as I am", umask))
+    assert not planted.exists()
+    assert numbers == [42, 42, 0, 0]

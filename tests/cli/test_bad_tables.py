@@ -287,6 +287,33 @@ def test_an_interrupted_run_goes_on_where_it_stopped(here, offline, name, code, 
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_unfinished_parts_that_were_cut_are_made_again(here, ending, monkeypatch, capsys):
+    from labelsure.cli._predict_parts import PartMaker
+
+    made, asked = PartMaker.__call__, []
+
+    def stop_at_fourth(maker, numbered):
+        asked.append(numbered.batch.start)
+        if len(asked) == 4:
+            raise KeyboardInterrupt
+        return made(maker, numbered)
+
+    out, whole = here / f"o.{ending}", here / f"whole.{ending}"
+    words = ["predict", MODEL, TEST, "--batch", "10", "--jobs", "1", "-o"]
+    assert main([*words, str(whole)]) == 0
+    monkeypatch.setattr(PartMaker, "__call__", stop_at_fourth)
+    assert main([*words, str(out)]) == 130
+    cut, empty = (here / f".o.{ending}.parts" / name for name in ("0000000", "0000002"))
+    content = cut.read_bytes()
+    cut.write_bytes(content[: content.rindex(b"\n", 0, len(content) // 2) + 1])  # a table of fewer rows
+    empty.write_bytes(b"")
+    assert main([*words, str(out)]) == 0
+    assert asked == [0, 10, 20, 30, 0, 20, 30, 40]
+    assert out.read_bytes() == whole.read_bytes()
+    assert [path.name for path in here.iterdir() if path.name.startswith(".")] == []
+
+
 def test_parts_of_other_data_or_options_are_not_used(here, monkeypatch, capsys):
     from labelsure.cli._predict_parts import PartMaker
 

@@ -1,10 +1,12 @@
-"""Files on disk that are whole at all times: written beside their place and renamed."""
+"""Files on disk that are whole at all times: written beside their place and renamed, sealed where that is asked."""
 
 import glob
+import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import BinaryIO
@@ -18,13 +20,23 @@ except ImportError:  # Windows: what a killed process left behind stays
 
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
+HEAD = b"labelsure kept answer 1\n"
+SEAL_BYTES = len(HEAD) + hashlib.sha256().digest_size
+
 
 @contextmanager
-def whole_place(path: Path) -> Iterator[Path]:
+def whole_place(path: Path, *, mode: int | None = None) -> Iterator[Path]:
     """Make an empty file beside ``path`` to be written, and rename it in the end: ``path`` is the old file or the new.
 
     Where anything fails it is removed. A process that is killed cannot do that: the next one that writes to ``path``
     does. It sees by a lock, which ends with its process, which files somebody is still writing.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    mode : int or None, default=None
+        Its permissions, whatever the umask. It never has others, so nobody can have opened it when it had more.
 
     Examples
     --------
@@ -44,7 +56,10 @@ def whole_place(path: Path) -> Iterator[Path]:
     with ExitStack() as end:
         end.callback(unfinished.unlink, missing_ok=True)
         while not unfinished.exists():  # another process may have removed it before it was locked
-            held = end.enter_context(unfinished.open("xb"))
+            made = partial(os.open, mode=0o666 if mode is None else mode)
+            held = end.enter_context(open(unfinished, "xb", opener=made))
+            if mode is not None and hasattr(os, "fchmod"):
+                os.fchmod(held.fileno(), mode)
             _lock(held, wait=True)
         yield unfinished
         if fcntl is None:
@@ -53,16 +68,46 @@ def whole_place(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
+def whole_file(path: Path, *, mode: int | None = None) -> Iterator[BinaryIO]:
     """Open what :func:`whole_place` makes; when it is renamed, it is on the disk."""
-    with whole_place(path) as unfinished, unfinished.open("wb") as file:
+    with whole_place(path, mode=mode) as unfinished, unfinished.open("wb") as file:
         yield file
         file.flush()
         os.fsync(file.fileno())
 
 
-def is_ours(about: os.stat_result) -> bool:
+def seal(content: bytes) -> bytes:
+    """Return what is written before a content, so that :func:`unseal` can tell whether it is whole.
+
+    Examples
+    --------
+    >>> kept = seal(b"all of it") + b"all of it"
+    >>> unseal(kept), unseal(kept[:-1])
+    (b'all of it', None)
+    """
+    return HEAD + hashlib.sha256(content).digest()
+
+
+def unseal(data: bytes) -> bytes | None:
+    """Return a content that was written after its :func:`seal`, None where it is damaged."""
+    content = data[SEAL_BYTES:]
+    return content if data.startswith(seal(content)) else None
+
+
+def open_no_link(path: str, flags: int) -> int:
+    """Open a file as :func:`open` has it done by an ``opener``, but no link."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
+
+
+def is_ours(about: os.stat_result, *, or_of: Collection[int] = ()) -> bool:
     """Whether a file or folder, and no link, is this user's, and nobody else can write to it; Windows does not say.
+
+    Parameters
+    ----------
+    about : os.stat_result
+        What the system says of it.
+    or_of : collection of int
+        The ids of other users whom it may belong to.
 
     Examples
     --------
@@ -73,7 +118,8 @@ def is_ours(about: os.stat_result) -> bool:
     """
     if not hasattr(os, "geteuid"):
         return True
-    return about.st_uid == os.geteuid() and not about.st_mode & OTHERS_WRITE and not stat.S_ISLNK(about.st_mode)
+    owned = about.st_uid in (os.geteuid(), *or_of)
+    return owned and not about.st_mode & OTHERS_WRITE and not stat.S_ISLNK(about.st_mode)
 
 
 def _lock(file: BinaryIO, *, wait: bool = False) -> bool:

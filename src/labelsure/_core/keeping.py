@@ -17,12 +17,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from labelsure._core.files import is_ours, whole_file
+from labelsure._core.files import is_ours, open_no_link, seal, unseal, whole_file
 from labelsure._core.running import run_jobs
 from labelsure._version import __version__
 
-HEAD = b"labelsure kept answer 1\n"
-DIGEST = 32
 PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib")
 
 
@@ -44,14 +42,9 @@ class KeptAnswers:
     def read(self, key: str) -> tuple[Any] | None:
         """Return an answer, in a tuple because it may be anything, or None where there is none to be trusted."""
         try:
-            with open(self.folder / key, "rb", opener=_open_no_link) as file:
-                if not is_ours(os.fstat(file.fileno())):
-                    return None
-                content = file.read()
-            head, digest, pickled = content[: len(HEAD)], content[len(HEAD) :][:DIGEST], content[len(HEAD) + DIGEST :]
-            if head != HEAD or hashlib.sha256(pickled).digest() != digest:
-                return None
-            return (pickle.loads(pickled),)
+            with open(self.folder / key, "rb", opener=open_no_link) as file:
+                pickled = unseal(file.read()) if is_ours(os.fstat(file.fileno())) else None
+            return None if pickled is None else (pickle.loads(pickled),)
         except Exception:  # none, or one that cannot be read here, for whatever reason
             return None
 
@@ -65,11 +58,8 @@ class KeptAnswers:
                 f" ({type(error).__name__}: {error}). Leave memory at None."
             ) from error
         try:
-            with whole_file(self.folder / key) as file:
-                if hasattr(os, "fchmod"):
-                    os.fchmod(file.fileno(), 0o600)
-                for part in (HEAD, hashlib.sha256(pickled).digest(), pickled):
-                    file.write(part)
+            with whole_file(self.folder / key, mode=0o600) as file:
+                file.writelines((seal(pickled), pickled))
         except OSError as error:
             error.filename = error.filename or str(self.folder)
             raise
@@ -203,7 +193,3 @@ def _code_of(value: Any) -> str:
             f"memory=... cannot tell whether the code of {value!r} has changed, because it is in no file. Put it into a"
             " module, or leave memory at None."
         ) from None
-
-
-def _open_no_link(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))

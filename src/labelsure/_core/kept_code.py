@@ -12,12 +12,10 @@ from typing import Any, NamedTuple
 
 from platformdirs import user_cache_path
 
-from labelsure._core.files import whole_place
+from labelsure._core.files import is_ours, open_no_link, seal, unseal, whole_place
 
 FOLDERS: set[str] = set()
 """Where machine code was kept or found."""
-
-DIGEST_BYTES = hashlib.sha256().digest_size
 
 
 class Numba(NamedTuple):
@@ -37,7 +35,8 @@ class KeptCode:
     bit runs, a full disk is an error of the question that was asked, two processes that compile one kernel for
     different types at once can leave the code for one under the name of the other, and a folder that cannot be written
     is not read. Here a file holds its digest and what it was compiled for; where either is not as it should be, the
-    kernel is compiled again. Files are renamed when they are finished, so processes may share them.
+    kernel is compiled again. Files are renamed when they are finished, so processes may share them. Machine code is
+    trusted, so it is only run if nobody can have written it but this user, root, and whoever owns the kernel's source.
 
     Parameters
     ----------
@@ -60,7 +59,7 @@ class KeptCode:
         self._made_of = (numba.version, mark, _digest_of(source))
         self._name = f"{source.stem}.{function.__qualname__}-{function.__code__.co_firstlineno}".translate(NO_BRACKETS)
         self._folders = list(_folders(source, numba.named_folder))
-        self._trusted = {0, source.stat().st_uid, os.getuid() if hasattr(os, "getuid") else 0}
+        self._trusted = {0, source.stat().st_uid}
         self.cache_path = str(self._folders[0])
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
@@ -83,7 +82,7 @@ class KeptCode:
         problem = None
         for folder in self._folders:
             try:
-                _write(folder / self._file_name(compiled_for), hashlib.sha256(content).digest() + content)
+                _write(folder / self._file_name(compiled_for), content)
             except OSError as error:
                 problem = problem or error
                 continue
@@ -119,13 +118,11 @@ def _folders(source: Path, named: str) -> Iterator[Path]:
 
 
 def _read(path: Path, compiled_for: tuple[Hashable, ...], trusted: set[int]) -> Any:
-    """Return what was kept, or None: not there, written by somebody else, damaged, or compiled for something else."""
+    """Return what was kept, or None: not there, others can write it, damaged, or compiled for something else."""
     try:
-        with path.open("rb") as file:
-            if os.fstat(file.fileno()).st_uid not in trusted:
-                return None
-            digest, content = file.read(DIGEST_BYTES), file.read()
-        if hashlib.sha256(content).digest() != digest:
+        with open(path, "rb", opener=open_no_link) as file:
+            content = unseal(file.read()) if is_ours(os.fstat(file.fileno()), or_of=trusted) else None
+        if content is None:
             return None
         kept_for, parts = pickle.loads(content)
     except Exception:  # not only OSError: the digest may be right and a class that the file names be gone
@@ -135,8 +132,8 @@ def _read(path: Path, compiled_for: tuple[Hashable, ...], trusted: set[int]) -> 
 
 def _write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_place(path) as unfinished:
-        unfinished.write_bytes(content)
+    with whole_place(path, mode=0o644) as unfinished:
+        unfinished.write_bytes(seal(content) + content)
 
 
 _warned = threading.Event()

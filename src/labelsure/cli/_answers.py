@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isnan
-from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
@@ -56,11 +55,10 @@ class AnswerFormat(ABC):
     def part(self, cells: Cells) -> bytes:
         """Return some rows as they are kept until the file is whole."""
 
-    def join(self, parts: Iterable[Path], file: BinaryIO) -> None:
+    def join(self, parts: Iterable[bytes], file: BinaryIO) -> None:
         """Write the whole file from its parts."""
         file.write(self.head())
-        for path in parts:
-            file.write(path.read_bytes())
+        file.writelines(parts)
 
     def head(self) -> bytes:
         """Return what comes before all rows."""
@@ -119,12 +117,12 @@ class ParquetAnswers(AnswerFormat):
         _import_parquet().write_table(arrow_table(cells, self.layout.kinds), buffer)
         return buffer.getvalue()
 
-    def join(self, parts: Iterable[Path], file: BinaryIO) -> None:
+    def join(self, parts: Iterable[bytes], file: BinaryIO) -> None:
         """Write one row group per part."""
         parquet, kinds = _import_parquet(), self.layout.kinds
         with parquet.ParquetWriter(file, arrow_schema(kinds)) as writer:
-            for path in parts:
-                writer.write_table(parquet.read_table(path))
+            for content in parts:
+                writer.write_table(parquet.read_table(io.BytesIO(content)))
 
 
 def _import_parquet() -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from labelsure._core.files import is_ours
+from labelsure._core.files import is_ours, seal, unseal
 from labelsure.cli._errors import CommandError
 from labelsure.cli._writing import write_whole
 
@@ -50,12 +50,25 @@ class Parts:
             return None
 
     def path(self, number: int) -> Path:
-        """Return where a part is, once it is there."""
+        """Return where a part is kept."""
         return self.folder / f"{number:07d}"
 
     def write(self, number: int, content: bytes) -> None:
         """Keep a part."""
-        write_whole(self.path(number), content)
+        write_whole(self.path(number), seal(content) + content)
+
+    def find(self, number: int) -> bytes | None:
+        """Return a part, None where it is not there or damaged."""
+        try:
+            return unseal(self.path(number).read_bytes())
+        except OSError:
+            return None
+
+    def read(self, number: int) -> bytes:
+        """Return a part that is there, or raise CommandError."""
+        if (content := self.find(number)) is None:
+            raise CommandError(f"{self.path(number)} was removed or damaged before the output was whole.")
+        return content
 
     def remove(self) -> None:
         """Remove all parts: the output is whole, or nothing was kept."""

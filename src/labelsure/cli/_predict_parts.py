@@ -97,7 +97,7 @@ def write_answers(trained: Trained, table: Any, options: Namespace, client: Any)
         if not done.n_rows:
             raise CommandError(NO_ROWS.format(options.data))
         with whole_file(options.output) as file:
-            maker.answers.join(map(parts.path, range(done.n_parts)), file)
+            maker.answers.join(map(parts.read, range(done.n_parts)), file)
     except DatasetError:  # to be mended in the data, and parts of other data are of no use
         parts.remove()
         raise
@@ -146,9 +146,9 @@ def _rows_of(numbered: Numbered) -> str:
 
 
 def _unfinished(table: Any, parts: Parts, done: Done, bar: Any) -> Iterator[Numbered]:
-    """Yield the batches whose parts are not there yet."""
+    """Yield the batches whose parts are not there yet, or damaged."""
     for number, batch in enumerate(table):
-        if parts.path(number).exists():
+        if parts.find(number) is not None:
             done.add(batch.n_rows, bar)
         else:
             yield Numbered(number, batch)
