@@ -8,7 +8,6 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
-from three_errors import assert_at_most
 
 from labelsure import (
     ByCardinality,
@@ -24,6 +23,7 @@ from labelsure import (
 from labelsure.conformal._guarantees import NOT_BY_LABELS
 from labelsure.measures import PowerMeasure
 from labelsure.metrics import ExchangeabilityMartingale, coverage_by_group, coverage_in_worst_slab, online_p_values
+from three_errors import assert_at_most
 
 pytestmark = [
     pytest.mark.validity,
@@ -136,7 +136,7 @@ def test_full_predictor_keeps_the_level_with_three_distinct_objects():
 
 
 CATEGORIES = {
-    "cardinality": (ByCardinality(), lambda X, Y: Y.sum(axis=1), (0, 1, 2)),
+    "cardinality": (ByCardinality(), lambda X, Y: Y.sum(axis=1), (0, 1, 2)),  # noqa: ARG005
     "label": (ByLabel(0), lambda X, Y: Y[:, 0], (0, 1)),  # noqa: ARG005
     "object": (ByObject(lambda X: X[:, 0] > 0), lambda X, Y: X[:, 0] > 0, (0, 1)),  # noqa: ARG005
 }
@@ -145,7 +145,7 @@ CATEGORIES = {
 @pytest.mark.parametrize("name", CATEGORIES)
 @pytest.mark.parametrize("guarantee", ["inductive", "exact"])
 def test_levels_are_kept_within_each_category(name, guarantee):
-    """Of the objects in a category, at most a fifth is missed: misses less a fifth, summed over a data set's objects."""
+    """At most a fifth of a category's objects is missed: misses less a fifth of them, summed over a data set's."""
     taxonomy, category_of, categories = CATEGORIES[name]
     options = {"mondrian": taxonomy, "measure": PowerMeasure(1), "empty": "allow", "random_state": 0}
 
@@ -250,7 +250,12 @@ def missed_with(folds, n, n_folds, level, rng):
     X = rng.normal(size=(n + 1, 1))
     cv = n_folds if folds == "random" else MultiLabelStratifiedKFold(n_folds, random_state=int(rng.integers(2**31)))
     model = CrossConformalClassifier(
-        StrangerOn(), cv=cv, guarantee="exact", measure=PowerMeasure(), empty="allow", random_state=int(rng.integers(1e9))
+        StrangerOn(),
+        cv=cv,
+        guarantee="exact",
+        measure=PowerMeasure(),
+        empty="allow",
+        random_state=int(rng.integers(1e9)),
     ).fit(X[:n], Y[:n])
     region = model.predict_labelsets(X[n:]).region(level)
     assert NOT_BY_LABELS in region.statement

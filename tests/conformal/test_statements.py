@@ -103,7 +103,8 @@ def test_cross_sentence_names_the_smaller_bound_and_whom_it_is_for(data, n_folds
         bounds = [bound_by_size(level, sizes), bound_by_tournament(level, sizes)]
         assert (bounds[1] < bounds[0]) == (learner in SYMMETRIC)
         assert promised(sentence) == pytest.approx(min(bounds), abs=1e-3)
-        for part in (f"60 exchangeable examples in {n_folds} folds and {learner}", "Barber", "Papadopoulos 2014"):
+        of_whom = f"60 exchangeable examples in {n_folds} folds {NOT_BY_LABELS}, and {learner}"
+        for part in (of_whom, "Barber", "Papadopoulos 2014"):
             assert part in sentence
 
 
@@ -228,6 +229,15 @@ def test_exact_within_categories_promises_the_level(data):
         assert part in sentence
 
 
+def test_categories_with_a_fold_each_name_the_condition_of_folds(data):
+    """One p-value for each category, as of an inductive predictor; but a splitter chose what it was counted among."""
+    X, _ = data
+    halves = [np.flatnonzero(X[:, 0] > 0.5), np.flatnonzero(X[:, 0] <= 0.5)]
+    sentence = statement(cross(cv=[halves, halves[::-1]], mondrian=lambda X: X[:, 0] > 0.5), data)
+    assert promised(sentence) == 0.1
+    assert f"exchangeable examples in folds {NOT_BY_LABELS}, within each category ({PROVED_BY['mondrian']})" in sentence
+
+
 @pytest.mark.parametrize("guarantee", ["cross", "exact"])
 @pytest.mark.parametrize("mondrian", [None, "cardinality"])
 def test_statements_about_stratified_folds_say_that_nothing_is_proven_of_them(data, guarantee, mondrian):
@@ -239,6 +249,8 @@ def test_statements_about_stratified_folds_say_that_nothing_is_proven_of_them(da
     folds = np.arange(60) % 4
     outputs = calibrate_outputs(*data, folds=folds, guarantee=guarantee).predict_labelsets([data[0][:2]] * 4)
     assert NOT_BY_LABELS in outputs.region(0.1).statement
+    region = model.predict_labelsets(data[0][:2]).region(0.1)
+    assert NOT_BY_LABELS in region._repr_html_()
 
 
 def limit_of(n_examples, level):

@@ -13,10 +13,10 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from labelsure import CoverController, RecallController
 from labelsure._core.randomness import DRAW_UNIT
-from labelsure.decisions._fold_votes import merge_votes, proven_level
+from labelsure.decisions._fold_votes import merge_votes
 
 FALSE_ALARM = 1e-4
-MERGES = ["random", "majority", "any", "cv-crc"]
+MERGES = ["random", "any"]
 
 
 @st.composite
@@ -43,19 +43,12 @@ def test_losses_of_votes_are_bounded_by_the_mean_of_the_folds(folds, truth):
         return
     missed = 1 - folds[:, 0, true]
     losses = {"share": missed.mean(axis=1), "any": missed.max(axis=1)}
-    votes = {merge: 1 - merge_votes(folds, merge, None)[0, true] for merge in ("majority", "any")}
+    by_any = 1 - merge_votes(folds, "any", None)[0, true]
     for name, of_folds in losses.items():
         summary = np.mean if name == "share" else np.max
-        assert summary(votes["majority"]) <= 2 * of_folds.mean() + 1e-12
-        assert summary(votes["any"]) <= of_folds.min() + 1e-12
+        assert summary(by_any) <= of_folds.min() + 1e-12
         over_draws = summary(1 - folds[:, 0, true].mean(axis=0))
         assert over_draws <= of_folds.mean() + 1e-12
-
-
-def test_what_is_proven_is_what_was_asked_for_but_for_a_majority():
-    assert [proven_level(Fraction(9, 10), merge) for merge in MERGES] == [
-        Fraction(9, 10), Fraction(4, 5), Fraction(9, 10), Fraction(9, 10)]  # fmt: skip
-    assert proven_level(Fraction(1, 5), "majority") == 0
 
 
 def chances_of(X):
@@ -97,21 +90,8 @@ def mean_loss(kind, merge, target, n_trials, seed, learner="neighbours"):
 
 def assert_proven(kind, merge, target, n_trials, seed, learner="neighbours"):
     mean, deviation = mean_loss(kind, merge, target, n_trials, seed, learner)
-    allowed = 1 - float(proven_level(Fraction(str(target)), merge))
-    assert mean <= allowed + norm.isf(FALSE_ALARM) * deviation
+    assert mean <= 1 - target + norm.isf(FALSE_ALARM) * deviation
     return mean
-
-
-@pytest.mark.parametrize("kind", [RecallController, CoverController])
-def test_least_number_of_folds_for_one_threshold_is_enough_where_nothing_is_missed(kind):
-    """With K + 1 = 1 / alpha the further fold takes up the whole level: the known examples must miss nothing."""
-    X, Y = draw_examples(np.random.default_rng(0), 40)
-    model = kind(Knowing(), target=0.8, cv=4, merge="cv-crc", random_state=0).fit(X, Y)
-    assert model.reached_
-    assert (model.predict(X) >= Y).all()
-    assert "labelsure's own proof" in model.statement_
-    with pytest.raises(ValueError, match=r"at least 4 folds for target=0\.8, got cv=3"):
-        kind(Knowing(), target=0.8, cv=3, merge="cv-crc").fit(X, Y)
 
 
 @pytest.mark.parametrize("kind", [RecallController, CoverController])

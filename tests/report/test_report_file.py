@@ -8,7 +8,7 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
-from report_cases import EVIL, LABELS, draw, names_of, some_predictions
+from report_cases import EVIL, LABELS, cross_predictions, draw, names_of, some_predictions
 
 from labelsure import calibrate_outputs
 from labelsure._core import running
@@ -86,6 +86,11 @@ def test_every_part_is_there(page):
     assert sections == (
         ["answer", "calibration", "sizes", "plausibility", "labels", "groups", "accept", "hardest", "browser", "words"]
     )
+
+
+def test_report_names_the_condition_of_folds(tmp_path):
+    page = write_report(tmp_path / "report.html", *cross_predictions()).read_text(encoding="utf-8")
+    assert "exchangeable examples in folds that were not chosen by their labels, on average over the draws" in page
 
 
 def test_report_without_truth_leaves_out_what_needs_it(case, tmp_path):

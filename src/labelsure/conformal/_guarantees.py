@@ -143,7 +143,7 @@ def state_guarantee(
     elif name == "cross" and not within_categories:
         bound = partial(bound_by_size, sizes=counts[0])
         conditions = f"{n_examples} {conditions} in {len(counts[0])} folds {NOT_BY_LABELS}, and {ANY}"
-    elif name in GUARANTEES:
+    elif len(sizes[0]) > 1:
         conditions += f" in folds {NOT_BY_LABELS}"
     if within_categories:
         conditions += ", within each category"

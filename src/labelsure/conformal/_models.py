@@ -102,7 +102,6 @@ def fit_models(
     fitted: Sequence[Any] | None = None,
     metadata: Metadata = NO_METADATA,
     trainable: BoolArray | None = None,
-    share: bool = True,
     memory: Any = None,
 ) -> list[FoldModel]:
     """Fit a copy of the classifier on each training part and ask it for outputs, with a progress bar.
@@ -128,9 +127,6 @@ def fit_models(
         together.
     trainable : bool array of shape (n,) or None
         Which examples the classifier can learn from; None: all.
-    share : bool
-        Whether folds may share the models that out-of-fold outputs come from. Then a fold's model does not treat all
-        examples outside of it alike, which some proofs need.
     memory : str, path, joblib.Memory or None
         A folder that keeps what is finished, for a later call with the same arguments.
     """
@@ -139,7 +135,7 @@ def fit_models(
     pooled = isinstance(estimator, LogitPool) and estimator.learns_from_folds
     group_seed, *shared_seeds = draw_seeds(seeds[0], 1 + N_SHARED)
     shared = None
-    if share and fitted is None and (honest or pooled):
+    if fitted is None and (honest or pooled):
         usable = np.ones(len(Y), dtype=bool) if trainable is None else trainable
         shared = share_models(splits, usable, metadata.groups, seed=group_seed)
     models = [None] * len(splits) if fitted is None else fitted

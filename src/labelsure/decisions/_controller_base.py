@@ -5,8 +5,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -25,7 +24,7 @@ from labelsure.conformal import (
     make_splits,
     outputs_of_models,
 )
-from labelsure.decisions._fold_votes import CONDITIONS, MERGES, check_folds_for_cv_crc, merge_votes, proven_level
+from labelsure.decisions._fold_votes import CONDITIONS, MERGES, merge_votes
 from labelsure.decisions._risk_control import check_probability
 from labelsure.decisions._unknown import add_assumption, check_some_known
 
@@ -50,8 +49,6 @@ class Controller(WrappingClassifier):
     _fallback = "all labels are predicted"
     _claim = ""
     _uses_unknown = True
-    _spare: ClassVar[Any]
-    """From a predictor and its examples to one for which some more examples may lose everything."""
 
     @abstractmethod
     def _check_parameters(self) -> Fraction:
@@ -83,15 +80,15 @@ class Controller(WrappingClassifier):
         X, Y = self._check_fit(X, filled, label_names, prefit=self.prefit)
         unknown = None if missing is None else self._check_unknown(missing, label_names)
         split_seed, model_seed, self.draw_seed_ = draw_seeds(self.random_state, 3)
-        splits = self._splits(X, Y, split_seed, target)
+        splits = self._splits(X, Y, split_seed)
         if self.prefit:
             (outputs,) = outputs_of_models([self.estimator], X, self.n_labels_, n_jobs=None)
             models = [FoldModel(self.estimator, outputs)]
         else:
             known = Known.of(unknown, self.estimator)
             labels, parts = (Y, splits) if known is None else (known.mark(Y), known.trains(splits))
-            seeds, share = draw_seeds(model_seed, len(parts)), self._folds[1] != "cv-crc"
-            given: dict[str, Any] = {"n_jobs": self.n_jobs, "memory": self.memory, "share": share}
+            seeds = draw_seeds(model_seed, len(parts))
+            given: dict[str, Any] = {"n_jobs": self.n_jobs, "memory": self.memory}
             models = fit_models(self.estimator, X, labels, parts, seeds=seeds, needs=[], **given)
         self.models_ = [fold.model for fold in models]
         self.fold_indices_ = [split.calibration for split in splits]
@@ -122,7 +119,7 @@ class Controller(WrappingClassifier):
     def _promise(self) -> str:
         return str(self.statement_)
 
-    def _splits(self, X: MatrixLike, Y: LabelMatrix, seed: int, target: Fraction) -> list[Split]:
+    def _splits(self, X: MatrixLike, Y: LabelMatrix, seed: int) -> list[Split]:
         """Return what trains and what calibrates, or raise ValueError before anything is fitted."""
         cv, merge = self._folds
         check_choice(merge, MERGES, name="merge")
@@ -134,10 +131,6 @@ class Controller(WrappingClassifier):
             train, calibration = hold_out(self.calibration_size, len(Y), seed)
             # in random order: bounds that bet on one example after the other must not meet them sorted by their labels
             return [Split(train, check_random_state(seed).permutation(calibration))]
-        if merge == "cv-crc":
-            if not isinstance(cv, Integral):
-                raise ValueError(f"merge='cv-crc' takes cv as a whole number, for folds of one size, got {cv!r}.")
-            check_folds_for_cv_crc(int(cv), 1 - target)
         return make_splits(cv, X, Y, seed)
 
     def _check_unknown(self, missing: Any, label_names: Sequence[str] | None) -> BoolArray:
@@ -152,16 +145,12 @@ class Controller(WrappingClassifier):
         return unknown
 
     def _learn(self, models: Sequence[FoldModel], Y: LabelMatrix, unknown: BoolArray | None, target: Fraction) -> None:
-        """Calibrate each fold, or all of them together, and say what is proven."""
+        """Calibrate each fold, and say what is proven."""
         labels = Y if unknown is None else np.where(unknown, np.nan, Y)
-        parts = [(fold.outputs, labels[rows]) for fold, rows in zip(models, self.fold_indices_, strict=True)]
+        parts = zip(models, self.fold_indices_, strict=True)
+        self.predictors_ = [self._calibrate(fold.outputs, labels[rows]) for fold, rows in parts]
         _, self.merge_ = self._folds
-        n_folds, size = len(parts), len(self.fold_indices_[0])
-        if n_folds > 1 and self.merge_ == "cv-crc":
-            outputs, known = (np.concatenate(column) for column in zip(*parts, strict=True))
-            self.predictors_ = [self._spare(self._calibrate(outputs, known), outputs, known, size)] * n_folds
-        else:
-            self.predictors_ = [self._calibrate(*part) for part in parts]
+        n_folds, size = len(self.predictors_), len(self.fold_indices_[0])
         self.reached_ = all(predictor.reached for predictor in self.predictors_)
         if not self.reached_:
             warnings.warn(
@@ -172,7 +161,7 @@ class Controller(WrappingClassifier):
         if n_folds == 1:
             self.statement_ = self.predictors_[0].statement
         else:
-            claim = self._claim.format(target=float(proven_level(target, self.merge_)))
+            claim = self._claim.format(target=float(target))
             conditions = CONDITIONS[self.merge_].format(K=n_folds)
             self.statement_ = add_assumption(f"{claim}, {conditions}.", unknown)
 

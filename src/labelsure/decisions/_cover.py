@@ -5,7 +5,7 @@ limit, the same for all objects. An example is covered where its last true label
 true label is a nonconformity score, and the limit is its conformal quantile.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -163,13 +163,6 @@ def control_cover(outputs: Any, Y: LabelMatrixLike, *, target: float = 0.9, form
     )
 
 
-def spare_cover(cover: LabelCover, outputs: FloatArray, Y: LabelMatrix, spare: int) -> LabelCover:
-    """Return the cover of the same examples with a limit for which ``spare`` more may all be missed."""
-    level = 1 - check_probability(cover.target, name="target", example="")
-    limit = quantile_of_scores(last_true_numbers(joining_numbers(outputs, cover.form), Y), level, spare=spare)
-    return replace(cover, limit=limit, reached=limit < np.inf)
-
-
 def joining_numbers(outputs: FloatArray, form: str) -> FloatArray:
     """Return the number at which each label joins the set of its object, (n, q); see :func:`control_cover`.
 
@@ -199,10 +192,10 @@ def last_true_numbers(numbers: FloatArray, Y: LabelMatrix) -> FloatArray:
     return last
 
 
-def quantile_of_scores(scores: FloatArray, alpha: Fraction, *, spare: int = 1) -> float:
-    """Return the lowest limit that so few scores exceed that, ``spare`` more added, they are a share of ``alpha``.
+def quantile_of_scores(scores: FloatArray, alpha: Fraction) -> float:
+    """Return the conformal quantile: the lowest limit that, one more added, a share of ``alpha`` exceeds at most.
 
-    Infinity where no limit does. With one to spare it is the conformal quantile.
+    Infinity where no limit does.
 
     Examples
     --------
@@ -210,7 +203,7 @@ def quantile_of_scores(scores: FloatArray, alpha: Fraction, *, spare: int = 1) -
     >>> quantile_of_scores(scores, Fraction(2, 5)), quantile_of_scores(scores, Fraction(1, 10))
     (3.0, inf)
     """
-    n_above = alpha * (len(scores) + spare) // 1 - spare
+    n_above = alpha * (len(scores) + 1) // 1 - 1
     return float(np.sort(scores)[len(scores) - 1 - n_above]) if n_above >= 0 else float("inf")
 
 

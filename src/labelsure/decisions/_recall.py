@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -167,16 +167,6 @@ def control_recall(
     threshold = float(steps.thresholds[n_passed - 1]) if n_passed else 0.0
     statement = claim if n_passed else f"{claim} Too few examples show that, so all labels are predicted."
     return ThresholdPredictor(threshold, float(target), n_passed > 0, labels.shape[1], len(labels), statement, names)
-
-
-def spare_recall(predictor: ThresholdPredictor, outputs: Any, Y: LabelMatrixLike, spare: int) -> ThresholdPredictor:
-    """Return a "crc" predictor of the same examples with a threshold for which ``spare`` more may lose everything."""
-    checked, labels, unknown, _ = check_known_examples(outputs, Y)
-    level = 1 - check_probability(predictor.target, name="target", example="")
-    steps = RecallSteps.of(checked, expect_the_worst(checked, labels, unknown))
-    n_passed = _passed_by_mean(steps, lambda total: total + spare <= level * (len(labels) + spare))
-    threshold = float(steps.thresholds[n_passed - 1]) if n_passed else 0.0
-    return replace(predictor, threshold=threshold, reached=n_passed > 0)
 
 
 def _passed_by_mean(steps: RecallSteps, passes: Callable[[Fraction], bool]) -> int:

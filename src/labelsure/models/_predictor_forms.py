@@ -110,7 +110,7 @@ CONTROLLED: dict[str, Check] = {
     **NAMED,
     **MODELS,
     "draw_seed_": SEED,
-    "merge_": one_of("random", "majority", "any", "cv-crc"),
+    "merge_": one_of("random", "any"),
     "predictors_": several(instance(ThresholdPredictor, LabelCover), least=1),
     "reached_": flag,
     "statement_": text,
