@@ -316,7 +316,7 @@ CALLS["decisions.pac_region"].arguments["predictions"] = all_predictions()
 call("predictions.LabelsetPredictions.p_value", lambda Y_new: predictions().p_value(Y_new), ("Y_new",), sparse=True)
 ONE_OF = {
     "top": {"k": 2},
-    "region": {"significance": 0.2, "force_nonempty": False, "bits": 1.0},
+    "region": {"significance": 0.2, "confidence": None, "force_nonempty": False, "bits": 1.0},
     "summary": {"significance": 0.2, "top": 2, "force_nonempty": False, "bits": 1.0},
     "p_values": {"max_memory": 2**20},
     "candidates": {"max_memory": 2**20},
@@ -377,7 +377,7 @@ call(
     sparse=True,
 )
 LABEL_WISE = {
-    "region": {"significance": 0.3, "at_most_wrong": 0, "per_label": False},
+    "region": {"significance": 0.3, "confidence": None, "at_most_wrong": 0, "per_label": False},
     "rank_labels": {},
     "to_frame": {"layout": "long", "prefix": "", "library": None},
     "__getitem__": {"i": 1},

@@ -1,6 +1,7 @@
 """Calibration curves against counting, and tests of uniformity against their definitions and by simulation."""
 
 import sys
+import warnings
 from fractions import Fraction
 from math import comb
 
@@ -42,6 +43,13 @@ def test_calibration_curve_counts_errors_and_bands_are_exact_binomial_intervals(
         assert low == pytest.approx(beta.ppf(0.05, errors, 41 - errors) if errors else 0.0)
         assert high == pytest.approx(beta.ppf(0.95, errors + 1, 40 - errors) if errors < 40 else 1.0)
     assert 0 == curve.error_rate[0] < curve.error_rate[98]
+
+
+def test_calibration_curve_draws_high_levels_without_a_word():
+    predictions, Y = predict(n_calibration=200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert calibration_curve(Y, predictions).significance[-1] == 0.99
 
 
 def test_calibration_curve_reads_levels_exactly():

@@ -10,12 +10,54 @@ from hypothesis import strategies as st
 
 import labelset_reference
 from fold_strategies import fold_lists, smoothing, weighing_of
+from labelsure import calibrate_labels, calibrate_outputs
 from labelsure._core.energy import Energy
 from labelsure.labelsets import Fold, FoldEngine, StoredEngine, Weighing
 from labelsure.predictions import Guarantee, LabelsetPredictions, as_promised
 
 LEVELS = st.sampled_from([0.1, 0.2, 0.25, 0.5, 0.75]) | st.integers(1, 999).map(lambda k: k / 1000)
 """Multiples of 1/1000: on these, floats compare with p-values of small denominators as fractions do."""
+
+
+OUTPUTS = np.random.default_rng(0).random((60, 2))
+LABELS = (np.random.default_rng(1).random(OUTPUTS.shape) < OUTPUTS).astype(int)
+DOORS = {
+    "labelsets": calibrate_outputs(OUTPUTS, LABELS).predict_labelsets(OUTPUTS[:9]),
+    "label by label": calibrate_labels(OUTPUTS, LABELS).predict_labels(OUTPUTS[:9]),
+}
+
+
+@pytest.mark.parametrize("pred", DOORS.values(), ids=DOORS)
+@pytest.mark.parametrize(("confidence", "significance"), [(0.9, 0.1), (0.95, 0.05), (np.float32(0.7), 0.3), (0.2, 0.8)])
+@pytest.mark.filterwarnings("ignore:region")
+def test_region_at_a_confidence_is_that_at_one_minus_it(pred, confidence, significance):
+    region, same = pred.region(confidence=confidence), pred.region(significance)
+    assert (region.significance, repr(region)) == (significance, repr(same))
+    assert region.possible_values.tolist() == same.possible_values.tolist()
+    assert region.statement == same.statement
+
+
+@pytest.mark.parametrize("pred", DOORS.values(), ids=DOORS)
+def test_region_takes_one_of_significance_and_confidence(pred):
+    with pytest.raises(ValueError, match=r"either significance or confidence, got neither.*pass confidence=0\.95, or"):
+        pred.region()
+    with pytest.raises(ValueError, match=r"got significance=0\.1 and confidence=0\.9\. For 95 %"):
+        pred.region(0.1, confidence=0.9)
+    for wrong in (0, 1, 90, "0.9", True, np.nan):
+        with pytest.raises(ValueError, match=r"confidence must be a number strictly between 0 and 1.*confidence=0\.95"):
+            pred.region(confidence=wrong)
+
+
+@pytest.mark.parametrize("pred", DOORS.values(), ids=DOORS)
+def test_region_warns_where_a_confidence_was_passed_as_significance(pred):
+    meant = r"region\(0\.9\) accepts errors for 90 % of the objects.* ask for region\(confidence=0\.9\)"
+    with pytest.warns(UserWarning, match=meant) as caught:
+        pred.region(0.9)
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pred.region(0.5)
+        assert pred.region(confidence=0.1).significance == 0.9
 
 
 def predictions_with_counts(counts, *, n_calibration, allow_empty=True):
@@ -89,7 +131,7 @@ def test_region_near_zero_and_one():
     assert pred.region(1 - 1e-12).sizes.tolist() == [1]  # a p-value of 1 is above every level
 
 
-@pytest.mark.parametrize("level", [0, 1, 0.0, 1.0, "95", "0.05", True, False, np.nan, -1, 95, np.inf, None, 10**30])
+@pytest.mark.parametrize("level", [0, 1, 0.0, 1.0, "95", "0.05", True, False, np.nan, -1, 95, np.inf, 10**30])
 def test_region_refuses_a_bad_significance(level):
     message = "significance must be a number strictly between 0 and 1, got .*95 % confidence pass significance=0.05"
     with pytest.raises(ValueError, match=message):

@@ -1,5 +1,6 @@
 """Checks at the door: what was expected, what arrived, what to do."""
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from fractions import Fraction
 from functools import lru_cache
@@ -205,8 +206,13 @@ def check_outputs(
     return array
 
 
-def check_significance(significance: Any) -> Fraction:
-    """Return a significance level as an exact fraction.
+def check_significance(
+    significance: Any,
+    *,
+    name: str = "significance",
+    example: str = "For 95 % confidence pass significance=0.05.",
+) -> Fraction:
+    """Return a significance level, or another number strictly between 0 and 1, as an exact fraction.
 
     A float is read as the fraction with a denominator up to 10^9 that is nearest to it as printed, so 0.1, 1 - 0.9
     and numpy.float32(0.1) are all one tenth, and comparisons with p-values are comparisons of integers. Levels so
@@ -218,13 +224,41 @@ def check_significance(significance: Any) -> Fraction:
     Fraction(1, 10)
     """
     if not is_real(significance) or not 0 < significance < 1:
-        raise ValueError(
-            f"significance must be a number strictly between 0 and 1, got {shown(significance)}."
-            " For 95 % confidence pass significance=0.05."
-        )
+        raise ValueError(f"{name} must be a number strictly between 0 and 1, got {shown(significance)}. {example}")
     printed = Fraction(str(significance))  # the shortest decimal that is this number in its own precision
     nearest = printed.limit_denominator(10**9)
     return nearest if 0 < nearest < 1 else printed
+
+
+def choose_significance(significance: Any, confidence: Any) -> Any:
+    """Return the significance of a region: as given, or one minus the confidence.
+
+    Warns the caller of ``region`` where a confidence was probably passed as a significance.
+
+    Examples
+    --------
+    >>> choose_significance(0.05, None), choose_significance(None, 0.9)
+    (0.05, 0.1)
+    """
+    if (significance is None) == (confidence is None):
+        both = f"significance={shown(significance)} and confidence={shown(confidence)}"
+        raise ValueError(
+            f"region takes either significance or confidence, got {'neither' if confidence is None else both}."
+            " For 95 % confidence pass confidence=0.95, or significance=0.05, which is the same."
+        )
+    if confidence is not None:
+        example = "For 95 % confidence pass confidence=0.95."
+        return float(1 - check_significance(confidence, name="confidence", example=example))
+    level = check_significance(significance)
+    if level > Fraction(1, 2):
+        accepted, sure = (f"{float(100 * share):g} %" for share in (level, 1 - level))
+        warnings.warn(
+            f"region({significance}) accepts errors for {accepted} of the objects: its confidence is {sure}. For"
+            f" {accepted} confidence ask for region(confidence={float(level):g}). Where {sure} is meant,"
+            f" region(confidence={float(1 - level):g}) asks for it without this warning.",
+            stacklevel=3,
+        )
+    return significance
 
 
 def check_choice(value: Any, choices: tuple[str, ...], *, name: str) -> str:

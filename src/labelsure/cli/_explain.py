@@ -70,14 +70,15 @@ def _paragraphs(model: Any, x: Any, y: Any, options: Namespace) -> list[str]:
 
     significance = words.significance_of(options.confidence)
     predictions = replace(predict_rows(model, x), index=np.array([options.row]))
-    summary = predictions.summary(significance, top=options.top)[0]
+    summaries = predictions.summary(significance, top=options.top)
+    summary = summaries[0]
     said = [str(summary).replace("Object ", "Row ", 1)]
     said.append("\n".join(_label_lines(predictions, summary)))
     said.append(_credibility(summary))
     if len(model.models_) > 1 or summary.credibility <= LOW:
         said.append("\n".join(_fold_lines(model, x, predictions.labelsets)))
     if y is not None:
-        said.append(_truth(predictions, y, significance))
+        said.append(_truth(predictions, summaries.region, y))
     return said
 
 
@@ -121,9 +122,9 @@ def _fold_lines(model: Any, x: Any, labelset: Any) -> list[str]:
     return ["Its most plausible labels, as the model of each fold sees them beside its examples:", *aligned(rows)]
 
 
-def _truth(predictions: Any, y: Any, significance: float) -> str:
+def _truth(predictions: Any, region: Any, y: Any) -> str:
     names = [name for name, on in zip(predictions.label_names, y[0].tolist(), strict=True) if on]
     p_value = predictions.p_value(y)[0]
-    inside = "is" if predictions.region(significance).contains(y)[0] else "is not"
+    inside = "is" if region.contains(y)[0] else "is not"
     said = ", ".join(names) or "no label"
     return f"The file says: {said}. That labelset has the p-value {p_value:.4g} and {inside} in the region."

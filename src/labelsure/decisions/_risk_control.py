@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import bdtr, rel_entr
 
 from labelsure._core.types import BoolArray, FloatArray, IntArray
-from labelsure._core.validation import check_outputs, check_significance, is_real, shown
+from labelsure._core.validation import check_outputs, check_significance
 
 BOUNDS = ("betting", "hoeffding-bentkus")
 """What the mean of losses between 0 and 1 is bounded with, the default first."""
@@ -82,9 +82,7 @@ class ThresholdPredictor:
 
 def check_probability(value: Any, *, name: str, example: str) -> Fraction:
     """Return a number strictly between 0 and 1 as an exact fraction, as it is printed."""
-    if not is_real(value) or not 0 < value < 1:
-        raise ValueError(f"{name} must be a number strictly between 0 and 1, got {shown(value)}. {example}")
-    return check_significance(value)
+    return check_significance(value, name=name, example=example)
 
 
 def sum_of_shares(parts: IntArray, wholes: IntArray) -> Fraction:

@@ -1,5 +1,6 @@
 """Are the levels kept? Error rates against significance, and p-values of the truth against the uniform distribution."""
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -144,7 +145,9 @@ def calibration_curve(
     if not 0 < check_number(coverage_level, name="coverage_level", above=0) < 1:
         raise ValueError(f"coverage_level must lie strictly between 0 and 1, got {coverage_level!r}.")
     n_objects = len(labels)
-    rates = np.array([error_rate(predictions.region(level).contains(labels)) for level in levels])
+    with warnings.catch_warnings():  # a curve is drawn over levels of all sizes
+        warnings.filterwarnings("ignore", "region.* accepts errors", UserWarning)
+        rates = np.array([error_rate(predictions.region(level).contains(labels)) for level in levels])
     n_errors = np.round(rates * n_objects).astype(np.int64)
     low, high = clopper_pearson(n_errors, np.full_like(n_errors, n_objects), coverage_level)
     exact = np.array([float(check_significance(level)) for level in levels])

@@ -8,7 +8,7 @@ import numpy as np
 
 from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_count, check_flag, check_significance, made_up_names
+from labelsure._core.validation import check_count, check_flag, check_significance, choose_significance, made_up_names
 from labelsure.predictions._batch import check_labelsets, choose_objects
 from labelsure.predictions._frames import frame_of_labels
 from labelsure.predictions._guarantee import LabelWiseGuarantee
@@ -110,7 +110,14 @@ class LabelWisePredictions:
         labels: LabelMatrix = ((on > off) | ((on == off) & self.nearer_on)).astype(np.int8)
         return labels
 
-    def region(self, significance: float, *, at_most_wrong: int = 0, per_label: bool = False) -> LabelWiseRegion:
+    def region(
+        self,
+        significance: float | None = None,
+        *,
+        confidence: float | None = None,
+        at_most_wrong: int = 0,
+        per_label: bool = False,
+    ) -> LabelWiseRegion:
         r"""Return for each label the values that cannot be ruled out.
 
         So that more than h labels of an object are wrong with probability at most the significance
@@ -124,13 +131,20 @@ class LabelWisePredictions:
 
         Parameters
         ----------
-        significance : float
+        significance : float or None, default=None
             Strictly between 0 and 1: the probability that you accept of more wrong labels than ``at_most_wrong`` or,
             with ``per_label``, of each label by itself being wrong.
+        confidence : float or None, default=None
+            One minus the significance; give one of the two.
         at_most_wrong : int, default=0
             The number h of labels, 0 to q - 1, that may be wrong.
         per_label : bool, default=False
             Whether each label is decided by itself: it keeps the values with a p-value above the significance.
+
+        Warns
+        -----
+        UserWarning
+            Where a significance above 0.5 looks like a confidence.
 
         References
         ----------
@@ -147,6 +161,7 @@ class LabelWisePredictions:
         >>> pred.region(significance=0.3, per_label=True).possible_values.tolist()
         [[[False, True], [False, False]]]
         """
+        significance = choose_significance(significance, confidence)
         share = check_significance(significance)
         h = self._check_at_most_wrong(at_most_wrong, per_label=per_label)
         if per_label:

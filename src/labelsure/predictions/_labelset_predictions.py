@@ -16,6 +16,7 @@ from labelsure._core.validation import (
     check_number,
     check_same_length,
     check_significance,
+    choose_significance,
     made_up_names,
 )
 from labelsure.labelsets import LabelsetEngine
@@ -179,13 +180,22 @@ class LabelsetPredictions:
         check_memory(self._engine, max_memory, n_rows=self._engine.n_labels, what="The table of candidates")
         return self._engine.candidates()
 
-    def region(self, significance: float, *, force_nonempty: bool = False, bits: float = 1.0) -> LabelsetRegion:
+    def region(
+        self,
+        significance: float | None = None,
+        *,
+        confidence: float | None = None,
+        force_nonempty: bool = False,
+        bits: float = 1.0,
+    ) -> LabelsetRegion:
         """Return the regions of labelsets that cannot be ruled out at a level, see :class:`LabelsetRegion`.
 
         Parameters
         ----------
-        significance : float
-            Strictly between 0 and 1; 0.05 for 95 % confidence.
+        significance : float or None, default=None
+            The error rate that you accept, strictly between 0 and 1; 0.05 for 95 % confidence.
+        confidence : float or None, default=None
+            One minus the significance; give one of the two.
         force_nonempty : bool, default=False
             Whether the most plausible labelset belongs to the region in any case, as in the paper's tables.
         bits : float, default=1.0
@@ -195,8 +205,17 @@ class LabelsetPredictions:
         Warns
         -----
         UserWarning
-            Where there are too few calibration examples for this level, so that regions hold every labelset.
+            Where there are too few calibration examples for this level, so that regions hold every labelset; where a
+            significance above 0.5 looks like a confidence.
+
+        Examples
+        --------
+        >>> from labelsure import calibrate_outputs
+        >>> pred = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]]).predict_labelsets([[0.8, 0.3]])
+        >>> pred.region(confidence=0.65), pred.region(0.35)
+        (LabelsetRegion(significance=0.35, 1 object), LabelsetRegion(significance=0.35, 1 object))
         """
+        significance = choose_significance(significance, confidence)
         level, least = check_significance(significance), self.guarantee.vacuous_below
         if least is not None and level < least:
             warnings.warn(self.guarantee.limit, stacklevel=2)
