@@ -19,6 +19,7 @@ from benchmarks import (
     gpu,
     growth,
     imports,
+    label_errors,
     limit,
     paths,
     pools,
@@ -59,6 +60,7 @@ QUESTIONS = {
     "batches": batches,
     "scaling": scaling,
     "gpu": gpu,
+    "label_errors": label_errors,
 }
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"

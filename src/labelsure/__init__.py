@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from labelsure.decisions import control_cover as control_cover
     from labelsure.decisions import control_precision as control_precision
     from labelsure.decisions import control_recall as control_recall
+    from labelsure.decisions import find_label_errors as find_label_errors
     from labelsure.decisions import pac_region as pac_region
     from labelsure.decisions import pac_significance as pac_significance
     from labelsure.decisions import select_objects as select_objects
@@ -78,6 +79,7 @@ _HOME: dict[str, tuple[str, ...]] = {
         "control_cover",
         "control_precision",
         "control_recall",
+        "find_label_errors",
         "pac_region",
         "pac_significance",
         "select_objects",

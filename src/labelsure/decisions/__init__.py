@@ -4,6 +4,7 @@ from labelsure.decisions._advice import Advice, Answer
 from labelsure.decisions._advise import advise
 from labelsure.decisions._controllers import CoverController, PrecisionController, RecallController
 from labelsure.decisions._cover import LabelCover, control_cover
+from labelsure.decisions._label_errors import LabelErrors, fewest_flagged, find_label_errors
 from labelsure.decisions._pac import PacRegion, pac_region, pac_significance
 from labelsure.decisions._precision import control_precision
 from labelsure.decisions._recall import control_recall
@@ -17,6 +18,7 @@ __all__ = [
     "Answer",
     "CoverController",
     "LabelCover",
+    "LabelErrors",
     "PacRegion",
     "PrecisionController",
     "Question",
@@ -28,6 +30,8 @@ __all__ = [
     "control_cover",
     "control_precision",
     "control_recall",
+    "fewest_flagged",
+    "find_label_errors",
     "pac_region",
     "pac_significance",
     "select_objects",
