@@ -1,7 +1,7 @@
 """``labelsure fit``: from a table to a model file."""
 
 import warnings
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,12 +31,8 @@ def add_parser(commands: Any) -> None:
         " guarantees: see `labelsure compare --help`.",
     )
     parser.add_argument("data", type=Path, metavar="DATA", help="a CSV, Parquet, ARFF or libsvm file")
-    add_label_options(parser)
-    parser.add_argument("--text", type=words.names, default=[], metavar="A,B", help="columns to read as text (TF-IDF)")
+    add_learning(parser)
     parser.add_argument("--model", required=True, type=_model_file, metavar="FILE", help=f"where to save it ({SUFFIX})")
-    parser.add_argument(
-        "--learner", type=words.learner_name, default="pool", metavar="NAME", help="what learns (default: pool)"
-    )
     parser.add_argument(
         "--measure", type=words.measure_name, default="posterior", metavar="NAME", help="(default: posterior)"
     )
@@ -44,10 +40,19 @@ def add_parser(commands: Any) -> None:
         "--guarantee", type=words.guarantee_name, default="cross", metavar="NAME", help="(default: cross)"
     )
     parser.add_argument("--folds", type=words.count, default=10, metavar="K", help="folds (default: 10)")
-    parser.add_argument("--seed", type=words.seed, default=0, metavar="N", help="for everything drawn (default: 0)")
-    add_jobs(parser)
     add_scheduler(parser)
     parser.set_defaults(run=run)
+
+
+def add_learning(parser: ArgumentParser) -> None:
+    """Add what every command that learns from a table asks: its columns, what learns, the seed and the cores."""
+    add_label_options(parser)
+    parser.add_argument("--text", type=words.names, default=[], metavar="A,B", help="columns to read as text (TF-IDF)")
+    parser.add_argument(
+        "--learner", type=words.learner_name, default="pool", metavar="NAME", help="what learns (default: pool)"
+    )
+    parser.add_argument("--seed", type=words.seed, default=0, metavar="N", help="for everything drawn (default: 0)")
+    add_jobs(parser)
 
 
 def run(options: Namespace) -> None:
@@ -62,7 +67,7 @@ def _run(options: Namespace, client: Any) -> None:
     if find_spec("skops") is None:  # before the work, not after it
         raise CommandError('saving models needs the package skops. Install it with: pip install "labelsure[models]"')
     with in_one_line():
-        schema, batch = _read(options)
+        schema, batch = read_examples(options.data, options)
     model = _make(options, schema)
     _check_rows(options, batch.Y, schema)
     print(_describe(options, schema, batch.Y), flush=True)
@@ -81,19 +86,19 @@ def _model_file(text: str) -> Path:
     return words.output_file(text, SUFFIX)
 
 
-def _read(options: Namespace) -> tuple[Any, Any]:
-    """Return the schema and all rows."""
+def read_examples(path: Path, options: Namespace) -> tuple[Any, Any]:
+    """Return the schema and all rows of a table that has labels."""
     from labelsure.datasets import infer_schema, open_table
 
     labels = asked_labels(options)
     columns = {name: getattr(options, name) for name in ("separator", "text", "categorical", "drop")}
-    schema = infer_schema(options.data, labels, **columns)
+    schema = infer_schema(path, labels, **columns)
     if not schema.label_names:
         raise CommandError(
-            f"{options.data}: no labels. Name their columns with --labels a,b,c or --labels-from FILE; if one column"
+            f"{path}: no labels. Name their columns with --labels a,b,c or --labels-from FILE; if one column"
             " holds names of labels, add --separator ';'."
         )
-    return schema, open_table(options.data, schema, labels=True).read()
+    return schema, open_table(path, schema, labels=True).read()
 
 
 def _make(options: Namespace, schema: Any) -> Any:
