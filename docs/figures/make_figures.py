@@ -13,9 +13,10 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.stats import gamma
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
-from labelsure import CrossConformalClassifier, LabelsetPredictions, load_dataset
+from labelsure import CrossConformalClassifier, LabelsetPredictions, find_label_errors, load_dataset
+from labelsure.estimators import outputs_of
 from labelsure.metrics import calibration_curve
 
 HERE = Path(__file__).parent
@@ -122,6 +123,34 @@ def draw_promise(data: Any, predictions: LabelsetPredictions) -> None:
     _save(figure, "promise")
 
 
+def draw_doubtful() -> None:
+    """Draw how many wrong rows of yeast are found by looking at the most doubtful ones, and at others."""
+    data = load_dataset("yeast")
+    X, Y = data.X_train, data.Y_train
+    rng = np.random.default_rng(1)
+    wrong, flips = np.flatnonzero(rng.random(len(Y)) < 0.3), np.zeros(Y.shape, dtype=int)
+    flips[wrong, rng.integers(Y.shape[1], size=len(wrong))] = 1
+    given = Y ^ flips
+    trees = ExtraTreesClassifier(100, min_samples_leaf=2, random_state=1)
+    model = CrossConformalClassifier(trees, cv=5, random_state=1, n_jobs=-1).fit(X, given)
+    outputs = np.empty(Y.shape)
+    for rows, fitted in zip(model.fold_indices_, model.models_, strict=True):
+        outputs[rows] = outputs_of(fitted, X[rows], Y.shape[1])
+    ways = {
+        "largest gain of a flip": find_label_errors(model, X, given).gains.max(axis=1),
+        "least likely label by the learner": np.abs(given - outputs).max(axis=1),
+        "in any order": rng.random(len(Y)),
+    }
+    figure, axes = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
+    for (name, doubt), colour in zip(ways.items(), ("#0b5394", "#3d85c6", "#999999"), strict=True):
+        found = np.cumsum(flips.any(axis=1)[np.argsort(-doubt)]) / len(wrong)
+        axes.plot(100 * np.arange(1, len(Y) + 1) / len(Y), 100 * found, color=colour, label=name)
+    axes.set(xlabel="% of the genes looked at", ylabel="% of the mistakes met", xlim=(0, 100), ylim=(0, 101))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, loc="lower right")
+    _save(figure, "doubtful")
+
+
 def _save(figure: Figure, name: str) -> None:
     figure.savefig(HERE / f"{name}.png", dpi=150, metadata={"Software": None})
     plt.close(figure)
@@ -130,6 +159,7 @@ def _save(figure: Figure, name: str) -> None:
 if __name__ == "__main__":
     mpl.use("Agg")
     draw_counting()
+    draw_doubtful()
     scene = predict_scene()
     draw_object(*scene)
     draw_promise(*scene)
