@@ -385,10 +385,10 @@ def test_parameters_that_cannot_be_used_are_refused(data):
 def test_statements_name_the_learner_of_the_bound_at_the_level(data):
     """Own training parts, as those of a time series, promise the bound by size alone, which is for any learner."""
     X, Y = data
-    symmetric = "a learner that does not depend on their order"
+    symmetric = "a learner that does not depend on the order of examples"
     for cv, learners in ((30, (symmetric, symmetric)), (7, (symmetric, "any")), (TimeSeriesSplit(29), ("any", "any"))):
         model = LabelWiseConformalClassifier(KNeighborsClassifier(1), cv=cv, random_state=0).fit(X[:60], Y[:60])
         pred = model.predict_labels(X[80:])
         for level, learner in zip((0.02, 0.1), learners, strict=True):
             for statement in (pred.region(level).statement, pred.region(level, per_label=True).statement):
-                assert f" folds and {'any learner' if learner == 'any' else learner} (" in statement
+                assert f" labels, and {'any learner' if learner == 'any' else learner} (" in statement

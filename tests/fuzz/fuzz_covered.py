@@ -62,6 +62,7 @@ REASONS = {
         "Advice": MADE_BY_US,
         "Answer": MADE_BY_US,
         "LabelCover": MADE_BY_US,
+        "LabelErrors": MADE_BY_US,
         "PacRegion": MADE_BY_US,
         "Question": MADE_BY_US,
         "Selection": MADE_BY_US,

@@ -282,6 +282,13 @@ call(
     ("sureness", "right", "new_sureness"),
     given={"alpha": 0.3, "batch": True, "random_ties": False, "random_state": 0},
 )
+call(
+    "decisions.find_label_errors",
+    lambda X_new, Y_new, level: d.find_label_errors(smoothed(), X_new, Y_new, trusted=(X, Y), level=level),
+    ("X_new", "Y_new"),
+    given={"level": 0.5},
+)
+call("decisions.fewest_flagged", d.fewest_flagged, given={"n_trusted": 100, "n_suspects": 1000, "level": 0.1})
 call("decisions.pac_significance", d.pac_significance, given={"n_calibration": 100, "epsilon": 0.1, "delta": 0.1})
 call("decisions.pac_region", d.pac_region, given={"predictions": None, "epsilon": 0.5, "delta": 0.4})
 call(

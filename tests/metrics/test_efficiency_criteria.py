@@ -263,7 +263,8 @@ def test_observed_criteria_take_labels_by_name(function):
 @pytest.mark.parametrize("level", [0, 1, 1.5, "0.05", None, True, float("nan")])
 def test_criteria_refuse_bad_levels(function, level):
     truth = (TRUTH,) if function in OBSERVED_BY_LEVEL.values() else ()
-    with pytest.raises(ValueError, match="significance must be a number strictly between 0 and 1"):
+    message = "significance must be a number strictly between 0 and 1"
+    with pytest.raises(ValueError, match="either significance or confidence" if level is None else message):
         function(*truth, predictions_by_flips(2, 2), level)
 
 
