@@ -30,13 +30,21 @@ def check(folder, *words):
     return list(csv.DictReader((folder / "out.csv").open(encoding="utf-8")))
 
 
+def test_a_table_is_not_trusted_to_judge_itself(tables, capsys):
+    words = ["check", str(tables / "good.csv"), *WORDS, "-o", str(tables / "out.csv")]
+    assert main([*words, "--trusted", str(tables / "cli" / ".." / "good.csv")]) == 1
+    error = capsys.readouterr().err
+    assert "must not be the trusted ones" in error and error.count("\n") == 1
+
+
 def test_check_writes_doubtful_labels_in_order(tables, capsys):
     rows = check(tables)
     gains = [float(row["gain"]) for row in rows]
     assert gains == sorted(gains, reverse=True) and gains[-1] > 0
     assert list(rows[0]) == ["row", "label", "given", "gain", "better"]
     assert all((row["label"] in row["better"].split(";")) == (row["given"] == "0") for row in rows)
-    assert "without a level" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "without a level" in said and "add --trusted FILE" in said
 
 
 def test_check_with_trusted_rows_flags_rows_and_says_beforehand_what_it_takes(tables, capsys):
@@ -52,7 +60,7 @@ def test_too_few_trusted_rows_are_refused_before_anything_is_fitted(tables, caps
     words = ["check", str(tables / "good.csv"), *WORDS, "-o", str(tables / "out.csv"), "--level", "0.01"]
     assert main([*words, "--trusted", str(tables / "doubtful.csv")]) == 1
     error = capsys.readouterr().err
-    assert "60 trusted rows" in error and "at least 200" in error and error.count("\n") == 1
+    assert "60 trusted rows" in error and "Bring 198 or more" in error and error.count("\n") == 1
     assert not (tables / "out.csv").exists()
 
 

@@ -4,11 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import make_multilabel_classification
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from labelsure import CrossConformalClassifier, InductiveConformalClassifier, MLkNNClassifier, find_label_errors
 from labelsure.decisions import fewest_flagged
 from labelsure.estimators import outputs_of
+from labelsure.labelsets import Implies
 from three_errors import assert_at_most
 
 X, Y_TRUE = make_multilabel_classification(n_samples=300, n_classes=4, length=300, random_state=0)
@@ -118,12 +121,47 @@ def test_models_that_would_promise_nothing_are_refused():
         find_label_errors(inductive, X, Y)
     with pytest.raises(ValueError, match="fitted on the rows to examine, X and Y, in this order"):
         find_label_errors(cross, X[SUSPECTS], Y[SUSPECTS])
+    with pytest.raises(ValueError, match="fitted on the rows to examine, X and Y, in this order"):
+        find_label_errors(cross, X, Y)  # more rows than it was fitted on
     with pytest.raises(ValueError, match="must not have seen the rows to examine"):
         find_label_errors(inductive, *trusted, trusted=(X[SUSPECTS], Y[SUSPECTS]))
     with pytest.raises(ValueError, match="level must be a number strictly between 0 and 1, got 1"):
         find_label_errors(inductive, X, Y, trusted=trusted, level=1)
     with pytest.raises(ValueError, match="Y must have 4 columns"):
         find_label_errors(cross, X[TRUSTED], Y[TRUSTED, :3])
+
+
+def test_trusted_rows_that_trained_the_model_are_left_out_or_refused():
+    model = InductiveConformalClassifier(MultiOutputClassifier(GaussianNB()), calibration_size=0.5, random_state=0)
+    model.fit(X[TRUSTED], Y_TRUE[TRUSTED])
+    (rows,) = model.fold_indices_
+    suspects = {"X": X[SUSPECTS], "Y": Y[SUSPECTS], "level": 0.4}
+    held_out = find_label_errors(model, **suspects, trusted=(X[rows], Y_TRUE[rows]))
+    more = find_label_errors(model, **suspects, trusted=(X[:150], Y_TRUE[:150]))
+    np.testing.assert_array_equal(more.p_values, held_out.p_values)
+    head = find_label_errors(model, **suspects, trusted=(X[:120], Y_TRUE[:120]))  # the first rows of the fit
+    some = find_label_errors(model, **suspects, trusted=(X[rows[rows < 120]], Y_TRUE[rows[rows < 120]]))
+    np.testing.assert_array_equal(head.p_values, some.p_values)
+    shuffled = np.random.default_rng(0).permutation(150)
+    with pytest.raises(ValueError, match="trusted must hold the rows that the model was fitted on in the same order"):
+        find_label_errors(model, **suspects, trusted=(X[shuffled], Y_TRUE[shuffled]))
+    with pytest.raises(ValueError, match="must not have seen the rows to examine"):
+        find_label_errors(model, X[shuffled], Y_TRUE[shuffled], trusted=(X[SUSPECTS], Y_TRUE[SUSPECTS]))
+    model.update(X[200:], Y_TRUE[200:])
+    updated = find_label_errors(model, **suspects, trusted=(X[:150], Y_TRUE[:150]))
+    np.testing.assert_array_equal(updated.p_values, held_out.p_values)
+
+
+def test_labelsets_that_constraints_forbid_are_never_the_better_ones():
+    always = Y.copy()
+    always[:, 1] |= always[:, 0]
+    model = folds(constraints=[Implies("a", "b")]).fit(X, always, label_names=list("abcd"))
+    errors = find_label_errors(model, X, always)
+    assert (errors.better[:, 0] <= errors.better[:, 1]).all()
+    free = find_label_errors(folds().fit(X, always), X, always)
+    allowed = np.isfinite(errors.gains)
+    assert (free.better[:, 0] > free.better[:, 1]).any()
+    np.testing.assert_array_equal(errors.gains[allowed], free.gains[allowed])
 
 
 @pytest.mark.validity

@@ -23,6 +23,7 @@ def add_parser(commands: Any) -> None:
             "Write the doubtful labels of a table as CSV, the most doubtful first, each with the labels that would fit"
             " better. Every row is judged by a model that has not seen it. With a file of rows that are known to be"
             " labelled well, rows are flagged as well, with a bound on the expected share of correct ones among them."
+            " Rows are counted from 1, below the header; where 'better' is empty no label fits best."
         ),
     )
     parser.add_argument("data", type=Path, metavar="DATA", help="a CSV, Parquet, ARFF or libsvm file")
@@ -41,6 +42,8 @@ def run(options: Namespace) -> None:
     from labelsure.datasets import open_table
     from labelsure.decisions import find_label_errors
 
+    if options.trusted and options.trusted.resolve() == options.data.resolve():
+        raise CommandError(f"{options.data}: rows to check must not be the trusted ones. Leave out --trusted.")
     refuse_to_overwrite(options.output, options.data, *([options.trusted] if options.trusted else []))
     with in_one_line():
         schema, known = read_examples(options.trusted or options.data, options)
@@ -56,7 +59,7 @@ def run(options: Namespace) -> None:
         raise CommandError(" ".join(str(error).split())) from error
     write_whole(options.output, _as_csv(errors))
     print(f"{counted(len(errors.pairs), 'doubtful label')} in {counted(suspects.n_rows, 'row')}, in {options.output}.")
-    print(errors.statement)
+    print(errors.statement.replace("pass trusted=(X, Y)", "add --trusted FILE"))
 
 
 def _model(options: Namespace, schema: Any, n_rows: int) -> Any:
@@ -80,12 +83,13 @@ def _what_it_takes(options: Namespace, n_trusted: int, n_suspects: int) -> str:
     """Return how many rows must be flagged together before any can be, or raise CommandError where none can."""
     from labelsure.decisions import fewest_flagged
 
-    n_calibrate = n_trusted // 2
-    least = fewest_flagged(max(n_calibrate, 1), n_suspects, options.level)
+    n_calibrate = math.ceil(n_trusted / 2)
+    least = fewest_flagged(n_calibrate, n_suspects, options.level)
     if least > n_suspects:
         raise CommandError(
             f"{options.trusted}: with {counted(n_trusted, 'trusted row')}, half of them to calibrate, nothing can be"
-            f" flagged at level {options.level:g}. Bring at least {2 * math.ceil(1 / options.level)}, or raise --level."
+            f" flagged at level {options.level:g}. Bring {2 * math.ceil(1 / options.level) - 2} or more, or raise"
+            " --level."
         )
     return (
         f"{counted(n_trusted, 'trusted row')}, {n_calibrate} of them calibrate: at level {options.level:g} rows are"

@@ -27,6 +27,8 @@ from labelsure.measures import Need
 FIT_TRUSTED = "InductiveConformalClassifier(..., calibration_size=0.5).fit(X_trusted, Y_trusted)"
 FIT_FOLDS = "CrossConformalClassifier(...).fit(X, Y)"
 
+FEW = 10
+
 NO_LEVEL = (
     "An order of doubt, without a level: ranks among the examined rows themselves are uniform whatever is wrong with"
     " them, so no share of errors among the first can be promised. With trusted rows it can: pass trusted=(X, Y)."
@@ -41,7 +43,8 @@ class LabelErrors:
     ----------
     gains : array of shape (n, q)
         log p(labelset with label j flipped | x) - log p(labelset as given | x): above 0 where another value of the
-        label fits better, the higher the more doubtful. NaN in rows with an unknown label, which are not examined.
+        label fits better, the higher the more doubtful; minus infinity where the model's constraints forbid the flip.
+        NaN in rows with an unknown label, which are not examined.
     labels : array of shape (n, q)
         The labels as given; unknown ones are 0 here.
     p_values : array of shape (n,) or None
@@ -121,7 +124,8 @@ def find_label_errors(
     r"""Find the labels of a table that are likely to be wrong, as an order or, with trusted rows, at a level.
 
     The doubt about a label is the gain of flipping it under the model's posterior,
-    :math:`\log p(\psi \oplus j \mid x) - \log p(\psi \mid x)`, which knows how labels go together.
+    :math:`\log p(\psi \oplus j \mid x) - \log p(\psi \mid x)`, which knows how labels go together. For a measure
+    other than the posterior it is the fall of the score; the level holds all the same.
 
     Parameters
     ----------
@@ -134,8 +138,9 @@ def find_label_errors(
     Y : array-like, sparse matrix or DataFrame of shape (n, q)
         Their labels; rows with NaN are not examined.
     trusted : pair (X, Y) or None, default=None
-        Rows known to be labelled well. Where the model was fitted on just these, those that it held out are used;
-        ``calibration_size=0.5`` is a good choice then. Else all of them are, and must not have trained the model.
+        Rows known to be labelled well. Where the model was fitted on these, in this order, those that it held out are
+        used; ``calibration_size=0.5`` is a good choice then. Else all of them are, and must not have trained the model:
+        the rows of the fit in another order are refused, some of them only cannot be recognised.
     level : float, default=0.1
         With ``trusted``: the accepted share of correct rows among the flagged ones, strictly between 0 and 1.
 
@@ -180,29 +185,27 @@ def find_label_errors(
     described = {"label_names": model.label_names_ or made_up_names(model.n_labels_), "index": row_index_of(X)}
     if trusted is None:
         return LabelErrors(_out_of_fold_gains(model, X, labels), labels, NO_LEVEL, **described)
-    if _calibration_rows(model, X, labels) is not None:
-        raise ValueError(f"model must not have seen the rows to examine, but was fitted on them. Use {FIT_TRUSTED}.")
-    suspects = np.flatnonzero(complete)
-    held_out = _held_out(model, *trusted)
-    least = fewest_flagged(len(held_out[1]), len(suspects), level)
-    if least > len(suspects):
+    n_suspects = int(complete.sum())
+    trusted_gains = _trusted_gains(model, *trusted)
+    least = fewest_flagged(len(trusted_gains), n_suspects, level)
+    if least > n_suspects:
         raise ValueError(
-            f"With {len(held_out[1])} trusted rows to calibrate with, nothing can be flagged at level={level:g}: that"
+            f"With {len(trusted_gains)} trusted rows to calibrate with, nothing can be flagged at level={level:g}: that"
             f" takes at least {math.ceil(1 / promised) - 1}. Bring more trusted rows, or accept a higher level."
         )
-    gains = np.full(labels.shape, np.nan)
-    gains[suspects] = _flip_gains(model, 0, _safe_indexing(X, suspects), labels[suspects])[1]
-    known_to_be_right = _flip_gains(model, 0, *held_out)[1].max(axis=1)
-    chosen = select(
-        known_to_be_right, np.zeros(len(known_to_be_right), dtype=bool), gains[suspects].max(axis=1), promised, True
-    )
+    scores, gains = _score_rows(model, X, labels, complete)
+    if _rows_of_fit(model, scores) is not None or _holds_rows_of_fit(model, scores):
+        raise ValueError(f"model must not have seen the rows to examine, but was fitted on them. Use {FIT_TRUSTED}.")
+    nothing_right = np.zeros(len(trusted_gains), dtype=bool)  # every trusted row counts in the p-values
+    chosen = select(trusted_gains, nothing_right, gains[complete].max(axis=1), promised, batch=True)
     p_values, flagged = np.full(len(labels), np.nan), np.zeros(len(labels), dtype=bool)
-    p_values[suspects], flagged[suspects] = chosen.p_values, chosen.accepted
+    p_values[complete], flagged[complete] = chosen.p_values, chosen.accepted
     statement = (
-        f"{int(flagged.sum())} of {len(suspects)} rows flagged. The expected share of correctly labelled rows among the"
-        f" flagged ones is at most {float(promised):g}, for independent rows, of which correctly labelled ones are"
-        f" distributed like the {len(known_to_be_right)} trusted ones (Bates et al. 2023). It is an average over"
-        " trusted rows and tables; the labels within a flagged row are an order, without a level."
+        f"{int(flagged.sum())} of {n_suspects} rows flagged; flagging any takes at least {least}. The expected share of"
+        f" correctly labelled rows among the flagged ones is at most {float(promised):g}, for independent rows, of"
+        f" which correctly labelled ones are distributed like the {len(trusted_gains)} trusted ones (Bates et al."
+        " 2023). It is an average over trusted rows and tables; the labels within a flagged row are an order, without"
+        " a level."
     )
     return LabelErrors(gains, labels, statement, p_values=p_values, flagged=flagged, level=float(promised), **described)
 
@@ -264,7 +267,7 @@ def _read(model: Any, X: MatrixLike, Y: LabelMatrixLike, name: str = "Y") -> tup
 
 def _flip_gains(model: Any, k: int, X: MatrixLike, labels: LabelMatrix) -> tuple[IntArray, FloatArray]:
     """Return scores of rows under the model of fold k, (n,), and what flipping each label gains, (n, q)."""
-    measure = model.calibrator_.folds[k].measure
+    measure, rules = model.calibrator_.folds[k].measure, model.calibrator_.choices.constraints
     (outputs,) = outputs_of_models([model.models_[k]], X, model.n_labels_, n_jobs=model.n_jobs)
     energy = measure.energy(outputs, X=X if Need.FEATURES in measure.needs else None)
     given = energy.scores(labels)
@@ -273,6 +276,8 @@ def _flip_gains(model: Any, k: int, X: MatrixLike, labels: LabelMatrix) -> tuple
         flipped = labels.copy()
         flipped[:, j] ^= 1
         gains[:, j] = np.ldexp((given - energy.scores(flipped)).astype(np.float64), -measure.exponent_)
+        if rules is not None:
+            gains[~rules.allow(flipped), j] = -np.inf
     return given, gains
 
 
@@ -280,7 +285,7 @@ def _out_of_fold_gains(model: Any, X: MatrixLike, labels: LabelMatrix) -> FloatA
     gains = np.full(labels.shape, np.nan)
     for k, rows in enumerate(model.fold_indices_):
         scores = None
-        if rows.max() < len(labels):
+        if len(labels) == model.n_examples_:
             scores, gains[rows] = _flip_gains(model, k, _safe_indexing(X, rows), labels[rows])
         if scores is None or not np.allclose(scores, model.calibrator_.folds[k].scores):
             raise ValueError(
@@ -289,18 +294,41 @@ def _out_of_fold_gains(model: Any, X: MatrixLike, labels: LabelMatrix) -> FloatA
     return gains
 
 
-def _calibration_rows(model: Any, X: MatrixLike, labels: LabelMatrix) -> IntArray | None:
-    """Return the rows that calibrated the model, where it was fitted on these examples."""
-    (rows,) = model.fold_indices_
-    if rows.max() >= len(labels):
-        return None
-    scores, _ = _flip_gains(model, 0, _safe_indexing(X, rows), labels[rows])
-    return rows if np.allclose(scores, model.calibrator_.folds[0].scores) else None
+def _score_rows(model: Any, X: MatrixLike, labels: LabelMatrix, complete: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Return scores, (n,), and gains, (n, q), under a model without folds; NaN in rows with unknown labels."""
+    scores, gains = np.full(len(labels), np.nan), np.full(labels.shape, np.nan)
+    scores[complete], gains[complete] = _flip_gains(model, 0, _safe_indexing(X, complete), labels[complete])
+    return scores, gains
 
 
-def _held_out(model: Any, X: MatrixLike, Y: LabelMatrixLike) -> tuple[MatrixLike, LabelMatrix]:
-    """Return the trusted rows that have not trained the model."""
+def _trusted_gains(model: Any, X: MatrixLike, Y: LabelMatrixLike) -> FloatArray:
+    """Return the largest gain of each trusted row that has not trained the model."""
     labels, complete = _read(model, X, Y, name="Y_trusted")
-    own = _calibration_rows(model, X, labels)
-    rows = np.flatnonzero(complete) if own is None else own
-    return _safe_indexing(X, rows), labels[rows]
+    scores, gains = _score_rows(model, X, labels, complete)
+    rows = _rows_of_fit(model, scores)
+    others = complete.sum() > len(model.calibrator_.folds[0].scores)
+    if rows is None and others and _holds_rows_of_fit(model, scores):
+        raise ValueError(
+            "trusted must hold the rows that the model was fitted on in the same order, or none of them, got them in"
+            f" another order: those that trained it would break the level. Use {FIT_TRUSTED}."
+        )
+    largest: FloatArray = gains[complete if rows is None else rows].max(axis=1)
+    return largest
+
+
+def _rows_of_fit(model: Any, scores: FloatArray) -> IntArray | None:
+    """Return the rows that calibrated the model, where these begin with the examples that it was fitted on."""
+    (rows,) = model.fold_indices_
+    known, here = model.calibrator_.folds[0].scores, rows < len(scores)
+    few = here.sum() < min(FEW, len(rows))  # a few scores agree by chance
+    return None if few or not np.allclose(scores[rows[here]], known[here]) else rows[here]
+
+
+def _holds_rows_of_fit(model: Any, scores: FloatArray) -> bool:
+    """Tell whether all calibration examples are among these rows; unknown, False, where many scores are tied."""
+    known, ordered = model.calibrator_.folds[0].scores, np.sort(scores[~np.isnan(scores)])
+    if len(known) < FEW or len(np.unique(known)) < 0.9 * len(known):
+        return False
+    after = np.searchsorted(ordered, known).clip(max=len(ordered) - 1)
+    same = [np.isclose(ordered[at], known, rtol=1e-9) for at in (after, np.maximum(after - 1, 0))]
+    return bool(np.logical_or(*same).all())
