@@ -5,7 +5,7 @@ SHARED_DATA := ../shared/datasets
 export LABELSURE_DATA ?= $(if $(wildcard $(SHARED_DATA)),$(abspath $(SHARED_DATA)),)
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba
 
-.PHONY: demo test lint types layers tests data-tests uncompiled path lowest newest python gpu coverage mutation validity bench soak experiments docs wheel clean
+.PHONY: demo test lint types layers tests data-tests uncompiled path lowest newest python gpu coverage validity bench soak experiments docs wheel clean
 
 demo: .venv/ready  ## the paper's tables on yeast, then a report of a model (needs only the package index)
 	$(BIN)/labelsure reproduce yeast
@@ -68,17 +68,6 @@ gpu: .venv/ready  ## where there is a GPU and CuPy: the tests of its tables, the
 
 coverage: .venv/ready  ## the same tests, with the lines and branches that they miss
 	$(BIN)/pytest -n auto -m "not validity" --cov --cov-report=term-missing:skip-covered
-
-# The map of what tests reach and what was tried are kept in build/mutation; SAMPLE mutants of each room.
-SAMPLE ?= 400
-MUTATION = $(HIDDEN) CI=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=src $(BIN)/python -m tools.mutation
-
-mutation: .venv/ready  ## one spot changed at a time: do tests notice? an hour, goes on where it was stopped
-	$(MUTATION) map
-	NUMBA_DISABLE_JIT=1 $(MUTATION) map
-	$(MUTATION) try --sample $(SAMPLE)
-	NUMBA_DISABLE_JIT=1 $(MUTATION) try --sample $(SAMPLE)
-	$(MUTATION) report --sample $(SAMPLE)
 
 validity: .venv/ready  ## slow statistical checks
 	$(BIN)/pytest -m validity -n auto
