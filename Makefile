@@ -46,18 +46,18 @@ uncompiled: .venv/ready  ## kernels as plain Python, and how much of them the te
 path: .venv/ready  ## the files and functions that a reader meets from fit to the sizes of regions
 	$(BIN)/python tools/count_path.py
 
-# Other versions than those of .venv, each in an environment of its own; docs/versions.md gets a row about what was run.
+# Other versions than those of .venv, each in an environment of its own.
 PROCESSES ?= auto
-TRY = $(HIDDEN) NUMBA_CACHE_DIR=$(CURDIR)/$(<D)/numba $(<D)/bin/python tools/try_versions.py
+TRY = $(HIDDEN) NUMBA_CACHE_DIR=$(CURDIR)/$(<D)/numba $(<D)/bin/python -m pytest -q -m "not validity" -n $(PROCESSES)
 
 lowest: .venv-lowest/ready  ## the tests with the lowest versions that pyproject.toml declares
-	$(TRY) lowest -n $(PROCESSES)
+	$(TRY)
 
 newest: .venv-newest/ready  ## the tests with the newest versions that have wheels, pre-releases too
-	$(TRY) newest -n $(PROCESSES)
+	$(TRY)
 
 python: .venv-$(notdir $(PYTHON))/ready  ## the tests with another Python: make python PYTHON=python3.13
-	$(TRY) $(notdir $(PYTHON)) -n $(PROCESSES)
+	$(TRY)
 
 GPU_TESTS = -m pytest -q -k "cuda or on_a_gpu" tests/labelsets/table/test_device_table.py tests/conformal/test_device.py tests/conformal/test_outputs_on_card.py
 
