@@ -1,312 +1,182 @@
-"""The results as a page of the documentation."""
+"""The results as a page of the documentation: one table and five findings."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import exp, log, sqrt
+from statistics import fmean
 from typing import Any
 
-from experiments import _plan
-from experiments._default import default_findings, write_auto, write_default
-from experiments._findings import (
-    LOG_LOSS,
-    POOL,
-    find_smallest,
-    judge_auto,
-    judge_default,
-    judge_guarantees,
-    judge_measures,
-)
-from experiments._rows import BASELINE, LEVELS, MIDDLE, Row, best, read_rows, select
-from experiments._text import table, write_errors, write_joined, write_size, write_sizes
+LEVELS = ("95", "90", "80")
+"""Confidence levels in percent."""
 
-HEAD = """\
+POSTERIOR, AUTO, BASELINE = "posterior", "auto", "frequency"
+LOG_LOSS = ("log-loss+prior", "log-loss+unseen:3")
+"""Log loss and the frequencies of labelsets, the second with more than 20 labels."""
+
+ACCURACIES = ("subset_accuracy", "macro_f")
+
+SLACK = 0.01
+"""How far subset accuracy and macro F may fall below the learner's."""
+
+ABOUT = """\
 <!-- written by `make experiments` from experiments/results -->
 
 # Experiments
 
-Measures, learners and guarantees on seven public data sets: which gives the smallest regions, are the levels kept, and
-what does it cost? [Data sets](datasets.md) says what the sets are, [Compare](compare.md) what the words for measures
-and learners stand for. The same tables for your own data are one command away: `labelsure compare`."""
+The default measure, the posterior, on seven public [data sets](datasets.md): does it give small regions, are the levels
+kept, and what becomes of the learner's predictions? Everything is measured on random resplits of the pooled data in 4
+to 15 folds; `experiments/_plan.py` says what was run, and `experiments/results` holds every figure of every resplit.
+For your own data there is a [recipe](recipes.md#choose-a-learner-by-the-size-of-regions).
+
+## Findings
+"""
 
 READING = """\
-## How to read the tables
+## Summary
 
-Sizes and errors are given at 95 / 90 / 80 % confidence, as means over random resplits of the pooled data: the mean
-number of labelsets in a region and, for sets with more than 20 labels, the median of its base-2 logarithm (with a
-tilde: estimated, and open by more than half a bit). An error with a star is more than two binomial standard deviations,
-of one test part, above nominal; all measures and learners share a resplit's test objects, so their errors are high or
-low together where there is one resplit. Measures that learn from outputs have them out of fold, but for ML-RBF.
-Measures are ranked, and ratios taken, by the mean size at 90 %, with more than 20 labels by the geometric mean.
-**Bold**: the smallest regions of a learner; it was chosen after the fact, on the test objects, which a user cannot do:
-`auto` chooses on the training part alone. Proven guarantees hold on average over data sets; on one resplit errors also
-vary with the calibration examples."""
+At 90 % confidence: the mean number of labelsets in a region, with more than 20 labels 2 to the median of its binary
+logarithm, of the default measure, of log loss with the frequencies of labelsets (`{}`, with more than 20
+labels `{}`), and of the most frequent labelsets whatever the object; the share of regions of the default
+measure that miss, in percent; then how good `predict` is beside the learner by itself.
+"""
 
-ABOUT_POOL = f"""\
-`table_pool()` with the default measure, the posterior, is what labelsure recommends for tables to those who have no
-learner of their own. Beside it stands log loss with the frequencies of labelsets (`{LOG_LOSS["few labels"]}`). The
-most frequent labelsets show what the prior alone is worth: a region not much smaller owes little
-to the object. On yeast about one labelset in 23 is not in the training part, so that its sizes at 95 % jump from
-resplit to resplit; those at 90 and 80 % tell more."""
 
-NEW = "new-"
-"""What the names of the results begin with that the section about the default measure is made of."""
+@dataclass(frozen=True, eq=False)
+class Row:
+    """A learner, a measure and a guarantee on a data set, with the figures of each resplit by its number."""
 
-RATIOS = "Sizes of the posterior, as multiples of those of log loss and frequencies on the same resplits:"
+    dataset: str
+    learner: str
+    measure: str
+    guarantee: str
+    n_test: int
+    figures: dict[int, dict[str, Any]]
 
-REFERENCE: dict[tuple[str, str], tuple[float, float, float]] = {
-    ("scene", BASELINE): (6.8, 5.9, 5.3),
-    ("yeast", BASELINE): (156.0, 79.0, 39.0),
-    ("scene", "power"): (5.14, 3.00, 1.63),
-    ("scene", "power+pairs"): (3.77, 2.44, 1.46),
-    ("yeast", "power"): (4006.0, 2194.0, 790.0),
-    ("yeast", "power+pairs"): (3369.0, 1964.0, 754.0),
-}
-"""Sizes that were measured independently of this package: the baseline, and the paper's measures with ML-RBF."""
+    @property
+    def many_labels(self) -> bool:
+        """Whether sizes are kept as logarithms."""
+        return any("log2_sizes" in figures for figures in self.figures.values())
 
-FREQUENT = "the most frequent labelsets, whatever the object"
-"""What the baseline is called."""
+    def mean(self, *keys: str) -> float:
+        """Return the mean over the resplits of the figure at some keys within keys."""
+        return fmean(look_up(figures, keys) for figures in self.figures.values())
+
+    def size(self, resplits: Iterable[int] | None = None, level: str = "90") -> float:
+        """Return the mean size over some resplits or all, with many labels the geometric mean."""
+        figures = [self.figures[number] for number in (self.figures if resplits is None else resplits)]
+        if self.many_labels:
+            return float(2 ** fmean(one["log2_mean"][level] for one in figures))
+        return fmean(one["sizes"][level] for one in figures)
+
+    def exceeds(self, level: str) -> bool:
+        """Tell whether the error is more than two binomial standard deviations of one test part above nominal."""
+        share = 1 - float(level) / 100
+        return self.mean("errors", level) > 100 * (share + 2 * sqrt(share * (1 - share) / self.n_test))
+
+
+def look_up(figures: Any, keys: Sequence[str]) -> float:
+    """Return the figure at some keys within keys."""
+    for key in keys:
+        figures = figures[key]
+    return float(figures)
 
 
 def write_page(documents: dict[str, dict[str, Any]], *, n_missing: int = 0) -> str:
-    """Return the page in Markdown for results files as they are, by name, in this order.
-
-    Parameters
-    ----------
-    documents : dict
-        The files.
-    n_missing : int
-        How many cells of the plan they do not have yet.
-    """
-    new, older = (
-        [row for name in documents if name.startswith(NEW) == is_new for row in read_rows(documents[name])]
-        for is_new in (True, False)
-    )
-    rows = [row for row in older if row.measure != BASELINE]
-    # the same in the pool's results and in those of the set, where both are there
-    baselines = list({(row.dataset, row.guarantee): row for row in older if row.measure == BASELINE}.values())
-    known = {(row.dataset, row.learner, row.measure, row.guarantee) for row in older}
-    added = [row for row in new if (row.dataset, row.learner, row.measure, row.guarantee) not in known]
-    missing = f"Unfinished: {n_missing} cells of the plan are still to be measured." if n_missing else ""
-    parts = [
-        HEAD,
-        missing,
-        "## Findings",
-        _findings(rows, new, [*baselines, *added]),
-        "## What was run",
-        _what_was_run(),
-        READING,
-    ]
-    parts += [*_pool(rows, baselines), *write_default(new), "## All data sets", *_smallest([*rows, *added], baselines)]
-    parts += [
-        *_reference([*baselines, *rows]),
-        *write_auto(rows),
-        *_measures(rows),
-        *_costs(rows),
-        _validity([*rows, *baselines, *added]),
-    ]
-    parts += [_section(name, document) for name, document in documents.items() if not name.startswith((POOL, NEW))]
-    return "\n\n".join(part.rstrip() for part in parts if part) + "\n"
+    """Return the page in Markdown for results files by name, of whose plan some cells may still be missing."""
+    by_name = {name: read_rows(document) for name, document in documents.items()}
+    default = [row for name, rows in by_name.items() if name.startswith(("new-", "pool-")) for row in rows]
+    everything = [row for rows in by_name.values() for row in rows]
+    missing = [f"Unfinished: {n_missing} cells of the plan are still to be measured."] if n_missing else []
+    findings = [*default_findings(default), *exact_findings(everything), counted(everything), *missing]
+    lines = "\n".join(f"- {line}" for line in findings)
+    return f"{ABOUT}\n{lines}\n\n{READING.format(*LOG_LOSS)}\n{summary(default)}\n"
 
 
-def _what_was_run() -> str:
-    """Return what the plan says about itself, as Markdown."""
-    _, _, explanation = (_plan.__doc__ or "").partition("\n\n")
-    return explanation.replace("``", "`")
+def read_rows(document: dict[str, Any]) -> list[Row]:
+    """Return the rows of a results file that have figures."""
+    figures: dict[tuple[str, str, str, str], dict[int, dict[str, Any]]] = {}
+    for cell in document["cells"]:
+        if "figures" in cell:
+            key = (cell["dataset"], cell["learner"], cell["measure"], cell["guarantee"])
+            figures.setdefault(key, {})[cell["resplit"]] = cell["figures"]
+    return [Row(*key, document["datasets"][key[0]]["n_test"], found) for key, found in figures.items()]
 
 
-def _findings(rows: Sequence[Row], new: Sequence[Row], others: Sequence[Row]) -> str:
-    lines = default_findings(new)
-    if autos := judge_auto(rows):
-        worst, least = (choose(autos, key=lambda one: one.ratio) for choose in (max, min))
-        n_valid = sum(one.auto.is_valid(MIDDLE) for one in autos)
-        lines.append(
-            f'Choosing among more measures, but not the posterior, regions of `measure="auto"` at {MIDDLE} % are'
-            f" {least.ratio:.2f} to {worst.ratio:.2f} times as large as those of the best of these, in {len(autos)}"
-            f" cases; the largest ratio is that of {worst.auto.dataset}, {worst.auto.learner}. In {n_valid} of them"
-            " errors are at most two binomial standard deviations above nominal."
-        )
-    if exact := [ratio for one in judge_guarantees(rows) if one.row.guarantee == "exact" for ratio in one.ratios[1:]]:
-        lines.append(
-            f'Regions of `guarantee="exact"` at 90 and 80 % are {min(exact):.2f} to {max(exact):.2f} times as large as'
-            " those of the paper's p-value on the same resplits."
-        )
-    if measures := judge_measures(rows):
-        calmest = min(measures, key=lambda one: one.ratios[one.worst])
-        findings = [("smallest on average", measures[0]), ("least bad where it is worst", calmest)]
-        if calmest is measures[0]:
-            findings = [("smallest on average and least bad where it is worst", calmest)]
-        for what, one in findings:
-            lines.append(
-                f"Among measures of outputs and training labels alone, {one.measure} is {what}: {one.mean:.2f} times"
-                f" the best measure for the data set and learner, {one.ratios[one.worst]:.2f} at worst"
-                f" ({', '.join(one.worst)})."
-            )
-        lines.append(
-            f"Log loss and frequencies is `{LOG_LOSS['few labels']}`, with more than 20 labels"
-            f" `{LOG_LOSS['more than 20 labels']}`. The posterior, the default, is compared with it in a section of its"
-            " own; the tables of single data sets are without the posterior, and `auto` does not choose it there."
-        )
-    return "\n".join(f"- {line}" for line in [*lines, _counted([*rows, *others])])
+def rivals(row: Row, rows: Iterable[Row], wanted: Callable[[Row], bool]) -> list[Row]:
+    """Return the rows on the same data and at least the same resplits that are wanted."""
+    same = [other for other in rows if other.dataset == row.dataset and other.figures.keys() >= row.figures.keys()]
+    return [other for other in same if wanted(other)]
 
 
-def _pool(rows: Sequence[Row], baselines: Sequence[Row]) -> list[str]:
-    """Return the section about the pool, nothing where it was not measured."""
-    measured = select(rows, learner=POOL, guarantee="cross")
-    body = []
-    for name in dict.fromkeys(row.dataset for row in measured):
-        body += [_pool_line(row, FREQUENT) for row in select(baselines, dataset=name, guarantee="cross")]
-        body += [_pool_line(row, f"`table_pool()`, {row.measure}") for row in select(measured, dataset=name)]
-    if not body:
-        return []
-    head = ["set", "learner, measure", "resplits", "sizes", "errors in %", "subset accuracy"]
-    ratios = [
-        f"- {one.posterior.dataset}: {write_joined(one.ratios, '{:.2f}'.format)},"
-        f" on {len(one.posterior.figures)} resplits"
-        for one in judge_default(measured)
-    ]
-    return ["## The recommended pool", ABOUT_POOL, table(head, body), *([RATIOS, "\n".join(ratios)] if ratios else [])]
+def log_loss_of(row: Row, rows: Iterable[Row]) -> Row:
+    """Return log loss and frequencies with the same learner."""
+    name = LOG_LOSS[row.many_labels]
+    (found,) = rivals(row, rows, lambda other: other.measure == name and other.learner == row.learner)
+    return found
 
 
-def _pool_line(row: Row, what: str) -> list[str]:
-    accuracy = f"{row.means['subset_accuracy']:.3f}"
-    return [row.dataset, what, str(len(row.figures)), write_sizes(row), write_errors(row), accuracy]
-
-
-def _smallest(rows: Sequence[Row], baselines: Sequence[Row]) -> list[str]:
-    found = [(one.row, one.what, f"{one.row.learner}, {one.row.measure}") for one in find_smallest(rows)]
-    for row in select(baselines, guarantee="cross"):
-        place = max((n for n, (other, *_) in enumerate(found) if other.dataset == row.dataset), default=len(found))
-        found.insert(place + 1, (row, "no learner", FREQUENT))
-    body = [
-        [row.dataset, what, name, str(len(row.figures)), write_sizes(row), write_errors(row)]
-        for row, what, name in found
-    ]
-    head = ["set", "of", "learner, measure", "resplits", "sizes", "errors in %"]
-    return ["The smallest regions, by a measure named beforehand:", table(head, body)] if body else []
-
-
-def _reference(rows: Sequence[Row]) -> list[str]:
-    body = []
-    for (name, measure), expected in REFERENCE.items():
-        learner = "none" if measure == BASELINE else "ml-rbf"
-        for row in select(rows, dataset=name, measure=measure, learner=learner, guarantee="cross"):
-            sds = (
-                "-" if len(row.figures) < 2 else write_joined([row.sds["sizes"][level] for level in LEVELS], write_size)
-            )
-            body.append([name, measure, write_joined(expected, write_size), write_sizes(row), sds])
-    if not body:
-        return []
-    head = ["set", "measure", "independent implementation", "sizes", "standard deviations"]
-    about = "The most frequent labelsets and the paper's measures with ML-RBF, next to an implementation independent of"
-    return [f"{about} labelsure:", table(head, body)]
-
-
-def _measures(rows: Sequence[Row]) -> list[str]:
-    body = [
-        [one.measure, str(len(one.ratios)), f"{one.mean:.2f}", f"{one.ratios[one.worst]:.2f}", ", ".join(one.worst)]
-        for one in judge_measures(rows)
-    ]
-    if not body:
-        return []
-    return [
-        "Which measure on the whole? These need outputs and training labels only. The table compares regions at"
-        f" {MIDDLE} % with those of the best of all measures for the data set and learner: the geometric mean of the"
-        " ratios over data sets and learners, and the largest. The posterior is not in it: it learns from"
-        " out-of-fold outputs.",
-        table(["measure", "sets and learners", "mean ratio", "worst ratio", "where"], body),
-    ]
-
-
-def _costs(rows: Sequence[Row]) -> list[str]:
-    """Return how large the regions of each guarantee are, as multiples of those of the paper's p-value."""
-    found = {(f"{one.row.dataset}, {one.row.measure}", one.row.guarantee): one.ratios for one in judge_guarantees(rows)}
-    if not found:
-        return []
-    columns, guarantees = (list(dict.fromkeys(key[i] for key in found)) for i in (0, 1))
-    body = [
-        [guarantee, *(write_joined(found.get((column, guarantee), []), "{:.2f}".format) for column in columns)]
-        for guarantee in guarantees
+def default_findings(rows: Sequence[Row]) -> list[str]:
+    """Return what there is to say about the default measure, ``auto`` and single predictions."""
+    default = [row for row in rows if row.measure == POSTERIOR]
+    ratios = {row: row.size() / log_loss_of(row, rows).size(row.figures) for row in default}
+    worst = max(ratios, key=ratios.__getitem__)
+    autos = {}
+    for row in rows:
+        if row.measure == AUTO:
+            fixed = rivals(row, rows, lambda other, row=row: other.learner == row.learner and other.measure != AUTO)
+            autos[row] = row.size() / min(other.size(row.figures) for other in fixed)
+    worst_auto = max(autos, key=autos.__getitem__)
+    lower = [
+        f"{row.dataset}, {row.learner}"
+        for row in default
+        if any(row.mean(name) < row.mean("learner", name) - SLACK for name in ACCURACIES)
     ]
     return [
-        "What guarantees cost: sizes at 95 / 90 / 80 %, as multiples of those of `cross` on the same resplits, with"
-        " ML-RBF:",
-        table(["guarantee", *columns], body),
+        "Regions of the default measure at 90 % are in the geometric mean"
+        f" {exp(fmean(map(log, ratios.values()))):.2f} times as large as those of log loss and frequencies, in"
+        f" {len(ratios)} cases, at most {ratios[worst]:.2f} times ({worst.dataset}, {worst.learner}).",
+        f'Regions of `measure="auto"` at 90 % are at most {autos[worst_auto]:.2f} times as large as those of the best'
+        f" measure named beforehand, in {len(autos)} cases ({worst_auto.dataset}, {worst_auto.learner}).",
+        f"`predict` with the default measure has a subset accuracy or macro F more than {SLACK} below the learner's in"
+        f" {len(lower)} of {len(default)} cases ({'; '.join(lower) or 'none'}).",
     ]
 
 
-def _counted(rows: Sequence[Row]) -> str:
-    levels = [(row, level) for row in rows for level in LEVELS]
-    n_above = sum(not row.is_valid(level) for row, level in levels)
-    return f"{n_above} of {len(levels)} errors are more than two binomial standard deviations above nominal."
+def exact_findings(rows: Sequence[Row]) -> list[str]:
+    """Return what ``guarantee="exact"`` costs."""
+    ratios = []
+    for row in rows:
+        if row.guarantee == "exact" and row.measure != BASELINE:
+            names = (row.learner, row.measure, "cross")
+            same = rivals(row, rows, lambda other, n=names: (other.learner, other.measure, other.guarantee) == n)
+            ratios += [row.size(level=level) / same[0].size(row.figures, level) for level in ("90", "80")]
+    cost = f"{min(ratios):.2f} to {max(ratios):.2f} times as large as those of the paper's p-value"
+    return [f'Regions of `guarantee="exact"` at 90 and 80 % are {cost} on the same resplits.']
 
 
-def _validity(rows: Sequence[Row]) -> str:
-    listed = "".join(
-        f"\n- {row.dataset}, {row.learner}, {row.measure}, {row.guarantee}:"
-        f" {row.means['errors'][level]:.2f} % at {level} %"
-        for row in rows
-        for level in LEVELS
-        if not row.is_valid(level)
+def counted(rows: Sequence[Row]) -> str:
+    """Return how many errors are above nominal, each combination of data, learner, measure and guarantee once."""
+    distinct = {(row.dataset, row.learner, row.measure, row.guarantee): row for row in rows}.values()
+    n_above = sum(row.exceeds(level) for row in distinct for level in LEVELS)
+    return (
+        f"Of {len(distinct) * len(LEVELS)} error rates, all data sets, learners, measures, guarantees and levels,"
+        f" {n_above} are more than two binomial standard deviations above nominal."
     )
-    return f"Errors more than two binomial standard deviations above nominal:\n{listed}" if listed else ""
 
 
-def _section(name: str, document: dict[str, Any]) -> str:
-    rows = read_rows(document)
-    (data,) = document["datasets"].values()
-    cross = select(rows, guarantee="cross")
-    numbers = sorted({len(row.figures) for row in rows})
-    resplits = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
-    sized = "" if data["n_sized"] == data["n_test"] else f" (regions sized for {data['n_sized']})"
-    about = (
-        f"{data['n_labels']} labels, {data['n_objects']} objects: {data['n_train']} train, {data['n_test']} test"
-        f"{sized}, {resplits} resplit{'' if resplits == '1' else 's'}, {document['settings']['folds']} folds."
-    )
-    parts = [f"## {name}", about, "Sizes:", _matrix(cross, write_sizes), "Errors in %:", _matrix(cross, write_errors)]
-    parts += ["For each learner its best measure:", _details(cross)]
-    baselines = select(rows, measure=BASELINE)
-    others = sorted({row.measure for row in rows if row.guarantee != "cross" and row.measure != BASELINE})
-    for measure in others:
-        parts += [f"Guarantees, {measure}:", _guarantees([*select(rows, measure=measure), *baselines])]
-    return "\n\n".join(parts)
+def summary(rows: Sequence[Row]) -> str:
+    """Return the table: a line for each data set and learner."""
+    head = ["set", "learner", "default", "log loss", "frequent", "errors", "subset accuracy", "learner's", "macro F"]
+    lines = [[*head, "learner's"], ["---"] * (len(head) + 1)]
+    for row in (row for row in rows if row.measure == POSTERIOR):
+        frequent = rivals(row, rows, lambda other: other.measure == BASELINE)[0]
+        sizes = [write_size(one) for one in (row, log_loss_of(row, rows), frequent)]
+        shares = [f"{row.mean(*keys):.3f}" for name in ACCURACIES for keys in ((name,), ("learner", name))]
+        lines.append([row.dataset, row.learner, *sizes, f"{row.mean('errors', '90'):.1f}", *shares])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _matrix(rows: Sequence[Row], write: Callable[[Row], str]) -> str:
-    """Return a table with a line for each measure and a column for each learner."""
-    baselines = [write(row) for row in select(rows, measure=BASELINE)]
-    rows = [row for row in rows if row.measure != BASELINE]
-    learners = list(dict.fromkeys(row.learner for row in rows))
-    measures = list(dict.fromkeys(row.family for row in rows))
-    winners = {learner: best(row for row in select(rows, learner=learner) if row.is_fixed) for learner in learners}
-    body = []
-    for measure in measures:
-        line = [measure]
-        for learner in learners:
-            row = next(iter(select(rows, learner=learner, family=measure)), None)
-            text = "" if row is None else write(row)
-            line.append(f"**{text}**" if row is not None and row is winners[learner] else text)
-        body.append(line)
-    body += [[FREQUENT, *[text] * len(learners)] for text in baselines]
-    return table(["measure", *learners], body)
-
-
-def _details(rows: Sequence[Row]) -> str:
-    body = []
-    for learner in dict.fromkeys(row.learner for row in rows):
-        row = best(select(rows, learner=learner))
-        if row is not None:
-            seconds = row.means["seconds"]
-            sums = [write_size(row.means[name]) if name in row.means else "-" for name in ("S", "OF")]
-            accuracy = f"{row.means['subset_accuracy']:.3f}"
-            times = [write_size(seconds["fit"]), write_size(seconds["answer"])]
-            body.append([learner, row.measure, write_sizes(row), write_errors(row), *sums, accuracy, *times])
-    head = ["learner", "measure", "sizes", "errors in %", "S", "OF", "subset accuracy", "fit s", "answer s"]
-    return table(head, body)
-
-
-def _guarantees(rows: Sequence[Row]) -> str:
-    learners = {row.learner for row in rows if row.guarantee != "cross"}
-    body = [
-        [row.learner, row.guarantee, str(len(row.figures)), write_sizes(row), write_errors(row)]
-        for row in rows
-        if row.learner in learners
-    ]
-    return table(["learner", "guarantee", "resplits", "sizes", "errors in %"], body)
+def write_size(row: Row) -> str:
+    """Return the size to three digits."""
+    size = 2 ** row.mean("log2_sizes", "90") if row.many_labels else row.mean("sizes", "90")
+    return f"{size:,.0f}".replace(",", " ") if size >= 100 else f"{size:.1f}" if size >= 10 else f"{size:.2f}"

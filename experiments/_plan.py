@@ -1,4 +1,4 @@
-"""Which runs of ``labelsure compare`` make up the experiments.
+"""Which runs make up the experiments.
 
 ML-RBF has the most resplits and measures, above all on scene and yeast; other learners have fewer, because they take
 longer. Measures that learn from outputs get them out of fold, except with ML-RBF. On the three text sets there are no
@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from labelsure.cli._arguments import BASELINE
+BASELINE = ("none", "frequency")
+"""The learner and the measure of the most frequent labelsets, the same for every object."""
 
 FAST = (
     *("power", "power+unseen:0.3", "power+prior:0.1"),
@@ -53,7 +54,7 @@ ALL_GUARANTEES = ("cross", "exact", "inductive")
 
 @dataclass(frozen=True)
 class Run:
-    """One command line of ``labelsure compare``."""
+    """Learners with measures and guarantees on a data set, over resplits 0, 1, ..."""
 
     dataset: str
     learners: Sequence[str]
@@ -64,20 +65,11 @@ class Run:
     train: int | None = None
     objects: int | None = None
 
-    def words(self) -> list[str]:
-        """Return the words after ``labelsure compare``."""
-        lists = ("learners", "measures", "guarantees")
-        words = [self.dataset, *(word for name in lists for word in (f"--{name}", *getattr(self, name)))]
-        words += ["--resplits", str(self.resplits), "--folds", str(self.folds)]
-        for name in ("train", "objects"):
-            if getattr(self, name) is not None:
-                words += [f"--{name}", str(getattr(self, name))]
-        return words
-
-    def cells(self) -> set[tuple[str, str, str, int]]:
+    def cells(self) -> list[tuple[str, str, str, int]]:
         """Return learner, measure, guarantee and resplit of every cell, those of the baseline too."""
-        pairs = {*product(self.learners, self.measures), BASELINE}
-        return {(*pair, *rest) for pair in pairs for rest in product(self.guarantees, range(self.resplits))}
+        pairs = dict.fromkeys([*product(self.learners, self.measures), BASELINE])
+        rest = product(range(self.resplits), pairs, self.guarantees)
+        return [(*pair, guarantee, resplit) for resplit, pair, guarantee in rest]
 
 
 def _few_labels(
