@@ -1,25 +1,32 @@
 """Groups: whole ones train or calibrate, in outer and inner folds, and statements say what is proven of them."""
 
+import pickle
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
 from counting import Counting, make_data
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut
+from sklearn.multiclass import OneVsRestClassifier
 
 from labelsure import (
     CrossConformalClassifier,
     InductiveConformalClassifier,
     LabelWiseConformalClassifier,
     PooledClassifier,
+    calibrate_labels,
     calibrate_outputs,
+    load_model,
+    save_model,
 )
-from labelsure.conformal._groups import bound_by_groups, sizes_of_groups, state_groups
+from labelsure._core.p_values import LARGEST, GroupWeights
+from labelsure.conformal._groups import bound_by_groups, bound_in_folds, sizes_of_groups, state_groups
 from labelsure.conformal._splits import hold_out, make_splits
 from labelsure.measures import PowerMeasure
 
@@ -27,6 +34,20 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label", "igno
 
 X, Y = make_data(90)
 GROUPS = np.random.RandomState(0).permutation(np.arange(90) // 3)
+
+
+UNEQUAL = np.repeat(np.arange(30), [2, 4, 1, 5, 3] * 6)
+
+
+class AsTheyAre(ClassifierMixin, BaseEstimator):
+    """A learner that was fitted elsewhere: its outputs are the features."""
+
+    def fit(self, X, Y):  # noqa: ARG002
+        self.classes_ = [np.array([0, 1])] * np.asarray(Y).shape[1]
+        return self
+
+    def predict_proba(self, X):
+        return np.asarray(X, dtype=np.float64)
 
 
 def groups_of(part):
@@ -105,18 +126,29 @@ def test_statement_of_equal_groups_has_their_bound():
 
 
 @pytest.mark.parametrize(
-    ("options", "groups"),
-    [
-        ({}, np.repeat(np.arange(30), [2, 4] * 15)),
-        ({"smoothed": True}, GROUPS),
-        ({"mondrian": "cardinality"}, GROUPS),
-    ],
+    "options",
+    [{"smoothed": True}, {"mondrian": "cardinality"}, {"weight": lambda X: np.ones(len(X))}],
+    ids=["smoothed", "mondrian", "weight"],
 )
-def test_statements_of_other_groups_promise_nothing(options, groups):
+@pytest.mark.parametrize("groups", [GROUPS, UNEQUAL], ids=["equal", "unequal"])
+def test_statements_of_groups_that_are_counted_otherwise_promise_nothing(options, groups):
     model = InductiveConformalClassifier(Counting(), random_state=0, measure=PowerMeasure(), **options)
     statement = model.fit(X, Y, groups=groups).predict_labelsets(X[:2]).region(0.1).statement
     assert "at most 1, for exchangeable groups" in statement
     assert "no smaller bound is proven" in statement
+
+
+def test_statement_of_groups_of_any_sizes_is_the_level():
+    model = InductiveConformalClassifier(Counting(), random_state=0, calibration_size=10).fit(X, Y, groups=UNEQUAL)
+    wise = LabelWiseConformalClassifier(Counting(), random_state=0, calibration_size=10).fit(X, Y, groups=UNEQUAL)
+    pred = wise.predict_labels(X[:2])
+    regions = [pred.region(0.1, **options) for options in ({}, {"per_label": True}, {"at_most_wrong": 1})]
+    for region in [model.predict_labelsets(X[:2]).region(0.1), *regions]:
+        assert "at most 0.1, for exchangeable groups of any sizes, 10 of which calibrate" in region.statement
+        assert "drawn at random from a new group" in region.statement
+    assert not model.calibrator_.guarantee.reaches(1 / 12)
+    assert model.calibrator_.guarantee.reaches(1 / 11)
+    assert "With 10 calibration groups every labelset" in model.calibrator_.guarantee.limit
 
 
 def test_groups_that_train_count_too_where_all_must_be_of_one_size():
@@ -129,7 +161,7 @@ def test_groups_that_train_count_too_where_all_must_be_of_one_size():
             model.fit(X, Y, groups=groups).predict_labelsets(X[:2]),
             wise.fit(X, Y, groups=groups).predict_labels(X[:2]),
         ):
-            assert "at most 1, for exchangeable groups" in pred.region(0.1).statement
+            assert "at most 0.1, for exchangeable groups of any sizes" in pred.region(0.1).statement
 
 
 def test_statement_of_groups_without_the_empty_labelset_asks_for_labels():
@@ -147,16 +179,134 @@ def test_draws_that_rule_out_labelsets_at_any_level_have_no_least_level():
     assert model.recalibrate(X, Y, guarantee="exact").calibrator_.guarantee.vacuous_below is None
 
 
-def test_statements_of_folds_of_groups_promise_nothing():
+def test_statements_of_folds_of_equal_groups_have_their_bound():
+    """30 groups of three in three folds: 2 [(0.1 * 91 - 1) / 3 + 3] / 33 = 0.345."""
     model = CrossConformalClassifier(Counting(), cv=3, measure=PowerMeasure(), random_state=0).fit(X, Y, groups=GROUPS)
-    assert "no smaller bound" in model.predict_labelsets(X[:2]).region(0.1).statement
-    again = model.recalibrate(X, Y, guarantee="exact")
-    assert "no smaller bound" in again.predict_labelsets(X[:2]).region(0.1).statement
     other = model.recalibrate(X, Y, measure=PowerMeasure(2))
-    assert "no smaller bound" in other.predict_labelsets(X[:2]).region(0.1).statement
-    for conditional in (False, True):
-        wise = LabelWiseConformalClassifier(Counting(), cv=3, conditional=conditional).fit(X, Y, groups=GROUPS)
-        assert "no smaller bound" in wise.predict_labels(X[:2]).region(0.1).statement
+    wise = LabelWiseConformalClassifier(Counting(), cv=3).fit(X, Y, groups=GROUPS).predict_labels(X[:2])
+    regions = [wise.region(0.1, **options) for options in ({}, {"per_label": True}, {"at_most_wrong": 1})]
+    for region in [*(one.predict_labelsets(X[:2]).region(0.1) for one in (model, other)), *regions]:
+        assert "at most 0.345, for exchangeable groups of 3 examples each, 30 of which calibrate" in region.statement
+        assert "in 3 folds that were not chosen by their labels, any learner" in region.statement
+    assert bound_in_folds(0.9, size=3, n_groups=30, n_folds=3) == 1.0
+
+
+def test_statements_of_other_folds_of_groups_promise_nothing():
+    model = CrossConformalClassifier(Counting(), cv=3, measure=PowerMeasure(), random_state=0).fit(X, Y, groups=GROUPS)
+    exact = model.recalibrate(X, Y, guarantee="exact").predict_labelsets(X[:2])
+    unequal = model.fit(X, Y, groups=UNEQUAL).predict_labelsets(X[:2])
+    wise = LabelWiseConformalClassifier(Counting(), cv=3)
+    of_labels = wise.fit(X, Y, groups=UNEQUAL).predict_labels(X[:2])
+    conditional = wise.set_params(conditional=True).fit(X, Y, groups=GROUPS).predict_labels(X[:2])
+    for pred in (exact, unequal, of_labels, conditional):
+        assert "no smaller bound" in pred.region(0.1).statement
+
+
+@given(seed=st.integers(0, 10**6), sizes=st.lists(st.integers(1, 7), min_size=2, max_size=9))
+@settings(max_examples=40, deadline=None)
+def test_p_values_are_means_over_groups_in_exact_fractions(seed, sizes):
+    """Outputs in quarters, so that most scores are tied; the twin counts with fractions."""
+    random = np.random.RandomState(seed)
+    groups = random.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    outputs, new = random.randint(5, size=(len(groups), 2)) / 4, random.randint(5, size=(3, 2)) / 4
+    labels = random.randint(2, size=outputs.shape)
+    learner = AsTheyAre().fit(outputs, labels)
+    model = InductiveConformalClassifier(learner, prefit=True, measure=PowerMeasure(1), empty="allow")
+    pred = model.fit(outputs, labels, groups=groups).predict_labelsets(new)
+    wise = LabelWiseConformalClassifier(learner, prefit=True).fit(outputs, labels, groups=groups).predict_labels(new)
+    if len(set(sizes)) == 1:
+        plain = calibrate_outputs(outputs, labels, measure=PowerMeasure(1), empty="allow").predict_labelsets(new)
+        assert np.array_equal(pred.p_values(), plain.p_values())
+        assert np.array_equal(wise.p_values, calibrate_labels(outputs, labels).predict_labels(new).p_values)
+        return
+
+    def exact(strange):
+        shares = [Fraction(int(strange[groups == k].sum()), size) for k, size in enumerate(sizes)]
+        return (sum(shares) + 1) / (len(sizes) + 1)
+
+    own = np.abs(labels - outputs)
+    for i, output in enumerate(new):
+        table = []
+        for labelset in pred.candidates():
+            expected = exact(own.sum(axis=1) >= np.abs(labelset - output).sum())
+            table.append(expected)
+            assert pred.p_value(labelset)[i] == float(expected)
+            if expected < 1:
+                assert not pred.region(expected).contains(np.tile(labelset, (3, 1)))[i]
+            assert pred.region(expected - Fraction(1, 10**6)).contains(np.tile(labelset, (3, 1)))[i]
+        second, first = sorted(map(float, table))[-2:]
+        assert (pred.credibility[i], pred.confidence[i]) == (first, 1 - second)
+        for j, on in np.ndindex(2, 2):
+            p_value = exact(own[:, j] >= abs(on - output[j]))
+            assert wise.p_values[i, j, on] == float(p_value)
+            together = exact(own.max(axis=1) >= abs(on - output[j]))
+            for level, member in ((together - Fraction(1, 10**6), True), (together, False)):
+                if 0 < level < 1:
+                    assert wise.region(level).possible_values[i, j, on] == member
+
+
+def test_no_labelset_is_left_out_below_one_in_one_more_than_the_groups():
+    model = InductiveConformalClassifier(Counting(), calibration_size=9, measure=PowerMeasure(), random_state=0)
+    pred = model.fit(X, Y, groups=UNEQUAL).predict_labelsets(X)
+    assert (pred.region(Fraction(1, 10) - Fraction(1, 10**6)).sizes == 8).all()
+    assert pred.p_values().min() == 1 / 10
+    assert pred.guarantee.vacuous_below == Fraction(1, 10)
+
+
+def test_weights_that_have_to_be_rounded_make_p_values_larger():
+    """The sizes' least common multiple has 71 bits."""
+    numbers = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59]
+    sizes = np.repeat(numbers, numbers)
+    weights = GroupWeights.of(sizes)
+    assert weights.denominator <= LARGEST
+    for some in (np.arange(len(sizes)) % 2 == 0, sizes == 59, sizes != 59):
+        p_value = Fraction(int(weights.examples[some].sum()) + weights.new, weights.denominator)
+        expected = (sum(Fraction(1, int(size)) for size in sizes[some]) + 1) / (len(numbers) + 1)
+        assert expected < p_value <= expected + Fraction(1, 10**12)
+
+
+def test_rows_with_unknown_labels_leave_their_groups_smaller():
+    """Two of three rows of group 1 are complete, none of group 4: it is no group then."""
+    groups, gaps = np.repeat(np.arange(5), 3), np.zeros((15, 2), dtype=bool)
+    gaps[[3, 12, 13, 14], 0] = True
+    outputs, labels = np.tile(np.arange(15)[:, None] / 15, 2), np.ones((15, 2))
+    learner = AsTheyAre().fit(outputs, labels)
+    model = InductiveConformalClassifier(learner, prefit=True, measure=PowerMeasure(1), empty="allow")
+    model.fit(outputs, np.where(gaps, np.nan, labels), groups=groups)
+    pred = model.predict_labelsets([[4.5 / 15] * 2])
+    assert pred.p_value([1, 1])[0] == float((1 + Fraction(1, 2) + 1) / 5)
+    statement = pred.region(0.25).statement
+    assert "at most 0.25, for exchangeable groups of any sizes, 4 of which calibrate" in statement
+    assert "from the completely labelled ones of a new group" in statement
+    assert "4 more examples have unknown labels" in statement
+    wise = LabelWiseConformalClassifier(learner, prefit=True).fit(
+        outputs, np.where(gaps, np.nan, labels), groups=groups
+    )
+    assert "no smaller bound" in wise.predict_labels([[0.5, 0.5]]).region(0.25).statement
+
+
+def test_groups_of_different_sizes_are_kept_by_files_pickles_and_recalibration(tmp_path):
+    model = InductiveConformalClassifier(Counting(), measure=PowerMeasure(), random_state=0).fit(X, Y, groups=UNEQUAL)
+    smoothed = model.recalibrate(X, Y, smoothed=True)
+    expected = model.predict_labelsets(X)
+    assert (smoothed.predict_labelsets(X).p_values() < expected.p_values()).any()
+    for same in (
+        pickle.loads(pickle.dumps(model)),
+        smoothed.recalibrate(X, Y, smoothed=False),
+        model.recalibrate(X, Y, measure=PowerMeasure()),
+    ):
+        found = same.predict_labelsets(X)
+        assert np.array_equal(found.p_values(), expected.p_values())
+        assert found.region(0.1).statement == expected.region(0.1).statement
+    learner = LogisticRegression()
+    for kind in (InductiveConformalClassifier, LabelWiseConformalClassifier):
+        fitted = kind(OneVsRestClassifier(learner), random_state=0).fit(X, Y, groups=UNEQUAL)
+        save_model(fitted, tmp_path / kind.__name__)
+        again = load_model(tmp_path / kind.__name__)
+        if kind is LabelWiseConformalClassifier:
+            assert np.array_equal(again.predict_labels(X).p_values, fitted.predict_labels(X).p_values)
+        else:
+            assert np.array_equal(again.predict_labelsets(X).p_values(), fitted.predict_labelsets(X).p_values())
 
 
 def test_groups_of_one_are_examples():
@@ -230,9 +380,44 @@ def test_errors_in_new_groups_exceed_the_level_and_keep_the_bound_of_groups():
     assert level + 4 * np.sqrt(level / n_sets) < error <= bound + 4 * np.sqrt(bound / n_sets)
 
 
-@pytest.mark.parametrize("sizes", [[2, 2, 2, 2, 2], [1, 3, 2, 2, 2]])
-def test_statements_of_groups_are_vacuous_below_one_in_one_more_than_the_calibration_examples(sizes):
+def misses_of_unlike_groups(n_sets, levels, seed):
+    """How often a new group's example is missed, with groups and without.
+
+    Every other group is one strange example, the others are seven each that are not strange and nearly alike: these are
+    seven eighths of all examples, and half of the new ones.
+    """
+    random = np.random.RandomState(seed)
+    missed = np.zeros((2, len(levels)))
+    for _ in range(n_sets):
+        sizes = np.where(random.rand(20) < 0.5, 1, 7)
+        centres = np.where(sizes == 1, 0.5 * random.rand(20), 0.6 + 0.3 * random.rand(20))
+        groups = np.repeat(np.arange(20), sizes)
+        outputs = (centres[groups] + 0.01 * random.rand(len(groups)))[:, None]
+        old, new = groups < 19, np.flatnonzero(groups == 19)[[0]]
+        labels = np.ones(outputs.shape, dtype=int)
+        options = {"measure": PowerMeasure(1), "empty": "allow"}
+        model = InductiveConformalClassifier(AsTheyAre().fit(outputs, labels), prefit=True, **options)
+        alike = calibrate_outputs(outputs[old], labels[old], **options).predict_labelsets(outputs[new])
+        pred = model.fit(outputs[old], labels[old], groups=groups[old]).predict_labelsets(outputs[new])
+        missed += [[not one.region(level).contains([[1]])[0] for level in levels] for one in (pred, alike)]
+    return missed / n_sets
+
+
+@pytest.mark.validity
+def test_errors_in_groups_of_any_sizes_are_at_most_the_level():
+    """They would not be if examples were counted alike. False alarms: 4 standard deviations, 3e-5 for each level."""
+    n_sets, levels = 2000, np.array([0.1, 0.2])
+    by_groups, alike = misses_of_unlike_groups(n_sets, levels, seed=0)
+    most = levels + 4 * np.sqrt(levels * (1 - levels) / n_sets)
+    assert (by_groups <= most).all()
+    assert (alike > 1.5 * most).all()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "least", "n_calibration"), [([2, 2, 2, 2, 2], Fraction(1, 9), 8), ([1, 3, 2, 2, 2], Fraction(1, 5), 4)]
+)
+def test_statements_of_groups_say_below_which_level_nothing_is_left_out(sizes, least, n_calibration):
     groups = np.repeat(np.arange(5), sizes)
     found = state_groups(sizes_of_groups(groups, [np.arange(8)]), plain=True)
-    assert (found.vacuous_below, found.n_calibration) == (Fraction(1, 9), 8)
+    assert (found.vacuous_below, found.n_calibration) == (least, n_calibration)
     assert state_groups(sizes_of_groups(groups, [np.arange(8)]), plain=False).vacuous_below is None

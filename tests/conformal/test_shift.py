@@ -8,7 +8,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from labelsure import InductiveConformalClassifier, calibrate_outputs
-from labelsure.conformal._rules import LARGEST, WEIGHT_UNITS
+from labelsure._core.p_values import LARGEST
+from labelsure.conformal._rules import WEIGHT_UNITS
 from labelsure.estimators import outputs_of
 
 FALSE_ALARM = 1e-4

@@ -23,13 +23,13 @@ from labelsure.conformal._choices import Choices
 from labelsure.conformal._choosing import choose_for_folds, seed_of
 from labelsure.conformal._constraints import under_constraints
 from labelsure.conformal._examples import FoldExamples
-from labelsure.conformal._groups import GroupSizes, state_groups
+from labelsure.conformal._groups import GroupSizes, are_weighed, state_groups
 from labelsure.conformal._guarantees import Merging, state_guarantee
 from labelsure.conformal._incomplete import add_incomplete
 from labelsure.conformal._models import FoldModel
 from labelsure.conformal._mondrian import category_engine, grouped_engine
 from labelsure.conformal._ready_outputs import AnyOutputs, compact_engine, keys_of, refuse_sparse
-from labelsure.conformal._rules import weigh_densities
+from labelsure.conformal._rules import weigh_densities, weigh_groups
 from labelsure.conformal._splits import Split
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
 from labelsure.estimators import LogitPool
@@ -190,7 +190,7 @@ class Calibrator:
     options : EngineOptions or None
         Limits of time and memory of the engine.
     groups : GroupSizes or None
-        How large groups are, where examples belong together.
+        How large groups are, where examples belong together. Examples count by them where sizes differ.
     n_incomplete : int
         How many examples do not calibrate because some of their labels are unknown.
     strangest : tuple of bool
@@ -277,9 +277,10 @@ class Calibrator:
     def guarantee(self) -> Guarantee:
         """What is proven about regions."""
         if self.groups is not None:
-            unlike = (self.choices.taxonomy, self.choices.weight, self.choices.smoothed or None)
-            plain = unlike == (None,) * 3 and not self.n_incomplete and self.choices.guarantee != "exact"
-            of_groups = state_groups(self.groups, plain=plain, with_labels=self.choices.empty == "exclude")
+            with_labels = self.choices.empty == "exclude"
+            of_groups = state_groups(
+                self.groups, plain=self._plain, with_labels=with_labels, n_incomplete=self.n_incomplete
+            )
             if of_groups is not None:
                 return self._add_conditions(of_groups)
         sizes, name = [self.sizes], self.choices.guarantee
@@ -297,6 +298,12 @@ class Calibrator:
             with_labels=self.choices.empty == "exclude",
         )
         return self._add_conditions(proven)
+
+    @property
+    def _plain(self) -> bool:
+        """Whether p-values are shares of all calibration examples, and decide about regions."""
+        unlike = (self.choices.taxonomy, self.choices.weight, self.choices.smoothed or None)
+        return unlike == (None,) * 3 and self.choices.guarantee != "exact"
 
     def _add_conditions(self, proven: Guarantee) -> Guarantee:
         """Add what constraints and unknown labels ask of examples."""
@@ -332,6 +339,9 @@ class Calibrator:
             weighing = merging.weighing(self.sizes)
             if weights is not None:
                 weighing = weigh_densities(self.scores[0], weights, self.choices.weights_of(X))
+            elif are_weighed(self.groups, plain=self._plain, n_incomplete=self.n_incomplete):
+                assert self.groups is not None
+                weighing = weigh_groups(self.scores[0], self.groups.calibrating[0], len(merging.draws))
             return make_engine(folds, weighing=weighing, weighing_at=merging.weighing_at(self.sizes), **settings)
         if isinstance(taxonomy, LabelsetTaxonomy):
             return category_engine(folds, self.scores, self._categories, taxonomy, merging, **settings)

@@ -162,10 +162,12 @@ class CrossConformalClassifier(CalibratedClassifier):
             What the labels are called; None: as the columns of ``y``, where it is a DataFrame.
         groups : array-like of shape (n_objects,) or None, default=None
             Which examples belong together: whole groups train or calibrate. A whole number ``cv`` makes folds of
-            whole groups, a splitter must not tear them apart. What is proven changes; see the statement of a region.
+            whole groups, a splitter must not tear them apart. What is proven changes: for groups of one size in folds a
+            little more than twice the significance, for folds of groups of different sizes nothing; see the statement
+            of a region. :class:`InductiveConformalClassifier` has a proof at the significance for groups of any sizes.
         **fit_params
             ``sample_weight`` for the classifier inside, in all its fits; with scikit-learn's metadata routing, whatever
-            it and the splitter ask for. Calibration examples count alike, whatever their weights.
+            it and the splitter ask for. It never changes how calibration examples count.
         """
         X, Y, known = self._check_known(X, y, label_names)
         metadata = self._route(X, groups, fit_params)

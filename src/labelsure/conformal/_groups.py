@@ -1,22 +1,34 @@
 r"""Groups: examples that belong together, such as the pages of one document or the visits of one patient.
 
-Whole groups train or calibrate. What is exchangeable then are the groups, not the examples, and a new object is one of
-a new group. For M calibration groups of s examples each, their examples counted alike::
+Whole groups train or calibrate. What is exchangeable then are the groups, not the examples, and a new object is one
+drawn at random from a new group. For M calibration groups of any sizes let f_k be the share of group k with
+alpha_i >= alpha. An inductive predictor's p-value is::
 
-    p = (#{i : alpha_i >= alpha} + 1) / (M s + 1)
+    p_H = (sum_k f_k + 1) / (M + 1)
 
-misses with probability at most :math:`\varepsilon + (1 - \varepsilon)(1 - 1/s) / (M + 1)`. Proof: draw one of the M + 1
-groups, then one of its examples; given the bag of groups, the new example is such a draw, so the share of this
-distribution that is at least as strange as it is a valid p-value, and with f_k the share of group k that is, so is the
-larger :math:`p_H = (\sum_k f_k + 1) / (M + 1)` [1]_ [2]_. From :math:`p \le \varepsilon` follows
-:math:`\sum_k f_k \le (\varepsilon (M s + 1) - 1) / s`, that is :math:`p_H \le \varepsilon + (1 - \varepsilon)
-(1 - 1/s) / (M + 1)`. That takes new groups of s examples too, so it is claimed only where all groups have as many,
-those that train as well. Groups of different sizes, folds, smoothing and categories have no such bound: a few large
-groups may outvote the others. One example per group, drawn at random, is exchangeable with the new one again.
+where every example counts 1 / (size of its group). A true labelset has :math:`p_H \le \varepsilon` with probability at
+most :math:`\varepsilon` [1]_ [2]_. Proof: draw one of the M + 1 groups, then one of its examples; given the bag of
+groups, the new example is such a draw, so the share of this distribution that is at least as strange as it is a valid
+p-value, and p_H, for which the new group's own share is 1, is no smaller. Groups are those of the calibration examples:
+where some are left out because of unknown labels, the new object is one of a new group's that would not be.
+
+Where all groups have s examples, those that train as well, examples count alike, which is nearly the same::
+
+    p = (s sum_k f_k + 1) / (M s + 1)
+
+From :math:`p \le \varepsilon` follows :math:`\sum_k f_k \le F = (\varepsilon (M s + 1) - 1) / s`, that is
+:math:`p_H \le \varepsilon + (1 - \varepsilon) (1 - 1/s) / (M + 1)`, which bounds the error. In K folds, which must not
+have been chosen by labels, fold k has the valid p-value :math:`p_{H,k}` of its :math:`M_k` groups under its own model.
+The mean of these, weighted by :math:`M_k + 1`, is :math:`(\sum_k f_k + K) / (M + K)`, and twice a weighted mean of
+p-values is a p-value [3]_: the error is at most :math:`2 (F + K) / (M + K)`.
+
+Folds of groups of different sizes, smoothing, categories and ``weight=`` have no bound: examples count alike there, or
+by their own weights, and a few large groups may outvote the others.
 
 .. [1] Dunn, R., Wasserman, L., Ramdas, A. (2023). Distribution-free prediction sets for two-layer hierarchical models.
    Journal of the American Statistical Association 118, 2491-2502.
 .. [2] Lee, Y., Barber, R. F., Willett, R. (2023). Distribution-free inference with hierarchical data. arXiv 2306.06342.
+.. [3] Vovk, V., Wang, R. (2020). Combining p-values via averaging. Biometrika 107(4), 791-808.
 """
 
 from collections.abc import Sequence
@@ -27,14 +39,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from labelsure._core.entries import as_array
+from labelsure._core.p_values import GroupWeights, count_groups
 from labelsure._core.types import IntArray
 from labelsure._core.validation import n_rows
-from labelsure.predictions import Guarantee
+from labelsure.conformal._guarantees import ANY, NOT_BY_LABELS
+from labelsure.predictions import Guarantee, as_promised
 
 PROVED_BY = "Dunn, Wasserman, Ramdas 2023; Lee, Barber, Willett 2023"
 UNEQUAL = (
-    "exchangeable groups of examples: no smaller bound is proven for groups of different sizes, in folds, smoothed or"
-    " within categories, and one example per group, drawn at random, would have one"
+    "exchangeable groups of examples: no smaller bound is proven for groups of different sizes in folds, nor for groups"
+    ' with smoothing, categories, weight= or guarantee="exact", and one example per group, drawn at random, would have'
+    " one"
 )
 
 
@@ -85,11 +100,17 @@ class GroupSizes(NamedTuple):
     all_groups : int64 array
         All that there are, those that only train too: new ones may be as large.
     calibrating : tuple of int64 arrays
-        Those of each fold, examples that calibrate counted.
+        For each calibration example of each fold, how many of its group calibrate.
     """
 
     all_groups: IntArray
     calibrating: tuple[IntArray, ...]
+
+    @property
+    def all_alike(self) -> bool:
+        """Whether all groups have the same size."""
+        found = np.concatenate([self.all_groups, *self.calibrating])
+        return bool((found == found[0]).all())
 
 
 def sizes_of_groups(groups: IntArray, folds: Sequence[IntArray]) -> GroupSizes:
@@ -98,14 +119,31 @@ def sizes_of_groups(groups: IntArray, folds: Sequence[IntArray]) -> GroupSizes:
     Examples
     --------
     >>> sizes_of_groups(np.array([0, 1, 0, 2]), [np.array([0, 1, 2])])
-    GroupSizes(all_groups=array([2, 1, 1]), calibrating=(array([2, 1]),))
+    GroupSizes(all_groups=array([2, 1, 1]), calibrating=(array([2, 1, 2]),))
     """
-    parts = [groups, *(groups[rows] for rows in folds)]
-    everyone, *of_folds = (np.unique(part, return_counts=True)[1].astype(np.int64) for part in parts)
-    return GroupSizes(everyone, tuple(of_folds))
+    of_folds = []
+    for rows in folds:
+        _, place, sizes = np.unique(groups[rows], return_inverse=True, return_counts=True)
+        of_folds.append(sizes[place.reshape(-1)].astype(np.int64))
+    return GroupSizes(np.unique(groups, return_counts=True)[1].astype(np.int64), tuple(of_folds))
 
 
-def state_groups(sizes: GroupSizes, *, plain: bool, with_labels: bool = False) -> Guarantee | None:
+def are_weighed(sizes: GroupSizes | None, *, plain: bool, n_incomplete: int = 0) -> bool:
+    """Tell whether calibration examples count by the sizes of their groups, instead of alike.
+
+    Parameters
+    ----------
+    sizes, plain, n_incomplete
+        As in :func:`state_groups`; None where examples do not come in groups.
+    """
+    if sizes is None or not plain or len(sizes.calibrating) > 1:
+        return False
+    return n_incomplete > 0 or not sizes.all_alike
+
+
+def state_groups(
+    sizes: GroupSizes, *, plain: bool, with_labels: bool = False, n_incomplete: int = 0
+) -> Guarantee | None:
     """Return what is proven where examples come in groups; None where every group has one.
 
     Parameters
@@ -113,10 +151,12 @@ def state_groups(sizes: GroupSizes, *, plain: bool, with_labels: bool = False) -
     sizes : GroupSizes
         How many examples the groups have.
     plain : bool
-        Whether p-values are the shares of all calibration examples: neither smoothed nor within categories, and no
-        draw decides about regions.
+        Whether p-values are shares of all calibration examples: neither smoothed nor within categories nor weighed
+        otherwise, and no draw decides about regions.
     with_labels : bool
         Whether the empty labelset is no candidate.
+    n_incomplete : int
+        How many examples do not calibrate because some of their labels are unknown.
 
     Examples
     --------
@@ -125,22 +165,37 @@ def state_groups(sizes: GroupSizes, *, plain: bool, with_labels: bool = False) -
     A region at significance 0.2 misses the true labelset with probability at most 0.28, for exchangeable groups of 2
     examples each, 4 of which calibrate, and an object drawn at random from a new group (Dunn, Wasserman, Ramdas 2023;
     Lee, Barber, Willett 2023).
+    >>> groups = np.array([0, 1, 1, 2, 2, 2, 3, 3, 4, 4])
+    >>> print(state_groups(sizes_of_groups(groups, [np.arange(8)]), plain=True).sentence(0.2))
+    A region at significance 0.2 misses the true labelset with probability at most 0.2, for exchangeable groups of any
+    sizes, 4 of which calibrate, and an object drawn at random from a new group (Dunn, Wasserman, Ramdas 2023; Lee,
+    Barber, Willett 2023).
     """
     if (sizes.all_groups == 1).all():
         return None
-    n_examples = int(np.concatenate(sizes.calibrating).sum())
-    least = Fraction(1, n_examples + 1) if plain else None
-    found = np.unique(np.concatenate([sizes.all_groups, *sizes.calibrating]))
-    if not plain or len(sizes.calibrating) > 1 or len(found) > 1:
-        return Guarantee("groups", _nothing, UNEQUAL, PROVED_BY, "", least, n_examples)
-    size, n_groups = int(found[0]), len(sizes.calibrating[0])
+    folds = [of_fold for of_fold in sizes.calibrating if len(of_fold)]
+    n_examples, n_groups = sum(map(len, folds)), sum(map(count_groups, folds))
     each = ", all with at least one label" if with_labels else ""
-    conditions = (
-        f"exchangeable groups of {size} examples each{each}, {n_groups} of which calibrate, and an object drawn at"
-        " random from a new group"
-    )
-    bound = partial(bound_by_groups, size=size, n_groups=n_groups)
-    return Guarantee("groups", bound, conditions, PROVED_BY, "", least, n_examples)
+    least = Fraction(1, n_examples + 1) if plain else None
+    if are_weighed(sizes, plain=plain, n_incomplete=n_incomplete):
+        weights = GroupWeights.of(folds[0])
+        drawn = "an object drawn at random from a new group"
+        if n_incomplete:
+            drawn = "an object drawn at random from the completely labelled ones of a new group"
+        conditions = f"exchangeable groups of any sizes{each}, {n_groups} of which calibrate, and {drawn}"
+        least = Fraction(weights.new, weights.denominator)
+        return Guarantee("groups", as_promised, conditions, PROVED_BY, "", least, n_groups, "calibration groups")
+    if not plain or n_incomplete or not sizes.all_alike:
+        return Guarantee("groups", _nothing, UNEQUAL, PROVED_BY, "", least, n_examples)
+    size = int(sizes.all_groups[0])
+    conditions = f"exchangeable groups of {size} examples each{each}, {n_groups} of which calibrate"
+    drawn = ", and an object drawn at random from a new group"
+    if len(folds) == 1:
+        bound = partial(bound_by_groups, size=size, n_groups=n_groups)
+        return Guarantee("groups", bound, conditions + drawn, PROVED_BY, "", least, n_examples)
+    bound = partial(bound_in_folds, size=size, n_groups=n_groups, n_folds=len(folds))
+    conditions += f" in {len(folds)} folds {NOT_BY_LABELS}, {ANY}{drawn}"
+    return Guarantee("groups", bound, conditions, f"Vovk, Wang 2020; {PROVED_BY}", "", least, n_examples)
 
 
 def bound_by_groups(significance: float, *, size: int, n_groups: int) -> float:
@@ -152,6 +207,18 @@ def bound_by_groups(significance: float, *, size: int, n_groups: int) -> float:
     0.1072
     """
     return significance + (1 - significance) * (1 - 1 / size) / (n_groups + 1)
+
+
+def bound_in_folds(significance: float, *, size: int, n_groups: int, n_folds: int) -> float:
+    """Return the bound of this module for groups of one size in folds.
+
+    Examples
+    --------
+    >>> round(bound_in_folds(0.1, size=5, n_groups=100, n_folds=10), 4)
+    0.36
+    """
+    most = (significance * (n_groups * size + 1) - 1) / size
+    return min(2 * (most + n_folds) / (n_groups + n_folds), 1.0)
 
 
 def _nothing(significance: float) -> float:  # noqa: ARG001

@@ -124,10 +124,13 @@ class InductiveConformalClassifier(CalibratedClassifier):
             for measures that need them.
         groups : array-like of shape (n_objects,) or None, default=None
             Which examples belong together: whole groups train or calibrate. ``calibration_size`` is a
-            share, or a number, of groups then. What is proven changes; see the statement of a region.
+            share, or a number, of groups then. A new object is one drawn at random from a new group. In groups of
+            different sizes every calibration example counts 1 / (size of its group), the new one 1, and what is proven
+            stays the significance; in groups of one size all count alike, and it is slightly more. With ``mondrian``,
+            ``weight`` or ``smoothed`` nothing is proven; see the statement of a region.
         **fit_params
             ``sample_weight`` for the classifier inside, in all its fits; with scikit-learn's metadata routing, whatever
-            it and the splitter ask for. Calibration examples count alike, whatever their weights.
+            it and the splitter ask for. It never changes how calibration examples count.
         """
         X, Y, incomplete = self._check_known(X, y, label_names, prefit=self.prefit)
         metadata = self._route(X, groups, fit_params, prefit=self.prefit)

@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from labelsure._core.randomness import SMOOTHING, draw_seeds, draw_uniforms, object_keys
-from labelsure._core.types import LabelMatrixLike, MatrixLike
+from labelsure._core.types import IntArray, LabelMatrixLike, MatrixLike
 from labelsure._core.unknown import check_gaps
 from labelsure._core.validation import check_flag, check_same_length, row_index_of
 from labelsure.conformal._base import WrappingClassifier
-from labelsure.conformal._groups import sizes_of_groups
-from labelsure.conformal._incomplete import GapsMixin
+from labelsure.conformal._groups import are_weighed, sizes_of_groups
+from labelsure.conformal._incomplete import GapsMixin, Known
 from labelsure.conformal._label_wise_outputs import LabelCalibration, predict_values
 from labelsure.conformal._metadata import RoutingMixin
 from labelsure.conformal._models import fit_models, outputs_of_models
@@ -141,10 +141,12 @@ class LabelWiseConformalClassifier(RoutingMixin, GapsMixin, WrappingClassifier):
             What the labels are called; None: as the columns of ``y``, where it is a DataFrame.
         groups : array-like of shape (n_objects,) or None, default=None
             Which examples belong together: whole groups train or calibrate. See :meth:`CrossConformalClassifier.fit`;
-            without ``cv``, ``calibration_size`` is a share, or a number, of groups.
+            without ``cv``, ``calibration_size`` is a share, or a number, of groups, and examples count as in
+            :meth:`InductiveConformalClassifier.fit`: by the sizes of their groups where these differ. With
+            ``conditional``, ``smoothed`` or unknown labels they count alike, and nothing is proven.
         **fit_params
             ``sample_weight`` for the classifier inside, in all its fits; with scikit-learn's metadata routing, whatever
-            it and the splitter ask for. Calibration examples count alike, whatever their weights.
+            it and the splitter ask for. It never changes how calibration examples count.
         """
         if check_flag(self.prefit, name="prefit") and self.cv is not None:
             raise ValueError("cv goes without prefit=True: a model that is fitted already has no folds.")
@@ -172,10 +174,18 @@ class LabelWiseConformalClassifier(RoutingMixin, GapsMixin, WrappingClassifier):
                 Y[rows],
                 conditional=check_flag(self.conditional, name="conditional"),
                 unknown=None if known is None else known.unknown[rows],
+                sizes=of_fold,
             )
-            for fold, rows in zip(models, self.fold_indices_, strict=True)
+            for fold, rows, of_fold in zip(models, self.fold_indices_, self._sizes(known), strict=True)
         ]
         return self
+
+    def _sizes(self, known: Known | None) -> Sequence[IntArray | None]:
+        """Return how large the groups of each fold's examples are, where these count by that."""
+        sizes = None if self.groups_ is None else sizes_of_groups(self.groups_, self.fold_indices_)
+        gaps = known is not None and known.unknown[np.concatenate(self.fold_indices_)].any()
+        weighed = are_weighed(sizes, plain=not self.smoothed_ and not self.conditional and not gaps)
+        return [None] * len(self.fold_indices_) if sizes is None or not weighed else sizes.calibrating
 
     def update(self, X: MatrixLike, y: LabelMatrixLike) -> Self:
         """Add calibration examples to an inductive predictor, in place: :meth:`InductiveConformalClassifier.update`.

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from labelsure._core.fixed_point import choose_exponent, to_fixed_point
-from labelsure._core.p_values import weigh_scores
+from labelsure._core.p_values import GroupWeights, weigh_scores
 from labelsure._core.randomness import DRAW_UNIT, SMOOTHING, draw_seeds, draw_uniforms
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
 from labelsure._core.unknown import check_gaps, read_unknown, split_unknown
@@ -46,6 +46,9 @@ class LabelCalibration:
         Whether the scores are those of the examples with the same value.
     n_incomplete : int
         How many examples have unknown labels, and calibrate the others.
+    n_together : int64 array of shape (m, q + 1) or None
+        Where examples count by the sizes of their groups, these sizes: for each label by descending score, and in the
+        order of ``scores``.
 
     Examples
     --------
@@ -61,12 +64,22 @@ class LabelCalibration:
     groups: Sequence[tuple[IntArray, IntArray]]
     conditional: bool
     n_incomplete: int = 0
+    n_together: IntArray | None = None
 
     @classmethod
     def of(
-        cls, outputs: FloatArray, Y: LabelMatrix, *, conditional: bool, unknown: BoolArray | None = None
+        cls,
+        outputs: FloatArray,
+        Y: LabelMatrix,
+        *,
+        conditional: bool,
+        unknown: BoolArray | None = None,
+        sizes: IntArray | None = None,
     ) -> "LabelCalibration":
-        """Return the calibration of these outputs and labels, (m, q) each; labels do not matter where unknown."""
+        """Return the calibration of these outputs and labels, (m, q) each; labels do not matter where unknown.
+
+        ``sizes`` are those of the examples' groups, where they count by them.
+        """
         known = np.ones(Y.shape, dtype=bool) if unknown is None else ~unknown
         scores = np.take_along_axis(score_values(outputs), Y[:, :, None].astype(np.int64), axis=2)[:, :, 0]
         groups = []
@@ -76,8 +89,10 @@ class LabelCalibration:
             else:
                 off = on = np.sort(scores[known[:, j], j])
             groups.append((off, on))
-        complete = known.all(axis=1)
-        return cls(-np.sort(-scores[complete], axis=1), groups, conditional, int((~complete).sum()))
+        complete, together = known.all(axis=1), None
+        if sizes is not None:
+            together = np.column_stack([sizes[np.argsort(-scores, axis=0, kind="stable")], sizes])
+        return cls(-np.sort(-scores[complete], axis=1), groups, conditional, int((~complete).sum()), together)
 
     def joined_by(self, other: "LabelCalibration") -> "LabelCalibration":
         """Return the calibration of the examples of both, the same whoever comes first."""
@@ -91,12 +106,20 @@ class LabelCalibration:
         """The number of examples that "off" and "on" of each label are compared with, shape (q, 2)."""
         return np.array([[len(off), len(on)] for off, on in self.groups], dtype=np.int64)
 
+    @property
+    def group_weights(self) -> GroupWeights | None:
+        """How much the examples count, in the order of ``scores``, where they do not count alike."""
+        return None if self.n_together is None else GroupWeights.of(self.n_together[:, -1])
+
     def weigh(self, scores: IntArray, draws: IntArray | None) -> IntArray:
         """Return how much the calibration scores that are at least those of each value count, (n, q, 2)."""
-        weights = np.empty_like(scores)
+        weights, of_groups = np.empty_like(scores), self.group_weights
         for j, group in enumerate(self.groups):
             for c, calibration in enumerate(group):
                 weights[:, j, c] = weigh_scores(calibration, scores[:, j, c], draws)
+            if self.n_together is not None and of_groups is not None:
+                of_largest = np.cumsum(of_groups.unit // self.n_together[:, j])
+                weights[:, j] = np.concatenate([[0], of_largest])[weights[:, j]]
         return weights
 
 
@@ -140,6 +163,9 @@ def predict_values(
     sizes = sum_up([fold.group_sizes for fold in folds])
     unit, own = (1, np.int64(1)) if draws is None else (DRAW_UNIT, draws[:, None, None])
     totals, denominators = sum_up(scores), (sizes + 1) * unit
+    group_weights = folds[0].group_weights
+    if group_weights is not None:
+        own, denominators = np.int64(group_weights.new), np.full_like(sizes, group_weights.denominator)
     incomplete = any(fold.n_incomplete for fold in folds)
     plain = draws is None and not folds[0].conditional and not incomplete
     of_groups = None if groups is None else state_groups(groups, plain=plain)
@@ -158,7 +184,7 @@ def predict_values(
 
 def _join(folds: Sequence[LabelCalibration], scores: Sequence[IntArray], draws: IntArray | None) -> JointScores:
     off = np.stack([of_values[:, :, 0] for of_values in scores])
-    return JointScores(off, UNIT, [fold.scores for fold in folds], draws)
+    return JointScores(off, UNIT, [fold.scores for fold in folds], draws, folds[0].group_weights)
 
 
 def state_guarantee_of_labels(

@@ -1,6 +1,6 @@
 """How counts are weighed: by e-values made for one level, or by the weights of calibration examples.
 
-Both weigh a fold's count c = #{calibration scores at least the labelset's own}, that is its p-value
+All weigh a fold's count c = #{calibration scores at least the labelset's own}, that is its p-value
 p_k = (c + 1) / (|S_k| + 1), and add the weights up.
 
 A p-value of a fold of m calibration examples is one of k / (m + 1), k = 1 .. m + 1, and at least as large as a uniform
@@ -13,14 +13,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from labelsure._core.p_values import LARGEST, GroupWeights, sum_largest
 from labelsure._core.types import FloatArray, IntArray
 from labelsure.labelsets import Weighing
 
 WEIGHT_UNITS = 2**30
 """Weights are whole numbers of 2^-30 of the largest calibration weight."""
-
-LARGEST = 2**60
-"""A new object with a larger weight than this many units has p-values of 1 either way."""
 
 E_VALUE_SCALE = 2**36
 """E-values times eps are rounded down to whole numbers of 2^-36, which only makes regions larger."""
@@ -99,6 +97,21 @@ def weigh_densities(scores: IntArray, weights: FloatArray, new_weights: FloatArr
     """
     unit = weights.max() / WEIGHT_UNITS
     own = np.rint(weights / unit).astype(np.int64)
-    new = np.minimum(np.rint(new_weights / unit), LARGEST).astype(np.int64)
-    of_largest = np.concatenate([[0], np.cumsum(own[np.argsort(-scores, kind="stable")])])
+    new = np.minimum(np.rint(new_weights / unit), LARGEST).astype(np.int64)  # beyond, p-values are 1 either way
+    of_largest = sum_largest(scores, own)
     return Weighing.ruled(of_largest[None], new, np.maximum(of_largest[-1] + new, 1))
+
+
+def weigh_groups(scores: IntArray, sizes: IntArray, n_objects: int) -> Weighing:
+    """Return the weighing of p = (sum_k f_k + 1) / (M + 1), f_k the share of group k with alpha_i >= alpha.
+
+    Parameters
+    ----------
+    scores, sizes : int64 arrays of shape (m,)
+        Of the calibration examples, and of their groups.
+    n_objects : int
+        The number of new objects.
+    """
+    weights = GroupWeights.of(sizes)
+    start = np.full(n_objects, weights.new, dtype=np.int64)
+    return Weighing.ruled(sum_largest(scores, weights.examples)[None], start, weights.denominator)

@@ -64,6 +64,8 @@ def check_calibrator(calibrator: Calibrator) -> None:
         choices.taxonomy.of_labelsets(np.zeros((1, next(iter(n_labels))), dtype=np.int8))
         if any(fold.categories is None or fold.categories.dtype != np.int64 for fold in folds):
             raise ValueError("its categories are no numbers")
+    if calibrator.groups is not None and tuple(map(len, calibrator.groups.calibrating)) != calibrator.sizes:
+        raise ValueError("its groups have other examples than were scored")
     calibrator.guarantee.sentence(0.1)
 
 
@@ -126,6 +128,13 @@ def check_scores(calibration: LabelCalibration) -> None:
     for group in calibration.groups:
         if any((np.diff(scores) < 0).any() for scores in group):
             raise ValueError("its scores are out of order")
+    together = calibration.n_together
+    if together is not None:
+        alike = together.shape[1] == calibration.scores.shape[1] + 1 and not calibration.conditional
+        ordered = np.sort(together, axis=0)
+        whole = [len(off) == len(on) == len(together) for off, on in calibration.groups]
+        if not (alike and all(whole) and calibration.n_incomplete == 0 and (ordered == ordered[:, -1:]).all()):
+            raise ValueError("its groups have other examples than were scored")
 
 
 def check_full(model: FullConformalClassifier) -> None:

@@ -86,6 +86,13 @@ ROWS = array("i", "rows", low=0)
 N_JOBS = maybe(whole(-(2**12), 2**12))
 
 
+SIZES_OF_GROUPS = array("i", "m", low=1)
+
+
+def _sizes_of_groups(value: Any, _sizes: Sizes) -> None:
+    SIZES_OF_GROUPS(value, Sizes())
+
+
 def _rows(value: Any, _sizes: Sizes) -> None:  # every fold has a size of its own
     ROWS(value, Sizes())
 
@@ -264,7 +271,7 @@ PARTS = [
         GroupSizes,
         {
             "all_groups": array("i", "g", low=1),
-            "calibrating": several(_rows, kind=tuple, least=1),
+            "calibrating": several(_sizes_of_groups, kind=tuple, least=1),
         },
     ),
     Form(
@@ -274,6 +281,7 @@ PARTS = [
             "groups": several(_pair_of_scores, "q"),
             "conditional": flag,
             "n_incomplete": COUNT,
+            "n_together": maybe(array("i", "m", "q+1", low=1)),
         },
         check=check_scores,
     ),

@@ -35,7 +35,9 @@ class Guarantee:
     vacuous_below : fractions.Fraction or None
         The significance below which there are too few calibration examples to rule out anything, if there is one.
     n_calibration : int or None
-        The number of calibration examples, where it is known.
+        The number of calibration examples, where it is known; of groups, where these count alike.
+    counted : str
+        What it is the number of.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Guarantee:
     remark: str = ""
     vacuous_below: Fraction | None = None
     n_calibration: int | None = None
+    counted: str = "calibration examples"
 
     def reaches(self, significance: float) -> bool:
         """Tell whether regions at this significance can leave out anything.
@@ -78,7 +81,7 @@ class Guarantee:
             return ""
         few = "so few" if self.n_calibration is None else str(self.n_calibration)
         return (
-            f"With {few} calibration examples every labelset is in every region below significance"
+            f"With {few} {self.counted} every labelset is in every region below significance"
             f" {float(self.vacuous_below):g}: the level asked for cannot be reached."
         )
 

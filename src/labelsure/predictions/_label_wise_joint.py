@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from labelsure._core.p_values import weigh_scores
+from labelsure._core.p_values import GroupWeights, sum_largest, weigh_scores
 from labelsure._core.randomness import DRAW_UNIT
 from labelsure._core.types import IntArray
 
@@ -42,6 +42,8 @@ class JointScores:
         ``|t_j - o_j|`` of each fold's calibration examples, in descending order in each row.
     draws : int64 array of shape (n,) or None
         For smoothed p-values.
+    weights : GroupWeights or None
+        How much the examples of one fold count, where they do not count alike.
 
     Examples
     --------
@@ -55,10 +57,13 @@ class JointScores:
     unit: int
     examples: Sequence[IntArray]
     draws: IntArray | None
+    weights: GroupWeights | None = None
 
     @property
     def denominator(self) -> int:
         """The denominator of the p-values."""
+        if self.weights is not None:
+            return self.weights.denominator
         return (sum(map(len, self.examples)) + 1) * (1 if self.draws is None else DRAW_UNIT)
 
     def take(self, objects: IntArray) -> "JointScores":
@@ -79,10 +84,16 @@ class JointScores:
             self.take(np.arange(start, min(start + n_block, n_objects)))._add_up(calibrations, together=n_wrong > 0)
             for start in range(0, n_objects, n_block)
         ]
-        return np.concatenate([np.empty((0, n_labels, 2), dtype=np.int64), *blocks])
+        counts = np.concatenate([np.empty((0, n_labels, 2), dtype=np.int64), *blocks])
+        own = np.int64(1) if self.draws is None else self.draws[:, None, None]
+        if self.weights is not None:
+            counts = sum_largest(self.examples[0][:, n_wrong], self.weights.examples)[counts]
+            own = np.int64(self.weights.new)
+        numerators: IntArray = counts + own
+        return numerators
 
     def _add_up(self, calibrations: Sequence[IntArray], *, together: bool) -> IntArray:
-        """Return one numerator per value from the folds' counts, by themselves or together with all smaller ones."""
+        """Return the sum of the folds' counts for each value, by themselves or together with all smaller ones."""
         _, n, q = self.off.shape
         counts = np.stack(
             [
@@ -95,5 +106,4 @@ class JointScores:
             order = np.argsort(sums, axis=1, kind="stable")
             largest = np.maximum.accumulate(np.take_along_axis(counts, order[None], axis=2), axis=2)
             np.put_along_axis(sums, order, largest.sum(axis=0), axis=1)
-        own = 1 if self.draws is None else self.draws[:, None]
-        return (sums + own).reshape(n, q, 2)
+        return sums.reshape(n, q, 2)
