@@ -197,6 +197,22 @@ def test_texts_answer_the_same(path, vectorizer):
         assert_answers_stay(fitted(make_pipeline(vectorizer, learner), texts[TRAIN]), path, texts[NEW])
 
 
+def test_files_do_not_choose_how_many_processes_start(path):
+    """Wherever a learner says so: the number is that of the machine that it was fitted on."""
+    scaled = ColumnTransformer([("all", StandardScaler(), [0, 1, 2, 3, 4])], n_jobs=2)
+    forest = MultiOutputClassifier(RandomForestClassifier(2, n_jobs=2), n_jobs=2)
+    pool = PooledClassifier([("trees", make_pipeline(scaled, forest)), ("knn", MLkNNClassifier(3))], cv=2, n_jobs=2)
+    model = CrossConformalClassifier(pool, measure=PowerMeasure(), cv=2, random_state=0, n_jobs=2)
+    loaded = assert_answers_stay(model.fit(X[TRAIN], Y[TRAIN]), path)
+    asked = [loaded.get_params(), *(part.estimator.get_params() for part in loaded.models_)]
+    asked += [part.estimator.members_[0].estimator.get_params() for part in loaded.models_]
+    numbers = [value for params in asked for name, value in params.items() if name.endswith("n_jobs")]
+    assert numbers == [None] * len(numbers)
+    assert len(numbers) > 10
+    inner = loaded.models_[0].estimator.members_[0].estimator
+    assert {one.n_jobs for one in [inner[0], inner[1], *inner[1].estimators_, loaded.calibrator_]} == {None}
+
+
 def test_sparse_rows_answer_the_same(path):
     rows = sparse.csr_matrix(np.where(X > 8, X, 0))
     for learner in (KNeighborsClassifier(3), RandomForestClassifier(3), MLkNNClassifier(3)):

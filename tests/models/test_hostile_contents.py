@@ -36,9 +36,8 @@ from labelsure import (
 from labelsure.labelsets import AtMost, Implies
 from labelsure.measures import LabelsetPrior, MahalanobisMeasure, PosteriorMeasure, PowerMeasure
 from labelsure.models import ModelFileError
-from labelsure.models import _learners as learners
 from labelsure.models._archive import read_archive, write_archive
-from labelsure.models._arrays import MOST_COPIES, ArrayReader, ArrayWriter
+from labelsure.models._arrays import ArrayReader, ArrayWriter
 from labelsure.models._booster_texts import check_lightgbm, check_xgboost, cut_lightgbm
 from labelsure.models._checks import Sizes, array, several, whole
 from labelsure.models._codec import Decoder, Encoder
@@ -240,14 +239,10 @@ def test_vectorizers_that_read_files_are_refused():
         refused(kind(input="filename"))
 
 
-def test_caches_of_pickles_and_too_many_threads_are_refused():
+def test_caches_of_pickles_are_refused():
     pipeline = make_pipeline(OneHotEncoder(), LogisticRegression())
     check_content(pipeline)
     refused(pipeline.set_params(memory="/tmp/cache"))
-    lightgbm = pytest.importorskip("lightgbm")
-    check_content(lightgbm.LGBMClassifier(n_jobs=4))
-    refused(lightgbm.LGBMClassifier(n_jobs=10**6))
-    refused(lightgbm.LGBMClassifier(num_threads=10**6))
 
 
 def booster_text():
@@ -365,22 +360,6 @@ def test_messages_do_not_spell_out_parts_of_parts():
         whole()(nested, Sizes())
 
 
-def described(kind, *parts, number):
-    return {"__class__": kind, "__module__": "builtins", "__loader__": f"{kind.title()}Node", "content": [*parts],
-            "__id__": number}  # fmt: skip
-
-
-def test_shared_parts_of_learners_do_not_keep_skops_busy():
-    dump = pytest.importorskip("skops.io") and learners.dump
-    node = described("list", number=1)
-    for number in range(2, 60):
-        node = described("list", node, described("list", number=number - 1), number=number)
-    schema = {**node, "protocol": dump(None)[0]["protocol"]}
-    reader = learners.LearnerReader(None, {"learners/0.json": json.dumps(schema).encode()})
-    with pytest.raises(ModelFileError, match="a shared part of a learner is written in two ways"):
-        reader.read({"learner": "learners/0.json"})
-
-
 @pytest.mark.parametrize("name", ["predict_proba", "_validate_X_predict"])
 def test_attributes_do_not_take_the_place_of_methods(tmp_path, name):
     pytest.importorskip("skops")
@@ -408,16 +387,6 @@ def test_arrays_that_are_too_large_for_their_bytes_are_refused():
     np.lib.format.write_array_header_1_0(huge, {"descr": "<i8", "fortran_order": False, "shape": (2**50,)})
     with pytest.raises(ModelFileError, match="another size than it says"):
         ArrayReader([[0, [2**39], "C"]], {"arrays/0.npy": huge.getvalue()})
-
-
-def test_small_files_cannot_fill_the_memory_with_copies():
-    writer = ArrayWriter()
-    numbers = {writer.add(np.zeros(1000), copied=True) for _ in range(3 * MOST_COPIES)}
-    assert len(numbers) == 3
-    reader = ArrayReader(writer.table(), writer.members())
-    reader.to_npy(0, copies=MOST_COPIES)
-    with pytest.raises(ModelFileError, match="is used more than 8 times"):
-        reader.to_npy(0)
 
 
 def test_arrays_keep_type_shape_and_order_in_memory():
@@ -485,7 +454,6 @@ def same_as(field, other):
         (MLkNNClassifier(4), PowerMeasure(), "Choices", put("taxonomy", {"object": 0})),
         (MLkNNClassifier(4), PowerMeasure(), "Calibrator", put("folds", {"tuple": []})),
         (MLkNNClassifier(4), PowerMeasure(), "Calibrator", put("seed", -1)),
-        (MLkNNClassifier(4), PowerMeasure(), "Calibrator", put("n_jobs", 10**9)),
         (MLkNNClassifier(4), PowerMeasure(), "CrossConformalClassifier", put("models_", {"list": []})),
         (MLkNNClassifier(4), PowerMeasure(), "CrossConformalClassifier", put("n_labels_", 4)),
         (MLkNNClassifier(4), PowerMeasure(), "CrossConformalClassifier", put("n_examples_", 1)),

@@ -5,6 +5,7 @@ import os
 import pickle
 import re
 import stat
+import warnings
 import zipfile
 
 import numpy as np
@@ -219,9 +220,31 @@ def test_other_scikit_learn_is_refused_where_learners_come_from_it(path, refuse)
 
     learner = OneVsRestClassifier(LogisticRegression())
     save_model(InductiveConformalClassifier(learner, random_state=0).fit(X[TRAIN], Y[TRAIN]), path)
-    signed(path, lambda manifest, _: manifest["versions"].update({"scikit-learn": "0.24.2"}))
-    refuse(r"fitted with scikit-learn 0\.24\.2, and here is .*: install scikit-learn 0\.24\.2, or fit again")
     assert "sklearn.linear_model._logistic.LogisticRegression" in read_manifest(path)["learners"]
+    signed(
+        path, lambda manifest, _: manifest.update(learners=[], versions={"scikit-learn": "0.24.2", "xgboost": "0.9"})
+    )
+    refuse(
+        r"fitted with scikit-learn 0\.24\.2 \(here .*\), xgboost 0\.9 \(here .*\), .*: install those versions, or fit"
+    )
+    signed(path, lambda manifest, _: manifest.update(versions={}))
+    refuse(r"fitted with scikit-learn of an unknown version \(here")
+
+
+def test_other_versions_beneath_are_said_in_one_line(model, path):
+    """Of labelsure as well: files of a later one are read as long as the format is the same."""
+    save_model(model, path)
+    assert {"numpy", "scipy", "python"} == set(read_manifest(path)["versions"])
+    with warnings.catch_warnings(record=True) as caught:
+        load_model(path)
+    assert not caught
+    signed(path, lambda manifest, _: manifest.update(labelsure="99.0", versions={"numpy": "1.16.4", "scipy": "0.9"}))
+    with pytest.warns(UserWarning, match="saved with") as caught:
+        load_model(path)
+    (line,) = [str(warning.message) for warning in caught]
+    assert re.search(
+        r"labelsure 99\.0 \(here .*\), numpy 1\.16\.4 \(here .*\), scipy 0\.9 \(here [\d.]+\): should", line
+    )
 
 
 def test_other_scikit_learn_does_not_matter_without_learners_of_it(model, path):

@@ -1,4 +1,4 @@
-"""Thousands of model files changed at random, checksums made anew: none crashes, hangs, or makes code run."""
+"""Model files changed at random, checksums made anew, are refused or read, and never make code run."""
 
 import subprocess
 import sys
@@ -12,7 +12,6 @@ pytest.importorskip("skops", reason="learners of other packages are kept by skop
 pytest.importorskip("resource", reason="processes are bounded in memory and time, which takes POSIX")
 
 RUNNER = Path(__file__).with_name("mutation_runner.py")
-BATCH = 2500
 
 
 @pytest.fixture(scope="module")
@@ -35,14 +34,7 @@ def outcomes_of(folder, out, first, last):
     return outcomes
 
 
-def test_some_changed_files_do_no_harm(folder, tmp_path):
+def test_changed_files_run_no_code(folder, tmp_path):
     outcomes = outcomes_of(folder, tmp_path, 0, 120)
     assert outcomes["refused"] > 80
     assert outcomes["answered"] > 2  # not everything is refused at the door
-
-
-@pytest.mark.validity
-@pytest.mark.parametrize("batch", range(4))
-def test_10_000_changed_files_do_no_harm(folder, tmp_path, batch):
-    outcomes = outcomes_of(folder, tmp_path, 1000 + batch * BATCH, 1000 + (batch + 1) * BATCH)
-    assert outcomes["refused"] > BATCH / 2

@@ -12,9 +12,6 @@ from labelsure.models._archive import Members, ModelFileError
 KINDS = "biufUS"
 """Truth values, numbers and texts: what arrays may hold, alone or in records."""
 
-MOST_COPIES = 8
-"""So often an array may be copied on reading: else a small file could fill the memory."""
-
 MOST_DIMENSIONS = 8
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -34,13 +31,13 @@ class ArrayWriter:
     """
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Any, ...], tuple[int, int]] = {}
+        self._known: dict[tuple[Any, ...], int] = {}
         self._entries: list[list[Any]] = []
         self._parts: dict[str, list[Array]] = {}
         self._dtypes: dict[str, np.dtype[Any]] = {}
 
-    def add(self, array: Array, *, copied: bool = False) -> int:
-        """Return the number of an array; ``copied`` where whoever reads it gets a copy for every mention."""
+    def add(self, array: Array) -> int:
+        """Return the number of an array."""
         check_dtype(array.dtype)
         if array.ndim > MOST_DIMENSIONS:
             raise ModelFileError(f"an array has {array.ndim} dimensions, and files keep up to {MOST_DIMENSIONS}")
@@ -49,15 +46,13 @@ class ArrayWriter:
         flat = array.ravel(order=order)
         name = repr(npy.dtype_to_descr(array.dtype))
         key = (name, array.shape, order, hashlib.sha256(flat.tobytes()).digest())
-        number, uses = self._known.get(key, (-1, 0))
-        if number < 0 or (copied and uses >= MOST_COPIES):
-            number, uses = len(self._entries), 0
+        if key not in self._known:
+            self._known[key] = len(self._entries)
             self._dtypes.setdefault(name, array.dtype)
             self._parts.setdefault(name, []).append(flat)
             kind = list(self._dtypes).index(name)
             self._entries.append([kind, list(array.shape), order])
-        self._known[key] = number, uses + copied
-        return number
+        return self._known[key]
 
     def table(self) -> list[list[Any]]:
         """Return what is known of each array: the number of its type, its shape, and its order in memory."""
@@ -88,7 +83,6 @@ class ArrayReader:
             raise ModelFileError("its arrays are not numbered")
         starts = [0] * len(kinds)
         self._arrays: list[Array] = []
-        self._copies: list[int] = [0] * len(table)
         for kind, shape, order in table:
             if type(kind) is not int or not 0 <= kind < len(kinds) or order not in ("C", "F"):
                 raise ModelFileError("an array has a type that there is not")
@@ -109,13 +103,9 @@ class ArrayReader:
             self._made[number] = self._arrays[number].copy(order="K")
         return self._made[number]
 
-    def to_npy(self, number: Any, *, copies: int = 1) -> bytes:
+    def to_npy(self, number: Any) -> bytes:
         """Return an array in numpy's format, for those who make copies of it."""
-        number = self._check(number)
-        self._copies[number] += copies
-        if self._copies[number] > MOST_COPIES:
-            raise ModelFileError(f"an array is used more than {MOST_COPIES} times")
-        return _to_bytes(self._arrays[number])
+        return _to_bytes(self._arrays[self._check(number)])
 
     def _check(self, number: Any) -> int:
         if type(number) is not int or not 0 <= number < len(self._arrays):

@@ -1,4 +1,4 @@
-"""Contents that compiled code of scikit-learn uses without a look: checked, so that no bytes can make it read astray.
+"""Contents that compiled code of scikit-learn uses without a look: the usual damage is refused; no list is complete.
 
 numpy says so where an index or a shape is wrong. Trees, neighbours, kernel machines and products of sparse matrices do
 not. The rules for trees are those of scikit-learn's pull request 34558.
@@ -14,7 +14,6 @@ from labelsure.models._forests import are_trees, depths_of
 
 METRICS = ("chebyshev", "cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "minkowski", "sqeuclidean")
 MOST_CATEGORIES = 256
-MOST_THREADS = 1024
 
 FOREST = "sklearn.ensemble._forest.BaseForest"
 BOOSTING = "sklearn.ensemble._hist_gradient_boosting.gradient_boosting.BaseHistGradientBoosting"
@@ -193,13 +192,6 @@ def _check_cache(model: Any) -> bool:
     return True
 
 
-def _check_threads(model: Any) -> bool:
-    """Check that a booster will not ask for more threads than there can be."""
-    others = getattr(model, "_other_params", None) or {}
-    asked = [vars(model).get("n_jobs"), *(value for name, value in others.items() if "thread" in name or "job" in name)]
-    return all(one is None or (type(one) is int and abs(one) <= MOST_THREADS) for one in asked)
-
-
 CHECKS: dict[str, Callable[[Any], bool]] = {
     "sklearn.tree._tree.Tree": _check_tree,
     "sklearn.tree._classes.BaseDecisionTree": _check_decision_tree,
@@ -211,7 +203,5 @@ CHECKS: dict[str, Callable[[Any], bool]] = {
     "sklearn.feature_extraction.text.CountVectorizer": _check_vocabulary,
     "sklearn.preprocessing._encoders.OneHotEncoder": _check_encoder,
     "sklearn.pipeline.Pipeline": _check_cache,
-    "lightgbm.sklearn.LGBMModel": _check_threads,
-    "xgboost.sklearn.XGBModel": _check_threads,
 }
 """Base classes by full name, and what must hold for objects of them."""

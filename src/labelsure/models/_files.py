@@ -3,9 +3,9 @@
 import json
 import os
 import platform
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,14 @@ from labelsure.models._archive import (
 )
 from labelsure.models._arrays import ArrayReader
 from labelsure.models._codec import Decoder, Encoder
-from labelsure.models._learners import LearnerReader, LearnerWriter, refuse
+from labelsure.models._learners import LearnerReader, LearnerWriter, other_versions, packages_of, refuse, version_here
 from labelsure.models._predictor_forms import FORMS, ROOTS
 
 SUFFIX = ".labelsure"
 MODEL = "model.json"
+COMPARED = ("numpy", "scipy", "skops", "labelsure")
+"""Packages of which another version is worth a word; those that learners come from have to be the same."""
+
 PLAIN = ("builtins.", "numpy.", "collections.", "labelsure.")
 BY_NAME = {form.name: form for form in FORMS.values()}
 
@@ -261,7 +264,7 @@ def _describe(model: Any, table: Mapping[str, Any] | None, trusted: frozenset[st
     manifest = {
         "format": FORMAT,
         "labelsure": __version__,
-        "versions": _versions(),
+        "versions": _versions(packages_of(types) | ({"skops"} if learners[0].members else set())),
         **_facts(model),
         "table": kept,
         "learners": sorted(name for name in types if not name.startswith(PLAIN)),
@@ -270,8 +273,11 @@ def _describe(model: Any, table: Mapping[str, Any] | None, trusted: frozenset[st
     return manifest, {**members, **learners[0].members, **encoder.arrays.members()}
 
 
-def _versions() -> dict[str, str]:
-    return {"python": platform.python_version(), **{package: version(package) for package in ("numpy", "scikit-learn")}}
+def _versions(packages: set[str]) -> dict[str, str]:
+    return {
+        "python": platform.python_version(),
+        **{name: version_here(name) for name in sorted({*COMPARED[:2]} | packages)},
+    }
 
 
 def _facts(model: Any) -> dict[str, Any]:
@@ -293,21 +299,17 @@ def _facts(model: Any) -> dict[str, Any]:
 
 def _read(place: Path, trusted: frozenset[str]) -> ModelFile:
     manifest, members = read_archive(place)
-    _check_versions(manifest)
+    versions = dict(manifest["versions"])
     content = parse_json(members[MODEL])
     arrays = ArrayReader(content["arrays"], members)
-    decoder = Decoder(BY_NAME, arrays, lambda decoder: LearnerReader(decoder, members, trusted))
+    decoder = Decoder(BY_NAME, arrays, lambda decoder: LearnerReader(decoder, members, trusted, versions))
     model = decoder.read(content["entries"])
     if not isinstance(model, ROOTS):
         raise ModelFileError(f"it holds no model, but a {type(model).__name__}")
-    return ModelFile(model, manifest, manifest["table"])
-
-
-def _check_versions(manifest: dict[str, Any]) -> None:
-    """Raise ModelFileError where learners of scikit-learn come from another version than is here."""
-    written, here = str(manifest["versions"]["scikit-learn"]), version("scikit-learn")
-    if manifest["learners"] and written.split(".")[:2] != here.split(".")[:2]:
-        raise ModelFileError(
-            f"its learners were fitted with scikit-learn {written}, and here is {here}, which may read them otherwise:"
-            f" install scikit-learn {written}, or fit again"
+    versions["labelsure"] = manifest["labelsure"]
+    if other := other_versions(versions, set(versions) & set(COMPARED)):
+        warnings.warn(
+            f"{place} was saved with {', '.join(other)}: should its answers differ, install those versions.",
+            stacklevel=4,
         )
+    return ModelFile(model, manifest, manifest["table"])

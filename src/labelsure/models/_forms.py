@@ -9,8 +9,8 @@ from typing import Any
 from labelsure.models._archive import ModelFileError
 from labelsure.models._checks import Check, anything, run_checks
 
-NOT_KEPT = ("memory",)
-"""Arguments that are about the machine that a model was fitted on: a folder there."""
+NOT_KEPT = ("memory", "n_jobs")
+"""Arguments that are about the machine that a model was fitted on: a folder there, how many cores it has."""
 
 
 def no_more(made: Any) -> None:

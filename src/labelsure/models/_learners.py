@@ -26,6 +26,9 @@ from labelsure.models._codec import Decoder, Encoder, Json, adopt, is_apart
 from labelsure.models._contents import BOOSTING, FOREST, check_content, is_a, is_rebuilt
 from labelsure.models._forests import pack_boosting, pack_forest, unpack_boosting, unpack_forest
 
+LEARNERS_FROM = {"sklearn": "scikit-learn", "lightgbm": "lightgbm", "xgboost": "xgboost"}
+"""Packages that do not promise that another version reads their learners as they were meant, by their modules."""
+
 NO_PARTS = (type, FunctionType, MethodType, ModuleType, BuiltinFunctionType, np.ufunc, np.generic, np.dtype)
 MARKS = ("__loader__", "__module__", "__class__")
 NO_CODE = (
@@ -78,7 +81,7 @@ class LearnerWriter:
 
     def _keep(self, data: bytes, name: str) -> int:
         array = np.load(BytesIO(data), allow_pickle=False) if name.endswith(".npy") else np.frombuffer(data, np.uint8)
-        return self._encoder.arrays.add(array, copied=True)
+        return self._encoder.arrays.add(array)
 
 
 class LearnerReader:
@@ -92,10 +95,13 @@ class LearnerReader:
         The members of the file.
     trusted : iterable of str
         What the caller trusts beside our list, by full names.
+    versions : mapping
+        The versions of packages that wrote the file.
     """
 
-    def __init__(self, decoder: Decoder, members: Members, trusted: Iterable[str] = ()) -> None:
-        self._decoder, self._members, self._trusted = decoder, members, frozenset(trusted)
+    def __init__(self, decoder: Decoder, members: Members, trusted: Iterable[str], versions: Mapping[str, Any]) -> None:
+        self._decoder, self._members = decoder, members
+        self._trusted, self._versions = frozenset(trusted), versions
 
     def read(self, entry: Json) -> Any:
         """Return the object of an entry."""
@@ -112,7 +118,7 @@ class LearnerReader:
         schema = parse_json(self._members[entry["learner"]])
         types, refused = audit(schema, self._trusted)
         refuse(refused)
-        _check_shared(schema)
+        _check_versions(self._versions, types)
         return _Attacher(self._decoder).attach(self._build(schema, types))
 
     def _build(self, schema: Json, types: set[str]) -> Any:
@@ -121,11 +127,11 @@ class LearnerReader:
             raise ModelFileError("its learners were written by another skops: install that version, or fit again")
         packed, arrays = BytesIO(), self._decoder.arrays
         with zipfile.ZipFile(packed, "w") as archive:
-            for name, uses in _files_of(schema).items():
+            for name in {node["file"]: None for node in _nodes_of(schema) if isinstance(node.get("file"), str)}:
                 number, _, kind = name.partition(".")
                 if not number.isdecimal() or kind not in ("npy", "bin"):
                     raise ModelFileError("a learner names a file that there is not")
-                data = arrays.to_npy(int(number), copies=uses)
+                data = arrays.to_npy(int(number))
                 archive.writestr(name, data if kind == "npy" else arrays.get(int(number)).tobytes())
             archive.writestr("schema.json", json.dumps(schema))
         with warnings.catch_warnings():
@@ -242,6 +248,8 @@ class _Attacher:
         elif not isinstance(thing, NO_PARTS):
             if hasattr(thing, "__dict__"):
                 _check_attributes(thing)
+                if "n_jobs" in vars(thing):
+                    thing.n_jobs = None  # about the machine that it was fitted on
                 vars(thing).update({name: self.attach(value) for name, value in vars(thing).items()})
                 adopt(thing)
             check_content(thing)
@@ -299,6 +307,59 @@ def refuse(names: set[str]) -> None:
         raise ModelFileError(NOT_TRUSTED.format(names=", ".join(listed), listed=listed))
 
 
+def packages_of(types: Iterable[str]) -> set[str]:
+    """Return the packages that learners of these types come from, as far as their versions matter.
+
+    Examples
+    --------
+    >>> packages_of(["sklearn.svm._classes.SVC", "builtins.list"])
+    {'scikit-learn'}
+    """
+    return {LEARNERS_FROM[module] for name in types if (module := name.partition(".")[0]) in LEARNERS_FROM}
+
+
+def version_here(package: str) -> str:
+    """Return the version of a package, "none" where there is none; also of xgboost-cpu, which is not called xgboost.
+
+    Examples
+    --------
+    >>> version_here("no-such-package")
+    'none'
+    """
+    modules = {package: module for module, package in LEARNERS_FROM.items()}
+    try:
+        return str(import_module(modules.get(package, package)).__version__)
+    except ImportError:
+        return "none"
+
+
+def other_versions(written: Mapping[str, Any], packages: Iterable[str]) -> list[str]:
+    """Return the packages that wrote a file in another version than is here, the last number aside.
+
+    Examples
+    --------
+    >>> other_versions({"numpy": "1.16.4"}, ["numpy"])
+    ['numpy 1.16.4 (here ...)']
+    """
+    found = []
+    for package in sorted(packages):
+        there = str(written.get(package, "of an unknown version"))[:40]
+        here = version_here(package)
+        if there.split(".")[:2] != here.split(".")[:2]:
+            found.append(f"{package} {there} (here {here})")
+    return found
+
+
+def _check_versions(written: Mapping[str, Any], types: set[str]) -> None:
+    """Raise ModelFileError where learners come from another version of their package than is here."""
+    packages = packages_of(types) | (set(written) & set(LEARNERS_FROM.values()))
+    if other := other_versions(written, packages):
+        raise ModelFileError(
+            f"its learners were fitted with {', '.join(other)}, which may read them otherwise: install those"
+            " versions, or fit again"
+        )
+
+
 def _nodes_of(schema: Json) -> list[dict[str, Any]]:
     """Return all objects of a JSON text, those that hold others first."""
     found = [schema]
@@ -306,26 +367,6 @@ def _nodes_of(schema: Json) -> list[dict[str, Any]]:
         parts = node.values() if isinstance(node, dict) else node
         found.extend(part for part in parts if isinstance(part, dict | list))
     return [node for node in found if isinstance(node, dict)]
-
-
-def _files_of(schema: Json) -> Counter[str]:
-    """Return the files that a description names, and how often each is read: shared parts are read once."""
-    nodes = [node for node in _nodes_of(schema) if isinstance(node.get("file"), str)]
-    read = {
-        ("shared", node["__id__"]) if "__id__" in node else ("own", i): node["file"] for i, node in enumerate(nodes)
-    }
-    return Counter(read.values())
-
-
-def _check_shared(schema: Json) -> None:
-    """Raise ModelFileError where a shared part is not written out wherever it is named, as skops does.
-
-    skops looks at a part as often as it is named: with shorter mentions a small file could keep it looking for ever.
-    """
-    first: dict[Any, Json] = {}
-    for node in _nodes_of(schema):
-        if "__id__" in node and first.setdefault(node["__id__"], node) != node:
-            raise ModelFileError("a shared part of a learner is written in two ways")
 
 
 def _tidy(schema: Json, rename: Callable[[str], str]) -> None:

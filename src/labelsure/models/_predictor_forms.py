@@ -83,7 +83,6 @@ from labelsure.models._predictor_checks import (
 
 SEED = whole(0, 2**64)
 ROWS = array("i", "rows", low=0)
-N_JOBS = maybe(whole(-(2**12), 2**12))
 
 
 SIZES_OF_GROUPS = array("i", "m", low=1)
@@ -99,7 +98,6 @@ def _rows(value: Any, _sizes: Sizes) -> None:  # every fold has a size of its ow
 
 NAMED: dict[str, Check] = {**LABELS, "label_names_": maybe(names("q"))}
 MODELS: dict[str, Check] = {"models_": several(anything, least=1), "fold_indices_": several(_rows, least=1)}
-RUN: dict[str, Check] = {"n_jobs": N_JOBS}
 DEVICE: dict[str, Check] = {"device": one_of("cpu", "cuda")}
 
 CALIBRATED: dict[str, Check] = {
@@ -144,14 +142,14 @@ PREDICTORS = [
     estimator(
         CrossConformalClassifier,
         CALIBRATED,
-        arguments=RUN | DEVICE,
+        arguments=DEVICE,
         may_have={**FEATURES, "pools_share_": flag},
         check=check_predictor,
     ),
     estimator(
         InductiveConformalClassifier,
         CALIBRATED,
-        arguments=RUN | DEVICE,
+        arguments=DEVICE,
         may_have={**FEATURES, "pools_share_": flag},
         check=check_predictor,
     ),
@@ -167,7 +165,6 @@ PREDICTORS = [
             "measure_": instance(Measure),
             "choices_": instance(Choices),
         },
-        arguments=RUN,
         may_have=FEATURES,
         check=check_full,
     ),
@@ -182,7 +179,6 @@ PREDICTORS = [
             "groups_": maybe(array("i", "n", low=0)),
             "calibrated_": several(instance(LabelCalibration), least=1),
         },
-        arguments=RUN,
         may_have={**FEATURES, "n_incomplete_": COUNT},
         check=check_label_wise,
     ),
@@ -208,9 +204,9 @@ PREDICTORS = [
         },
         check=check_label_wise_outputs,
     ),
-    estimator(RecallController, CONTROLLED, arguments=RUN, may_have=FEATURES, check=check_controller),
-    estimator(PrecisionController, CONTROLLED, arguments=RUN, may_have=FEATURES, check=check_controller),
-    estimator(CoverController, CONTROLLED, arguments=RUN, may_have=FEATURES, check=check_controller),
+    estimator(RecallController, CONTROLLED, may_have=FEATURES, check=check_controller),
+    estimator(PrecisionController, CONTROLLED, may_have=FEATURES, check=check_controller),
+    estimator(CoverController, CONTROLLED, may_have=FEATURES, check=check_controller),
     Form(ThresholdPredictor, {**PROMISE, "threshold": number(0, finite=False)}),
     Form(LabelCover, {**PROMISE, "limit": number(finite=False), "form": one_of("count", "chance", "threshold")}),
     Form(
@@ -248,7 +244,6 @@ PARTS = [
             "seed": SEED,
             "complementary": flag,
             "label_names": maybe(names("q")),
-            "n_jobs": N_JOBS,
             "options": one_of(None),
             "groups": maybe(instance(GroupSizes)),
             "n_incomplete": COUNT,
