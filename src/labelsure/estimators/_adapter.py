@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import _safe_indexing
 
+from labelsure._core.entries import as_numbers
 from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, check_label_matrix, check_outputs, check_same_length, n_rows
 
@@ -171,8 +172,9 @@ def read_answer(estimator: Any, method: str, X: MatrixLike, n_labels: int) -> An
     answer = getattr(estimator, method)(X)
     shape = n_rows(X), n_labels
     listed = isinstance(answer, list | tuple)
+    name, expected = f"{method} of {type(estimator).__name__}", f"({shape[0]}, 2)" if listed else f"{shape}"
     blocks = [
-        np.asarray(block.toarray() if hasattr(block, "toarray") else block)
+        as_numbers(block.toarray() if hasattr(block, "toarray") else block, name=name, shape=expected)
         for block in (answer if listed else [answer])
     ]
     if listed and len(blocks) != n_labels:
