@@ -75,6 +75,11 @@ def nothing(folder):
     pass
 
 
+def link_to_itself(folder, name=TRAIN):
+    (folder / name).unlink()
+    (folder / name).symlink_to(folder / name)
+
+
 FIT = ["fit", TRAIN, "--labels", LABELS_WORD, "--model", "new.labelsure", *FAST]
 PREDICT = ["predict", MODEL, TEST, "-o", OUT]
 
@@ -106,6 +111,25 @@ BAD = {
     "fit: another encoding": (
         lambda folder: (folder / TRAIN).write_bytes("plan,bug\ncafé,1\n".encode("latin-1")), FIT, 1, "not in UTF-8"
     ),
+    "fit: UTF-16": (
+        lambda folder: (folder / TRAIN).write_bytes("plan,bug\nx,1\n".encode("utf-16")),
+        FIT, 1, "train.csv is in UTF-16. Save it in UTF-8, for example with: iconv -f utf-16 -t utf-8",
+    ),
+    "fit: UTF-16 without a mark": (
+        lambda folder: (folder / TRAIN).write_bytes("plan,bug\nx,1\n".encode("utf-16-le")),
+        FIT, 1, "iconv -f utf-16le -t utf-8",
+    ),
+    "fit: ARFF in UTF-16": (
+        lambda folder: (folder / "t.arff").write_bytes("@attribute a numeric\n".encode("utf-16")),
+        ["fit", "t.arff", *FIT[2:]], 1, "t.arff is in UTF-16",
+    ),
+    "fit: a number too large": (
+        change(TRAIN, age=cell(7, "1e308")), FIT, 1, "row 7, column 'age': expected a finite number, up to 3.4e+38"
+    ),
+    "fit: a cell of 20 MB": (
+        change(TRAIN, plan=cell(2, "x" * 20_000_000)), FIT, 1, "line 3: expected a row of at most 1 MB, got 20.0 MB"
+    ),
+    "fit: a link to itself": (link_to_itself, FIT, 1, "train.csv is a link that leads to no file"),
     "fit: no such text column": (nothing, [*FIT, "--text", "title"], 1, "no column 'title', which text names"),
     "fit: no such list of labels": (
         nothing, ["fit", TRAIN, "--labels-from", "no.txt", *FIT[4:]], 1, "no.txt cannot be read"
@@ -126,6 +150,12 @@ BAD = {
     "fit: labels twice": (nothing, [*FIT, "--labels-from", "no.txt"], 2, "not allowed with argument"),
     "fit: an empty name": (nothing, [*FIT, "--drop", "age,,size"], 2, "expected names of columns"),
     # the data of predict
+    "predict: a number too large": (
+        change(TEST, age=cell(3, "1e300")), PREDICT, 1, "row 3, column 'age': expected a finite number, up to 3.4e+38"
+    ),
+    "predict: a link to itself": (
+        lambda folder: link_to_itself(folder, TEST), PREDICT, 1, "test.csv is a link that leads to no file"
+    ),
     "predict: a missing column": (change(TEST, plan=None), PREDICT, 1, "test.csv lacks the column 'plan'"),
     "predict: text among numbers": (change(TEST, age=cell(3, "x")), PREDICT, 1, "row 3, column 'age'"),
     "predict: text among numbers half-way": (

@@ -1,5 +1,6 @@
 """The installed command: what it prints where, and its exit codes."""
 
+import io
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import labelsure
+from labelsure import CrossConformalClassifier
 from labelsure.cli import _reproduce, main
 from labelsure.cli._errors import CommandError
 
@@ -29,6 +31,86 @@ def test_version_imports_nothing_heavy(command, offline):
     script = f"import sys; from labelsure.cli import main\ntry: main(['--version'])\nexcept SystemExit: pass\n{_HEAVY}"
     result = subprocess.run([sys.executable, "-c", script], env=offline, capture_output=True, text=True, check=True)
     assert result.stdout.splitlines()[-1] == "[]"
+
+
+EVIL = "s\x1b[31mea\x1b]0;PWN\x07\u202e"
+
+
+def test_control_characters_in_names_reach_no_terminal(tmp_path, capsys):
+    """Of labels, columns and files, in tables, notes and errors: a terminal would change its colour and its title."""
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("skops")
+    rng = np.random.default_rng(0)
+    rows = [f"{x:.3f},{y:.3f},{int(x > 0)},{int(y > 0)}" for x, y in rng.normal(size=(60, 2))]
+    data, model = tmp_path / f"{EVIL}.csv", str(tmp_path / "m.labelsure")
+    data.write_text("\n".join([f"a{EVIL},b,{EVIL},t", *rows]), encoding="utf-8")
+    fast = ["--learner", "logistic", "--folds", "3", "--jobs", "1"]
+    commands = [
+        ["fit", str(data), "--labels", f"{EVIL},t", "--model", model, *fast],
+        ["evaluate", model, str(data)],
+        ["explain", model, str(data), "--row", "1"],
+        ["check", str(data), "--labels", "t", "-o", str(tmp_path / "found.csv"), *fast],
+        ["report", model, str(data), "-o", str(tmp_path / f"{EVIL}.html")],
+        ["predict", model, str(data), "-o", str(tmp_path / f"{EVIL}.csv2.csv")],
+        ["predict", model, str(data), "--keep", EVIL + "x"],
+        ["evaluate", str(data), str(data)],
+    ]
+    found = [main(words) for words in commands]
+    assert found == [0, 0, 0, 0, 0, 0, 1, 1]
+    with pytest.raises(SystemExit):
+        main(["fit", str(data), "--labels", "t", "--model", str(tmp_path / EVIL), *fast])
+    captured = capsys.readouterr()
+    for text in (captured.out, captured.err):
+        assert "s\\x1b[31mea\\x1b]0;PWN\\x07\\u202e" in text
+        assert not {c for c in text if not c.isprintable()} - {"\n", "\r"}
+
+
+def test_rows_printed_on_a_terminal_hold_no_control_characters_and_in_a_pipe_they_do(tickets, monkeypatch):
+    header, *rows = (tickets / "test.csv").read_text(encoding="utf-8").splitlines()
+    data = tickets / "evil.csv"
+    data.write_text("\n".join([f"{header},id", *(f"{row},{EVIL}" for row in rows)]), encoding="utf-8")
+    words = ["predict", str(tickets / "m.labelsure"), str(data), "--keep", "id", "--jobs", "1"]
+    for is_terminal in (True, False):
+        screen = io.StringIO()
+        screen.isatty = lambda value=is_terminal: value
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "stdout", screen)
+            assert main(words) == 0
+        assert screen.getvalue().count("\x1b") == (0 if is_terminal else 2 * len(rows))
+
+
+@pytest.mark.parametrize("name", ["fit", "predict", "evaluate", "check"])
+def test_all_packages_that_are_missing_are_named_together_before_any_work(tickets, tmp_path, monkeypatch, capsys, name):
+    model, data = str(tickets / "m.labelsure"), str(tickets / "test.csv")
+    words = {
+        "fit": ["fit", "no/such.csv", "--model", str(tmp_path / "m.labelsure")],
+        "predict": ["predict", model, "no/such.arff", "-o", str(tmp_path / "out.parquet")],
+        "evaluate": ["evaluate", model, data],
+        "check": ["check", data, "-o", str(tmp_path / "found.csv")],
+    }[name]
+    for package in ("skops", "pyarrow"):
+        monkeypatch.setitem(sys.modules, package, None)
+    assert main(words) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    if name == "check":  # saves no model
+        assert line.endswith('the package pyarrow, not installed here. Install with: pip install "labelsure[tables]"')
+    else:
+        assert "this needs the packages skops and pyarrow, not installed here" in line
+        assert line.endswith('pip install "labelsure[models,tables]"')
+
+
+def test_no_more_jobs_are_started_than_there_are_cores(tickets, tmp_path, monkeypatch):
+    asked = []
+    fit = CrossConformalClassifier.fit
+
+    def watched(model, *arguments, **options):
+        asked.append(model.n_jobs)
+        return fit(model.set_params(n_jobs=1), *arguments, **options)
+
+    monkeypatch.setattr(CrossConformalClassifier, "fit", watched)
+    words = ["fit", str(tickets / "train.csv"), "--labels", "bug,billing,urgent", "--learner", "logistic"]
+    assert main([*words, "--folds", "3", "--jobs", "99999", "--model", str(tmp_path / "m.labelsure")]) == 0
+    assert asked == [os.cpu_count()]
 
 
 def test_warnings_are_notes_of_one_line(offline):

@@ -126,6 +126,12 @@ def test_names_may_be_a_list_in_parquet(tmp_path):
     assert read(tmp_path / "t.parquet", schema, labels=True).Y.tolist() == [[1, 1], [0, 0]]
 
 
+def test_numbers_too_large_are_named_in_sparse_rows_too(tmp_path):
+    path = write(tmp_path, "1,2 1:0.5 7:2\n1 1:1 3:-1e308\n", "t.libsvm")
+    with pytest.raises(DatasetError, match=r"row 2, column 'f3': expected a finite number, .*, got -1e\+308"):
+        read(path, infer_schema(path))
+
+
 def test_libsvm_stays_sparse_and_has_its_labels_on_every_line(tmp_path):
     path = write(tmp_path, "10,2 1:0.5 7000000:2 # two labels\n1:1\n2 3:4\n", "t.libsvm")
     schema = infer_schema(path)

@@ -24,6 +24,17 @@ HEAD = b"labelsure kept answer 1\n"
 SEAL_BYTES = len(HEAD) + hashlib.sha256().digest_size
 
 
+def full_path(path: str | os.PathLike[str]) -> Path:
+    """Return a path without links; one that cannot be followed, to itself say, stays as it is.
+
+    Examples
+    --------
+    >>> full_path("/no/such/../file")
+    PosixPath('/no/file')
+    """
+    return Path(os.path.realpath(os.path.expanduser(path)))  # noqa: PTH111 - a user without a home is no error here
+
+
 @contextmanager
 def whole_place(path: Path, *, mode: int | None = None) -> Iterator[Path]:
     """Make an empty file beside ``path`` to be written, and rename it in the end: ``path`` is the old file or the new.

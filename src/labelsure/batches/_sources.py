@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from labelsure._core.files import full_path
 from labelsure.conformal import OutputsPredictor
 from labelsure.datasets import TableSchema, as_arrow, names_of_columns, open_table, table_library
 from labelsure.models import ModelFileError, open_model, read_manifest
@@ -157,7 +158,7 @@ class InFile:
             raise ValueError(
                 f"model must be a predictor or the path of its file, got {path!r}, which no file is called."
             )
-        place = Path(path).expanduser().resolve()
+        place = full_path(path)
         return cls(place, tuple(trusted), n_jobs, _digest_of(read_manifest(place)))
 
     @property

@@ -7,6 +7,7 @@ from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from pathlib import Path
 
+from labelsure._core.files import full_path
 from labelsure.measures import make_measure, spell_measure
 
 LEARNERS = {
@@ -55,17 +56,17 @@ def count(text: str) -> int:
 
 
 def jobs(text: str) -> int:
-    """Return a number of jobs as joblib reads it: -1 for all cores, -2 for all but one.
+    """Return a number of jobs as joblib reads it: -1 for all cores, -2 for all but one, never more than there are.
 
     Examples
     --------
-    >>> jobs("-1")
-    -1
+    >>> jobs("-1"), jobs("99999") == os.cpu_count()
+    (-1, True)
     """
     number = _whole_number(text)
     if number == 0:
         raise ArgumentTypeError("expected the number of cores to use, or -1 for all of them, got 0")
-    return number
+    return min(number, os.cpu_count() or 1)
 
 
 def seed(text: str) -> int:
@@ -98,7 +99,7 @@ def names(text: str) -> list[str]:
 
 def output_file(text: str, *endings: str) -> Path:
     """Return the path of a file that can be written, so that a long run does not end with nowhere to write to."""
-    path = Path(text).expanduser().resolve()
+    path = full_path(text)
     if endings and path.suffix.lower() not in endings:
         raise ArgumentTypeError(f"expected a file that ends in {' or '.join(endings)}, got {text!r}")
     if path.exists() and not path.is_file():

@@ -10,8 +10,8 @@ from typing import Any
 from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
 from labelsure.cli._fit import add_learning, read_examples
-from labelsure.cli._models import counted, in_one_line, refuse_to_overwrite
-from labelsure.cli._writing import write_whole
+from labelsure.cli._models import check_installed, counted, in_one_line, refuse_to_overwrite
+from labelsure.cli._writing import say, write_whole
 
 
 def add_parser(commands: Any) -> None:
@@ -45,12 +45,13 @@ def run(options: Namespace) -> None:
     if options.trusted and options.trusted.resolve() == options.data.resolve():
         raise CommandError(f"{options.data}: rows to check must not be the trusted ones. Leave out --trusted.")
     refuse_to_overwrite(options.output, options.data, *([options.trusted] if options.trusted else []))
+    check_installed(files=[options.data, options.trusted])
     with in_one_line():
         schema, known = read_examples(options.trusted or options.data, options)
         suspects = open_table(options.data, schema, labels=True).read() if options.trusted else known
     model = _model(options, schema, known.n_rows)
     if options.trusted:
-        print(_what_it_takes(options, known.n_rows, suspects.n_rows), flush=True)
+        say(_what_it_takes(options, known.n_rows, suspects.n_rows))
     trusted = (known.X, known.Y) if options.trusted else None
     try:
         model.fit(known.X, known.Y, label_names=list(schema.label_names))
@@ -58,8 +59,8 @@ def run(options: Namespace) -> None:
     except ValueError as error:
         raise CommandError(" ".join(str(error).split())) from error
     write_whole(options.output, _as_csv(errors))
-    print(f"{counted(len(errors.pairs), 'doubtful label')} in {counted(suspects.n_rows, 'row')}, in {options.output}.")
-    print(errors.statement.replace("pass trusted=(X, Y)", "add --trusted FILE"))
+    say(f"{counted(len(errors.pairs), 'doubtful label')} in {counted(suspects.n_rows, 'row')}, in {options.output}.")
+    say(errors.statement.replace("pass trusted=(X, Y)", "add --trusted FILE"))
 
 
 def _model(options: Namespace, schema: Any, n_rows: int) -> Any:

@@ -13,7 +13,7 @@ from labelsure.cli._errors import CommandError
 from labelsure.cli._kept_fits import KILLED
 from labelsure.cli._models import add_label_options, asked_labels, refuse_to_overwrite
 from labelsure.cli._scheduler import add_scheduler, connected
-from labelsure.cli._writing import write_whole
+from labelsure.cli._writing import say, write_whole
 from labelsure.measures import MEASURES
 
 FIRST = [name for name, word in MEASURES.items() if word.role in ("measure", "recipe")]
@@ -98,7 +98,7 @@ def _run(options: Namespace, client: Any) -> None:
     tables = comparison(results)
     if options.markdown is not None:
         write_whole(options.markdown, tables)
-    print(tables, end="")
+    say(tables.removesuffix("\n"))
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from argparse import Namespace
 from typing import Any
 
 from labelsure.cli._errors import CommandError
+from labelsure.cli._writing import say
 
 
 def add_parser(commands: Any) -> None:
@@ -30,4 +31,4 @@ def run(_: Namespace) -> None:
             "compiled, but no folder could be written to keep it in. Set the environment variable NUMBA_CACHE_DIR, here"
             " and where labelsure runs."
         )
-    print("Compiled code is kept in", *folders, sep="\n  ")
+    say("\n  ".join(["Compiled code is kept in", *map(str, folders)]))

@@ -9,7 +9,7 @@ from typing import Any
 from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
 from labelsure.cli._models import in_one_line
-from labelsure.cli._writing import whole_file, write_whole
+from labelsure.cli._writing import say, whole_file, write_whole
 
 PARTS = ("all", "train", "test")
 
@@ -43,19 +43,19 @@ def run(options: Namespace) -> None:
     if options.name is None:
         if options.output is not None:
             raise CommandError("name the data set to write, such as yeast.")
-        print("\n".join(available_datasets()))
+        say("\n".join(available_datasets()))
         return
     with in_one_line():
         data = load_dataset(options.name)
         if options.output is None:
-            print(repr(data).strip("<>"))
-            print(f"labels: {', '.join(data.label_names)}")
+            say(repr(data).strip("<>"))
+            say(f"labels: {', '.join(data.label_names)}")
             return
         rows: Any = {"train": data.train, "test": data.test}.get(options.part, range(len(data.Y)))
         n_rows = len(rows)
         write = _write_parquet if options.output.suffix.lower() == ".parquet" else _write_csv
         write(options.output, data, rows)
-    print(f"{options.output.name}: {n_rows} rows, {len(data.feature_names)} features, {len(data.label_names)} labels")
+    say(f"{options.output.name}: {n_rows} rows, {len(data.feature_names)} features, {len(data.label_names)} labels")
 
 
 def _table_file(text: str) -> Any:

@@ -18,7 +18,7 @@ from labelsure.cli._models import (
     predict_rows,
     refuse_to_overwrite,
 )
-from labelsure.cli._writing import write_whole
+from labelsure.cli._writing import printable, say, write_whole
 
 MOSTLY = 0.8
 UNDECIDED = """
@@ -68,7 +68,7 @@ def run(options: Namespace) -> None:
     if options.json is not None:
         document = {"model": str(options.model), "data": str(options.data), **figures, "versions": versions()}
         write_whole(options.json, json.dumps(document, indent=1) + "\n")
-    print("\n".join(_lines(f"{options.data}", figures)))
+    say("\n".join(_lines(f"{options.data}", figures)))
 
 
 def judge(predictions: Any, Y: Any, levels: Sequence[str]) -> dict[str, Any]:
@@ -187,6 +187,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     >>> aligned([("label", "rows"), ("sea", "12")])
     ['label  rows', 'sea      12']
     """
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for first, *others in rows:

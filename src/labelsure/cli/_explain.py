@@ -18,6 +18,7 @@ from labelsure.cli._models import (
     open_trained,
     predict_rows,
 )
+from labelsure.cli._writing import say
 
 LOW = 0.05
 """A credibility of at most this wants an explanation."""
@@ -51,7 +52,7 @@ def run(options: Namespace) -> None:
         table = open_data(options.data, trained.schema, labels=None)
         x, y = _find_row(table, options.row)
     note_unseen(table)
-    print("\n\n".join(_paragraphs(trained.model, x, y, options)))
+    say("\n\n".join(_paragraphs(trained.model, x, y, options)))
 
 
 def _find_row(table: Any, row: int) -> tuple[Any, Any]:

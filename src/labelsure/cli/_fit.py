@@ -3,16 +3,24 @@
 import warnings
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
 from labelsure.cli._kept_fits import keep_fits
-from labelsure.cli._models import add_jobs, add_label_options, asked_labels, counted, few, in_one_line, note
+from labelsure.cli._models import (
+    add_jobs,
+    add_label_options,
+    asked_labels,
+    check_installed,
+    counted,
+    few,
+    in_one_line,
+    note,
+)
 from labelsure.cli._scheduler import add_scheduler, connected, fits_on
-from labelsure.cli._writing import readable_size
+from labelsure.cli._writing import readable_size, say
 
 SUFFIX = ".labelsure"
 
@@ -64,13 +72,12 @@ def run(options: Namespace) -> None:
 def _run(options: Namespace, client: Any) -> None:
     from labelsure.models import save_model
 
-    if find_spec("skops") is None:  # before the work, not after it
-        raise CommandError('saving models needs the package skops. Install it with: pip install "labelsure[models]"')
+    check_installed("skops", files=[options.data])
     with in_one_line():
         schema, batch = read_examples(options.data, options)
     model = _make(options, schema)
     _check_rows(options, batch.Y, schema)
-    print(_describe(options, schema, batch.Y), flush=True)
+    say(_describe(options, schema, batch.Y))
     with keep_fits(options.model, options.learner) as model.memory:
         with warnings.catch_warnings(record=True) as caught, fits_on(client):
             warnings.simplefilter("always")
@@ -78,8 +85,8 @@ def _run(options: Namespace, client: Any) -> None:
         _tell(caught)
         with in_one_line():
             save_model(model, options.model, table=schema.to_json())
-    print(f"At 95 % confidence: {model.calibrator_.guarantee.sentence(0.05)}")
-    print(f"Saved to {options.model} ({readable_size(options.model)}).")
+    say(f"At 95 % confidence: {model.calibrator_.guarantee.sentence(0.05)}")
+    say(f"Saved to {options.model} ({readable_size(options.model)}).")
 
 
 def _model_file(text: str) -> Path:

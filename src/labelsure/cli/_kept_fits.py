@@ -11,6 +11,7 @@ from typing import Any
 from labelsure.cli._errors import CommandError
 from labelsure.cli._models import counted, note
 from labelsure.cli._parts import folder_of_parts
+from labelsure.cli._writing import say
 
 KILLED = "a process that fitted models was killed, by somebody or because memory ran out; --jobs 1 takes the least."
 
@@ -48,7 +49,7 @@ def keep_fits(output: Path, learner: str) -> Iterator[Any]:
         raise CommandError(f"{learner} could not be fitted: {' '.join(str(error).split())}") from error
     except KeyboardInterrupt:
         if go_on := _how_to_go_on(kept):
-            print(f"\nlabelsure: interrupted.{go_on}", file=sys.stderr)
+            say(f"\nlabelsure: interrupted.{go_on}", file=sys.stderr)
         raise
     except BrokenExecutor as error:
         raise CommandError(f"{KILLED}{_how_to_go_on(kept)}") from error

@@ -22,6 +22,7 @@ from labelsure.cli import (
     _reproduce,
 )
 from labelsure.cli._errors import CommandError
+from labelsure.cli._writing import printable, say
 
 COMMANDS = (_fit, _predict, _evaluate, _report, _explain, _check, _datasets, _compare, _reproduce, _compile)
 FAILED = 1
@@ -60,12 +61,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.run(options)
         sys.stdout.flush()
     except CommandError as error:
-        print(f"labelsure: error: {error}", file=sys.stderr)
+        say(f"labelsure: error: {error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
     except MemoryError as error:
-        print(f"labelsure: error: {_no_memory(error)}", file=sys.stderr)
+        say(f"labelsure: error: {_no_memory(error)}", file=sys.stderr)
         return FAILED
     except BrokenPipeError:  # the reader, say `head`, has seen enough
         _give_up_stdout()
@@ -74,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if error.errno not in NO_ROOM or error.filename is not None:
             raise
         _give_up_stdout()
-        print(f"labelsure: error: output could not be written: {error.strerror}.", file=sys.stderr)
+        say(f"labelsure: error: output could not be written: {error.strerror}.", file=sys.stderr)
         return FAILED
     finally:
         warnings.formatwarning = written
@@ -83,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _as_note(message: Warning | str, *_where: Any, **_line: Any) -> str:
     """Return a warning, of a learner say, as one line without the place in the code that it comes from."""
-    return f"labelsure: note: {' '.join(str(message).split())}\n"
+    return f"labelsure: note: {printable(' '.join(str(message).split()))}\n"
 
 
 def _no_memory(error: MemoryError) -> str:
@@ -100,7 +101,7 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, as everything else here does, and not how to use all options."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(MISUNDERSTOOD, f"{self.prog}: error: {message}. See {self.prog} --help\n")
+        self.exit(MISUNDERSTOOD, f"{self.prog}: error: {printable(message)}. See {self.prog} --help\n")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -2,15 +2,20 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from labelsure._core.files import full_path
 from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
+from labelsure.cli._writing import say
 
 NAMES_SHOWN = 5
+EXTRAS = {"skops": "models", "pyarrow": "tables"}
+ARROW_ENDINGS = (".csv", ".tsv", ".parquet", ".pq")
 
 
 def add_model_and_data(parser: ArgumentParser) -> None:
@@ -66,6 +71,22 @@ def asked_labels(options: Any) -> list[str] | None:
     return names
 
 
+def check_installed(*packages: str, files: Iterable[Path | None] = ()) -> None:
+    """Raise CommandError with all packages that are missing, those that tables are read and written with among them.
+
+    Before any work: who has to install something does it once.
+    """
+    tables = [file for file in files if file is not None and file.suffix.lower() in ARROW_ENDINGS]
+    missing = [name for name in (*packages, *(["pyarrow"] if tables else [])) if find_spec(name) is None]
+    if missing:
+        extras = ",".join(EXTRAS[name] for name in missing)
+        what = "package" if len(missing) == 1 else "packages"
+        raise CommandError(
+            f"this needs the {what} {' and '.join(missing)}, not installed here. Install with: pip install"
+            f' "labelsure[{extras}]"'
+        )
+
+
 @contextmanager
 def in_one_line() -> Iterator[None]:
     """Turn what the user can mend into a CommandError: data, model files, packages that are missing."""
@@ -84,9 +105,13 @@ def open_trained(options: Namespace) -> Any:
     Without a cluster the device is there, see :func:`check_device`; with one it is each worker's, which has one core.
     """
     from labelsure import batches
+    from labelsure.models import read_manifest
 
     path, elsewhere = options.model, getattr(options, "scheduler", None) is not None
     with in_one_line():
+        packages = ["skops"] if "skops" in read_manifest(path)["versions"] else []
+        output = getattr(options, "output", None)
+        check_installed(*packages, files=[options.data, output if output and output.suffix != ".csv" else None])
         trained = batches.open_trained(path)
     if trained.schema is None:
         raise CommandError(
@@ -168,7 +193,7 @@ def open_data(path: Path, schema: Any, **options: Any) -> Any:
 
 def refuse_to_overwrite(output: Path | None, *read: Path) -> None:
     """Raise CommandError where the output is a file that is read: a slip of the hand must not cost the data."""
-    if output is not None and output in {path.expanduser().resolve() for path in read}:
+    if output is not None and output in map(full_path, read):
         raise CommandError(f"{output} is what is read: name another file to write to.")
 
 
@@ -181,7 +206,7 @@ def note_unseen(table: Any) -> None:
 
 def note(text: str) -> None:
     """Print a line on stderr."""
-    print(f"labelsure: note: {text}", file=sys.stderr, flush=True)
+    say(f"labelsure: note: {text}", file=sys.stderr)
 
 
 def counted(number: int, what: str) -> str:

@@ -15,7 +15,7 @@ from labelsure.cli._answers import FORMATS, AnswerFormat, Layout
 from labelsure.cli._errors import CommandError
 from labelsure.cli._models import note
 from labelsure.cli._parts import Parts, digest_of
-from labelsure.cli._writing import whole_file
+from labelsure.cli._writing import printable, say, whole_file
 from labelsure.datasets import DatasetError
 
 NO_ROWS = "{} has no rows to predict."
@@ -74,7 +74,8 @@ def print_answers(trained: Trained, table: Any, options: Namespace, client: Any)
     before = maker.answers.head().decode()
     with _watched(table) as bar:
         for part in _parts(maker, itertools.starmap(Numbered, enumerate(table)), client):
-            sys.stdout.write(before + part.content.decode())
+            text = before + part.content.decode()
+            sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
             sys.stdout.flush()
             before = ""
             bar.update(part.n_rows)
@@ -102,7 +103,7 @@ def write_answers(trained: Trained, table: Any, options: Namespace, client: Any)
         parts.remove()
         raise
     except KeyboardInterrupt:
-        print(f"\nlabelsure: interrupted. {_how_to_go_on(parts, done.n_rows)}", file=sys.stderr)
+        say(f"\nlabelsure: interrupted. {_how_to_go_on(parts, done.n_rows)}", file=sys.stderr)
         raise
     except CommandError as error:
         if not done.n_rows:
@@ -114,7 +115,7 @@ def write_answers(trained: Trained, table: Any, options: Namespace, client: Any)
             parts.remove()
         raise
     parts.remove()
-    print(f"{options.output.name}: {done.n_rows} rows, regions at {options.confidence} % confidence")
+    say(f"{options.output.name}: {done.n_rows} rows, regions at {options.confidence} % confidence")
 
 
 @dataclass

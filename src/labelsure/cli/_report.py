@@ -18,7 +18,7 @@ from labelsure.cli._models import (
     predict_rows,
     refuse_to_overwrite,
 )
-from labelsure.cli._writing import readable_size
+from labelsure.cli._writing import readable_size, say
 
 
 def add_parser(commands: Any) -> None:
@@ -70,7 +70,7 @@ def run(options: Namespace) -> None:
             )
     except OSError as error:
         raise CommandError(f"{options.output} could not be written: {error.strerror or error}.") from error
-    print(f"{options.output.name}: {batch.n_rows} rows, {readable_size(options.output)}")
+    say(f"{options.output.name}: {batch.n_rows} rows, {readable_size(options.output)}")
 
 
 def _page_file(text: str) -> Path:

@@ -10,7 +10,7 @@ from labelsure._core.versions import versions
 from labelsure._version import __version__
 from labelsure.cli import _paper
 from labelsure.cli._arguments import count, jobs, output_file
-from labelsure.cli._writing import write_whole
+from labelsure.cli._writing import say, write_whole
 
 NOTES = """\
 ours and sd: mean and standard deviation over the seeds, which draw the folds, the centres of
@@ -47,15 +47,15 @@ def run(options: Namespace) -> None:
     from labelsure.cli._paper_runs import load_paper_dataset, measure_tables
 
     datasets = [load_paper_dataset(name) for name in dict.fromkeys(options.datasets)]
-    print(_heading(datasets, options.seeds), flush=True)
+    say(_heading(datasets, options.seeds))
     tables = measure_tables(datasets, n_seeds=options.seeds, n_jobs=options.jobs)
     if options.json is not None:
         _write(options.json, tables)
     average, deviations = _paper.means(tables), _paper.standard_deviations(tables)
     for data in datasets:
-        print(f"\n{_paper.single_prediction_table(data.name, average, deviations)}")
-        print(f"\n{_paper.region_table(data.name, average, deviations)}")
-    print(f"\n{NOTES}")
+        say(f"\n{_paper.single_prediction_table(data.name, average, deviations)}")
+        say(f"\n{_paper.region_table(data.name, average, deviations)}")
+    say(f"\n{NOTES}")
 
 
 def _paper_dataset(text: str) -> str:

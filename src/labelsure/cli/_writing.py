@@ -1,12 +1,29 @@
-"""Results on disk: a whole file or none."""
+"""Results on disk, a whole file or none, and words on the terminal."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
 from labelsure._core import files
 from labelsure.cli._errors import CommandError
+
+
+def printable(text: str) -> str:
+    r"""Return a text without control characters, which names of columns may hold: a terminal would obey them.
+
+    Examples
+    --------
+    >>> print(printable("red \x1b[31m, sea\u202e"))
+    red \x1b[31m, sea\u202e
+    """
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+
+
+def say(text: str, file: TextIO | None = None) -> None:
+    """Print a text, see :func:`printable`."""
+    print(printable(text), file=file or sys.stdout, flush=True)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 
 from labelsure._core.optional import import_optional
 from labelsure.datasets._errors import DatasetError, shown
-from labelsure.datasets._files import reading
+from labelsure.datasets._files import check_encoding, reading
 from labelsure.datasets._raw import ArrowBatch, TableFile
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -33,6 +33,7 @@ class CsvFile(TableFile):
     def __init__(self, path: Path) -> None:
         self.path, self.kinds = path, {}
         self._csv = import_arrow("pyarrow.csv", path)
+        check_encoding(path)
         with reading(path), path.expanduser().open(encoding="utf-8-sig", newline="") as file:
             try:
                 first = file.readline()
@@ -87,7 +88,9 @@ class CsvFile(TableFile):
             raise DatasetError(self._what_is_wrong(str(cause))) from None
 
     def _what_is_wrong(self, said: str) -> str:
-        """Find the row that has too many cells or too few, which pyarrow does not tell."""
+        """Find the line that is too long, or the row with too many cells or too few, which pyarrow does not tell."""
+        if "straddl" in said:
+            return self._what_is_too_long()
         with suppress(csv.Error), self.path.expanduser().open(encoding="utf-8-sig", newline="") as file:
             rows = csv.reader(file, delimiter=self._delimiter)
             for number, row in enumerate(rows):
@@ -97,6 +100,17 @@ class CsvFile(TableFile):
                         f" column, got {len(row)}. Quote cells that hold the delimiter {self._delimiter!r}."
                     )
         return f"{self.path} cannot be read as CSV: {said[:MOST_SAID]}. {QUOTES}"
+
+    def _what_is_too_long(self) -> str:
+        limit = f"{BLOCK_BYTES // 10**6} MB"
+        with self.path.expanduser().open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if len(line) > BLOCK_BYTES:
+                    return (
+                        f"{self.path}, line {number}: expected a row of at most {limit}, got {len(line) / 1e6:.1f} MB."
+                        " Shorten its cells, or save the table as Parquet."
+                    )
+        return f"{self.path}: a row is longer than {limit}, so a quote may have no end. {QUOTES}"
 
 
 class ParquetFile(TableFile):

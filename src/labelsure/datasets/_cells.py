@@ -17,6 +17,9 @@ Cells: TypeAlias = Any
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "#N/A"})
 """What stands for a missing number in a text file. For a category only an empty cell does: NA is Namibia, too."""
 
+LARGEST = float(np.finfo(np.float32).max)
+"""Trees work in float32, and the squares of much larger numbers are infinite."""
+
 LABEL_WORDS = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true": 1.0}
 
 
@@ -42,10 +45,28 @@ def numbers(cells: Cells) -> FloatArray:
         values = _numbers_one_by_one(cells)
     else:
         values = _numbers_of_arrow(cells)
-    if np.isinf(values).any():
-        at = int(np.flatnonzero(np.isinf(values))[0])
-        raise CellError(at, f"expected a finite number, got {values[at]:g}. Correct it, or leave it empty if unknown.")
+    check_size(values)
     return values
+
+
+def check_size(values: FloatArray) -> None:
+    """Raise CellError where a number is larger than learners can take.
+
+    Examples
+    --------
+    >>> check_size(np.array([1.0, np.nan, -1e308]))
+    Traceback (most recent call last):
+    ...
+    labelsure.datasets._cells.CellError: expected a finite number, up to 3.4e+38 in size, got -1e+308. ...
+    """
+    too_large = np.abs(values) > LARGEST
+    if too_large.any():
+        at = int(np.flatnonzero(too_large)[0])
+        raise CellError(
+            at,
+            f"expected a finite number, up to {LARGEST:.2g} in size, got {values[at]:g}. Correct it, or leave it empty"
+            " if unknown.",
+        )
 
 
 def words(cells: Cells) -> np.ndarray[Any, Any]:

@@ -43,11 +43,22 @@ def stream_lines(path: Path) -> Iterator[tuple[int, str]]:
 
     The encoding is found out beforehand, as in :func:`read_lines`.
     """
+    check_encoding(path)
     with reading(path):
         encoding = _encoding_of(path)
         with path.expanduser().open(encoding=encoding) as file:
             for number, line in enumerate(file, start=1):
                 yield number, line.rstrip("\n")
+
+
+def check_encoding(path: Path) -> None:
+    """Raise DatasetError where a text file is in UTF-16, which other encodings read as letters with zeros between."""
+    with reading(path), path.expanduser().open("rb") as file:
+        head = file.read(2)
+    marked = head in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    if marked or b"\0" in head:
+        name = "utf-16" if marked else "utf-16be" if head[:1] == b"\0" else "utf-16le"
+        raise DatasetError(f"{path} is in UTF-16. Save it in UTF-8, for example with: iconv -f {name} -t utf-8")
 
 
 def _encoding_of(path: Path) -> str:

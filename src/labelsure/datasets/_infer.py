@@ -45,6 +45,8 @@ def open_file(path: PathLikeText) -> TableFile:
         if found.suffix.lower() in kind.endings:
             if not found.expanduser().is_file():
                 what = "is a folder, not a file" if found.expanduser().is_dir() else "does not exist"
+                if found.expanduser().is_symlink():
+                    what = "is a link that leads to no file"
                 raise DatasetError(f"{found} {what}. Check the path.")
             return kind(found)  # type: ignore[call-arg]
     raise DatasetError(f"{found} must end in {', '.join(ENDINGS)}, got {found.suffix or 'no ending'!r}.")

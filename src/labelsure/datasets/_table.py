@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from labelsure._core.types import IntArray
-from labelsure.datasets._cells import CellError, code_categories, names_of, numbers, words, zeros_and_ones
+from labelsure.datasets._cells import CellError, check_size, code_categories, names_of, numbers, words, zeros_and_ones
 from labelsure.datasets._errors import DatasetError, shown
 from labelsure.datasets._infer import BATCH_ROWS, PathLikeText, few_names, infer_schema, open_file
 from labelsure.datasets._line_files import FEATURE, LibsvmFile
@@ -152,6 +152,11 @@ class Table:
         target = np.array([numeric.get(place, -1) for place in used.tolist()], dtype=np.int64)[inverse]
         rows = np.repeat(np.arange(batch.n_rows), np.diff(matrix.indptr))
         stays = target >= 0
+        try:
+            check_size(np.where(stays, matrix.data, 0.0))
+        except CellError as error:
+            name = schema.columns[int(target[error.position])].name
+            raise self._wrong(batch, name, CellError(int(rows[error.position]), str(error))) from None
         parts = [(matrix.data[stays], rows[stays], target[stays])]
         for j in schema.of_kind("categorical"):
             codes = self._cells(batch, schema.columns[j].name, j)
