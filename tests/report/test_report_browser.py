@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from report_cases import EVIL, LABELS, cross_predictions, names_of, some_predictions
 
+from labelsure import calibrate_outputs
 from labelsure.metrics import coverage_by_group, size_histogram
 from labelsure.report import write_report
 from labelsure.report._levels import COARSE, FINE
@@ -204,6 +205,22 @@ def test_buttons_show_the_objects_that_they_speak_of(page, case):
     assert n_single > 0
     assert page.locator("#found").inner_text() == f"{n_single} of {N_OBJECTS} objects"
     assert page.evaluate("document.activeElement.id") == "show"
+
+
+def test_accepted_objects_shown_are_those_of_the_table(open_page, tmp_path):
+    rng = np.random.default_rng(0)
+    outputs = rng.choice([0.02, 0.98, 0.6], p=[0.4, 0.4, 0.2], size=(270, 2))
+    labels = (rng.random(outputs.shape) < outputs).astype(int)
+    predictions = calibrate_outputs(outputs[:150], labels[:150]).predict_labelsets(outputs[150:])
+    page = open_page(write_report(tmp_path / "report.html", predictions, labels[150:]))
+    counts = {row[0]: row[1] for row in rows(page, "table-accepted")}
+    assert 0 < counts["20 %"] <= 60
+    for level, n_accepted in counts.items():
+        button = page.get_by_role("button", name=f"Show those at {level}", exact=True)
+        assert button.count() == (n_accepted > 0)
+        if n_accepted:
+            button.click()
+            assert page.locator("#found").inner_text() == f"{n_accepted} of 120 objects"
 
 
 def test_pages_turn(page):

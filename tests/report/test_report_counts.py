@@ -12,11 +12,12 @@ from report_cases import cross_predictions, some_predictions
 from labelsure.conformal import GUARANTEES
 from labelsure.metrics import calibration_curve, coverage_by_group, coverage_by_label, coverage_by_size, size_histogram
 from labelsure.predictions import NoGuarantee
-from labelsure.report._acceptance import accept
+from labelsure.report._acceptance import ALPHAS, accept
 from labelsure.report._counts import Counts, bins_of
 from labelsure.report._facts import Facts
 from labelsure.report._levels import COARSE, FINE, Levels, count_labelsets
 from labelsure.report._subject import check_subject
+from three_errors import assert_at_most
 
 
 def facts_of(predictions, labels=None, groups=None):
@@ -205,16 +206,30 @@ def test_nothing_is_promised_where_nothing_is_proven():
     assert {point["proven"] for point in facts_of(unknown, labels).calibration} == {None}
 
 
-def test_halves_accept_each_other():
+def test_one_half_is_decided_about_with_the_other():
     rng = np.random.default_rng(0)
-    confidence = np.round(rng.random(600), 2)
-    right = rng.random(600) < confidence**0.2
+    confidence = np.round(rng.random(601), 2)
+    right = rng.random(601) < confidence**0.2
     acceptance = accept(confidence, right)
     n_accepted = acceptance.accepted.sum(axis=1)
-    assert 0 < n_accepted[1] < n_accepted[2] < n_accepted[3] <= 600
+    assert acceptance.decided.sum() == 300
+    assert not acceptance.accepted[:, ~acceptance.decided].any()
+    assert 0 < n_accepted[1] < n_accepted[2] < n_accepted[3] <= 300
     assert (acceptance.accepted[:-1] <= acceptance.accepted[1:]).all()
     assert acceptance.rows[3] == (0.2, n_accepted[3], (acceptance.accepted[3] & ~right).sum())
     assert (acceptance.codes <= np.arange(4)[:, None]).tolist() == acceptance.accepted.tolist()
+
+
+@pytest.mark.validity
+def test_share_of_wrong_ones_among_the_accepted_is_what_the_table_says():
+    """Both halves pooled have .107 wrong at .1, sixteen standard errors above it."""
+
+    def share_wrong(rng):
+        confidence = rng.random(400)
+        right = rng.random(400) < 0.6 + 0.4 * confidence
+        return [wrong / max(accepted, 1) for _, accepted, wrong in accept(confidence, right).rows]
+
+    assert_at_most(ALPHAS, share_wrong, 2000, seed=1)
 
 
 def test_a_single_object_has_no_other_half():

@@ -13,19 +13,22 @@ ALPHAS = (0.01, 0.05, 0.1, 0.2)
 
 @dataclass(frozen=True, eq=False)
 class Acceptance:
-    """What each half of the objects accepts of the other.
+    """What is accepted of one half of the objects, with the other half as held-out examples.
 
     Attributes
     ----------
     alphas : tuple of float
         The shares of wrong ones that are put up with.
+    decided : bool array of shape (n,)
+        The objects that are decided about.
     accepted : bool array of shape (n_alphas, n)
-        The objects that could be accepted.
+        Those of them that could be accepted.
     wrong : bool array of shape (n,)
-        Those whose most plausible labelset is not the truth.
+        Objects whose most plausible labelset is not the truth.
     """
 
     alphas: tuple[float, ...]
+    decided: BoolArray
     accepted: BoolArray
     wrong: BoolArray
 
@@ -46,19 +49,21 @@ class Acceptance:
 
 
 def accept(confidence: FloatArray, right: BoolArray) -> Acceptance | None:
-    """Return which objects could be accepted, each half decided about with the other as held-out examples.
+    """Return which objects of one half could be accepted, with the other half as held-out examples.
 
-    The halves are drawn once for all, and ties of confidence are broken in the same way at every alpha, so that what is
-    accepted at one is accepted at the next. None for a single object, which has no other half.
+    One half only: where each decides about the other, a half whose surest are wrong accepts little and has much of the
+    other half accepted, so that the share of wrong ones among all that are accepted is not bounded. Halves are drawn
+    once for all, and ties of confidence are broken in the same way at every alpha, so that what is accepted at one is
+    accepted at the next. None for a single object, which has no other half.
     """
     if len(confidence) < 2:
         return None
-    order = np.random.default_rng(0).permutation(len(confidence))
-    halves = np.array_split(order, 2)
+    held_out, new = np.array_split(np.random.default_rng(0).permutation(len(confidence)), 2)
+    decided = np.zeros(len(confidence), dtype=bool)
+    decided[new] = True
     accepted = np.zeros((len(ALPHAS), len(confidence)), dtype=bool)
-    for held_out, new in (halves, halves[::-1]):
-        for place, alpha in enumerate(ALPHAS):
-            accepted[place, new] = select_objects(
-                confidence[held_out], right[held_out], confidence[new], alpha=alpha, random_ties=True, random_state=0
-            ).accepted
-    return Acceptance(ALPHAS, accepted, ~right)
+    for place, alpha in enumerate(ALPHAS):
+        accepted[place, new] = select_objects(
+            confidence[held_out], right[held_out], confidence[new], alpha=alpha, random_ties=True, random_state=0
+        ).accepted
+    return Acceptance(ALPHAS, decided, accepted, ~right)

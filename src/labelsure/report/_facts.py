@@ -38,7 +38,7 @@ class Facts:
     words : tuple of Words
         What is said at each level.
     acceptance : Acceptance or None
-        Which objects could be accepted without review; None where the truth is not known.
+        Which objects of one half could be accepted without review; None where the truth is not known.
     """
 
     subject: Subject

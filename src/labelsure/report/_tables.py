@@ -9,7 +9,7 @@ from labelsure._core.types import IntArray, LabelMatrix
 from labelsure.report._acceptance import Acceptance
 from labelsure.report._facts import Facts
 from labelsure.report._html import Cell, behind, table, text
-from labelsure.report._words import interval, percent, share
+from labelsure.report._words import amount, interval, percent, share
 
 N_HARDEST = 10
 """Objects in each table of hard ones."""
@@ -91,7 +91,7 @@ def acceptance_part(acceptance: Acceptance | None, *, labelled: bool) -> str:
             f"{more} must be known: <code>labelsure.ReviewSelector</code> compares new objects with held-out examples"
             " and keeps the expected share of wrong ones among those that it accepts below a number of your choice.</p>"
         )
-    n_objects = len(acceptance.wrong)
+    n_decided, n_held_out = int(acceptance.decided.sum()), int((~acceptance.decided).sum())
     buttons = " ".join(
         f'<button type="button" data-show="accepted-{place}">Show those at {percent(1000 * alpha)}</button>'
         for place, (alpha, accepted, _) in enumerate(acceptance.rows)
@@ -101,22 +101,23 @@ def acceptance_part(acceptance: Acceptance | None, *, labelled: bool) -> str:
         (
             percent(1000 * alpha),
             accepted,
-            share(accepted, n_objects),
+            share(accepted, n_decided),
             wrong,
             share(wrong, accepted),
             interval(wrong, accepted),
         )
         if accepted
-        else (percent(1000 * alpha), 0, share(0, n_objects), 0, "", "")
+        else (percent(1000 * alpha), 0, share(0, n_decided), 0, "", "")
         for alpha, accepted, wrong in acceptance.rows
     ]
-    columns = ["wrong ones put up with", "accepted", "share of all", "wrong among them", "share", "95 % interval"]
-    found = table(columns, rows, name="table-accepted", caption="What conformal selection accepts of these objects")
+    columns = ["wrong ones put up with", "accepted", "share of this half", "wrong among them", "share", "95 % interval"]
+    caption = "What conformal selection accepts of half of the objects"
+    found = table(columns, rows, name="table-accepted", caption=caption)
     return (
         "<p>Conformal selection (Jin and Candes 2023) accepts as many predictions as it can such that the expected"
-        " share of wrong ones among the accepted is at most what is put up with. Here each half of the objects, divided"
-        " at random, is decided about with the other half as held-out examples, by confidence; a prediction is wrong"
-        " where any of its labels is.</p>"
+        " share of wrong ones among the accepted is at most what is put up with. Here it decides about"
+        f" {amount(n_decided, 'object')}, half of them, drawn at random, by confidence; the other {n_held_out:,} are"
+        " the held-out examples. A prediction is wrong where any of its labels is.</p>"
         f'{found}<p class="shows">{buttons}</p>'
         "<p>That share is an average over held-out examples and batches, for objects that are exchangeable with them"
         " and new to the predictor: a single batch may have more, and nothing is promised about a single object. Choose"

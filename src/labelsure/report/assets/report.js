@@ -250,7 +250,7 @@
     shows.push(["missed", "truth not in the region", (i) => !truthIsIn(i)], ["wrong", "prediction wrong", (i) => !isRight(i)]);
   }
   facts.alphas.forEach((alpha, a) =>
-    shows.push([`accepted-${a}`, `could be accepted, ${percent(1000 * alpha)} wrong`, (i) => facts.accepted[i] <= a])
+    shows.push([`accepted-${a}`, `accepted of one half, ${percent(1000 * alpha)} wrong`, (i) => facts.accepted[i] <= a])
   );
 
   const orders = [
