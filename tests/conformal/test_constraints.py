@@ -17,6 +17,7 @@ from labelsure import (
     InductiveConformalClassifier,
     MLkNNClassifier,
     calibrate_outputs,
+    pac_region,
 )
 from labelsure.labelsets import Allowed, AtLeast, AtMost, Exactly, Hierarchy, Implies
 from labelsure.measures import LogLossMeasure, MaxNormMeasure, PowerMeasure
@@ -88,8 +89,17 @@ def test_predictions_are_those_without_constraints_filtered(model, constraint, d
         assert not region.contains(candidates[~kept][0]).any()
         inner = [(candidates[kept & own].all(axis=0) & (kept & own).any()).tolist() for own in members]
         assert region.inner.tolist() == inner
-        assert "for labelsets that obey the constraints" in region.statement
+        assert "misses the true labelset although it obeys the constraints with probability" in region.statement
         assert "obey" not in whole.statement
+
+
+def test_levels_for_one_calibration_set_are_of_truths_that_obey():
+    _, Y, outputs = tree_data(60, np.random.default_rng(0))
+    answer = pac_region(calibrate_outputs(outputs[:59], Y[:59], constraints=TREE).predict_labelsets(outputs[59:]), 0.2)
+    assert (
+        "miss the true labelset although it obeys the constraints with probability at most 0.2 given"
+        in answer.statement
+    )
 
 
 def test_regions_under_constraints_keep_their_promise():

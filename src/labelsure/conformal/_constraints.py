@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,12 +21,15 @@ from labelsure.measures import AutoMeasure, Measure
 from labelsure.predictions import Guarantee
 
 SHOWN_ROWS = 5
-OBEYED = "labelsets that obey the constraints and "
+OBEYED = " although it obeys the constraints"
 SPARSE_CONSTRAINTS = (
     "constraints need dense outputs, got sparse matrices: labels that an object's row leaves out have no place in the"
     " search for its labelsets. Pass outputs.toarray()."
 )
-MISSED = "A true labelset that breaks a constraint is in no region."
+MISSED = (
+    "A true labelset that breaks a constraint is in no region; among those that obey, the bound is this one divided by"
+    " their share."
+)
 
 
 def check_constraints(
@@ -109,20 +111,17 @@ def _check_measure(measure: Measure | AutoMeasure, rules: LabelsetRules) -> None
 def under_constraints(guarantee: Guarantee) -> Guarantee:
     """Return what is proven where only labelsets that obey constraints are candidates.
 
-    A true labelset that obeys them is missed if and only if it would be missed without them, so the probability of
-    missing one is at most what it was.
+    A true labelset that obeys them is missed if and only if it would be missed without them, so the probability that it
+    obeys and is missed is at most what that of missing it was.
 
     Examples
     --------
     >>> from labelsure.predictions import as_promised
     >>> plain = Guarantee("inductive", as_promised, "exchangeable examples", "Vovk et al. 2005")
     >>> print(under_constraints(plain).sentence(0.1))
-    A region at significance 0.1 misses the true labelset with probability at most 0.1, for labelsets that obey the
-    constraints and exchangeable examples (Vovk et al. 2005). A true labelset that breaks a constraint is in no region.
+    A region at significance 0.1 misses the true labelset although it obeys the constraints with probability at most
+    0.1, for exchangeable examples (Vovk et al. 2005). A true labelset that breaks a constraint is in no region; among
+    those that obey, the bound is this one divided by their share.
     """
     remark = " ".join(filter(None, [guarantee.remark, MISSED]))
-    return replace(guarantee, conditions=partial(_conditions, guarantee), remark=remark)
-
-
-def _conditions(guarantee: Guarantee, significance: float) -> str:
-    return OBEYED + guarantee.conditions_at(significance)
+    return replace(guarantee, although=OBEYED, remark=remark)

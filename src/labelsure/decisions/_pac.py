@@ -185,9 +185,9 @@ def pac_region(predictions: LabelsetPredictions, epsilon: float, *, delta: float
         delta=float(failing),
         statement=(
             f"With probability at least {float(1 - failing):g} over the {n} calibration examples, regions of new"
-            f" objects miss the true labelset with probability at most {float(level):g} given these examples, for"
-            f" {conditions}, at significance {significance:.4g} ({PROVED_BY}). Ties make that only safer."
-            + (f" {guarantee.remark}" if guarantee.remark else "")
+            f" objects miss the true labelset{guarantee.although} with probability at most {float(level):g} given"
+            f" these examples, for {conditions}, at significance {significance:.4g} ({PROVED_BY}). Ties make that only"
+            " safer." + (f" {guarantee.remark}" if guarantee.remark else "")
         ),
     )
 

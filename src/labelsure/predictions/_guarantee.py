@@ -38,6 +38,8 @@ class Guarantee:
         The number of calibration examples, where it is known; of groups, where these count alike.
     counted : str
         What it is the number of.
+    although : str
+        What belongs to the event that is bounded beside a miss, or nothing.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class Guarantee:
     vacuous_below: Fraction | None = None
     n_calibration: int | None = None
     counted: str = "calibration examples"
+    although: str = ""
 
     def reaches(self, significance: float) -> bool:
         """Tell whether regions at this significance can leave out anything.
@@ -95,8 +98,8 @@ class Guarantee:
         level = float(significance)
         bound, conditions = min(self.error_bound(level), 1.0), self.conditions_at(level)
         proven = (
-            f"A region at significance {level:g} misses the true labelset with probability at most {bound:.3g}, for"
-            f" {conditions} ({self.proved_by})."
+            f"A region at significance {level:g} misses the true labelset{self.although} with probability at most"
+            f" {bound:.3g}, for {conditions} ({self.proved_by})."
         )
         return " ".join(filter(None, [proven, self.remark, "" if self.reaches(significance) else self.limit]))
 
@@ -136,8 +139,8 @@ class LabelWiseGuarantee:
 
     .. math:: 2 \varepsilon + 2 (1 - \varepsilon) \frac{K' - 1}{n_c + K'},
 
-    for any learner and any folds, and :math:`\varepsilon` for one fold. Without conditions the same holds with all
-    examples.
+    for any learner and folds that were not chosen by their labels, and :math:`\varepsilon` for one fold. Without
+    conditions the same holds with all examples.
 
     Attributes
     ----------
