@@ -37,7 +37,8 @@ class CrossConformalClassifier(CalibratedClassifier):
         by inner cross-validation, see :class:`AutoMeasure`.
     cv : int, splitter or iterable of (train, calibration) index pairs, default=10
         An int is that many shuffled folds of sizes as equal as possible. With a splitter of your own, no example may
-        calibrate twice or calibrate a model that it trained; examples in no test part only train.
+        calibrate twice or calibrate a model that it trained; examples in no test part only train. Nothing is proven
+        where labels choose the folds, as in :class:`MultiLabelStratifiedKFold`.
     empty : {"auto", "allow", "exclude"}, default="auto"
         What the empty labelset is: a candidate like any other ("allow"); no candidate ("exclude", as in the paper),
         which misses all objects without labels; "auto": a candidate like any other in folds whose training part has an

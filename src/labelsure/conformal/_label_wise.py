@@ -46,7 +46,8 @@ class LabelWiseConformalClassifier(RoutingMixin, GapsMixin, WrappingClassifier):
         The share, or the number, of training examples held out for calibration.
     cv : int, splitter, iterable of (train, calibration) index pairs or None, default=None
         None holds out ``calibration_size``. Else folds as in :class:`CrossConformalClassifier`: every example
-        calibrates once, under a model that has not seen it, and counts are added up over the folds.
+        calibrates once, under a model that has not seen it, and counts are added up over the folds, which must not be
+        chosen by the labels.
     prefit : bool, default=False
         Whether the estimator is fitted already: then ``fit`` only calibrates, with all the data it gets, which must
         not have been used to fit the estimator.

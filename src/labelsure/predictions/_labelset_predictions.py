@@ -127,8 +127,8 @@ class LabelsetPredictions:
     def nested(self) -> bool:
         """Whether a region is always the labelsets with a p-value above its significance.
 
-        Then regions at lower significances hold those at higher ones. False for ``guarantee="exact"`` and its
-        relatives, which merge the folds anew for each level.
+        Then regions at lower significances hold those at higher ones. False for ``guarantee="exact"``,
+        which merges the folds anew for each level.
         """
         return self._engine.at_level(Fraction(1, 2))[0] is self._engine
 

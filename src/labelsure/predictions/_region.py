@@ -52,9 +52,9 @@ class LabelsetRegion(Region):
     """The prediction regions of a batch of objects: the labelsets that cannot be ruled out at a level.
 
     Made by :meth:`LabelsetPredictions.region`; nothing is computed before it is asked for. A region is ``{labelsets:
-    p-value > significance}``, but for ``guarantee="exact"`` and its relatives, which merge the folds anew for each
-    level: there the rule at that level decides who is a member, and the p-values shown beside members are the plain
-    cross-conformal ones, some of which may lie on the other side of the significance.
+    p-value > significance}``, but for ``guarantee="exact"``, which merges the folds anew for each level: there the rule
+    at that level decides who is a member, and the p-values shown beside members are the plain cross-conformal ones,
+    some of which may lie on the other side of the significance.
 
     An empty region says that no labelset fits the object at this level: it is unlike what was calibrated with, or the
     level is high for an accurate learner. ``force_nonempty=True`` keeps the most plausible labelset.

@@ -200,5 +200,5 @@ def _accept(counts: Counts, place: int, guarantee: Guarantee | NoGuarantee, labe
     errors = min(guarantee.error_bound((1000 - per_mille) / 1000), 1.0) * n_objects
     return (
         f"{said} What is proven is about all objects together: of {n_objects:,} like these, at most {errors:,.1f}"
-        " regions miss the truth on average. All of those may be regions with one labelset."
+        f" regions miss the truth{guarantee.although} on average. All of those may be regions with one labelset."
     )
