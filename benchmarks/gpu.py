@@ -13,7 +13,6 @@ from benchmarks._measuring import fastest
 from benchmarks._yeast import N_FOLDS, _scaled, fitted_model, folds_of_yeast
 from benchmarks.limit import fill
 from labelsure import calibrate_outputs
-from labelsure._core.card import CardOutputs
 from labelsure.conformal import OutputsPredictor
 from labelsure.estimators import outputs_of
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine
@@ -98,7 +97,7 @@ def ask(predictor: OutputsPredictor, outputs: Any) -> tuple[Any, ...]:
 
 
 def _end_to_end(cupy: Any) -> list[Figure]:
-    model, X, device = fitted_model(0.0), _scaled()[2], _device.find_device("cuda")
+    model, X = fitted_model(0.0), _scaled()[2]
     outputs = np.stack([outputs_of(fitted, X, model.n_labels_) for fitted in model.models_])
     on_card = cupy.asarray(outputs)
     made = {
@@ -117,7 +116,7 @@ def _end_to_end(cupy: Any) -> list[Figure]:
         "card": partial(ask, made["card"], on_card),
         "table": ask_table,
         "here": partial(ask, made["here"], outputs),
-        "costs": lambda: [model.calibrator_.meet(k, CardOutputs(device, part)) for k, part in enumerate(on_card)],
+        "costs": lambda: [model.calibrator_.meet(k, part) for k, part in enumerate(outputs)],
     }
     answers = [functions[name]() for name in ("card", "table", "here")]
     if not all(np.array_equal(*both) for other in answers[1:] for both in zip(answers[0], other, strict=True)):

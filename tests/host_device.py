@@ -21,18 +21,15 @@ class HostDevice:
     """Few threads and little memory, so that blocks, parts of codes and rounds of threads all occur."""
 
     arrays = FarArrays()
-    number = 0
     n_processors = 2
     low_labels = 2
     piece_labels = 4
 
     def __init__(self, shared_bytes=2**16, free_bytes=2**10):
         self.shared_bytes, self.free_bytes = shared_bytes, free_bytes
-        self.copied = []
 
     def to_host(self, array):
-        self.copied.append(array.values.copy())  # as from a card
-        return self.copied[-1]
+        return array.values.copy()  # as from a card
 
     def launch(self, name, macros, shape, *given):
         n_blocks, n_threads, n_bytes = shape

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.card import CardArray
 from labelsure._core.energy_parts import Discounts, Maximum, Overrides, Penalty, SquareRoot
 from labelsure._core.listing import check_list_memory, check_listed_labels, list_labelsets
 from labelsure._core.types import IntArray, LabelMatrix
@@ -90,10 +89,7 @@ class Energy:
         on = np.asarray(Y, dtype=np.int64)
         # one row for all where they are of one object: costs need not be copied for each labelset
         whose = objects[:1] if len(objects) and (objects == objects[0]).all() else objects
-        costs = self.unary[whose]
-        there = costs.sum_where(on) if isinstance(costs, CardArray) and len(costs) > 1 else None
-        sums = np.einsum("ij,ij->i", np.asarray(costs), on) if there is None else there
-        scores: IntArray = self.constant[objects] + sums
+        scores: IntArray = self.constant[objects] + np.einsum("ij,ij->i", self.unary[whose], on)
         if self.pairwise is not None:
             scores += self._pair_sums(on, whose)
         if self.link is not None:

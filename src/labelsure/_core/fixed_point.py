@@ -241,25 +241,6 @@ class Costs:
             general = general.take(np.zeros(n_objects, dtype=np.int64))
         return general if own is None or own.sizes is None else own.put_into(general, exponent, bound)
 
-    def terms_on_card(self, shape: tuple[int, int], exponent: int, *, form: Form, bound: float) -> tuple[Any, Any]:
-        """Return what each object's labelsets pay (n,), and what labels add when they are on (n, q), on a card.
-
-        For sums of costs of labels that are there, off and on; whatever else there is must be the same for all objects.
-        They are the whole numbers that :meth:`energy` would have in memory.
-        """
-        off, on, pairs = self.off, self.on, self.pairwise
-        shared = self.constant is None and self.overrides is None and (pairs is None or getattr(pairs, "ndim", 3) == 2)
-        if form != "sum" or off is None or on is None or not off.shape == on.shape == shape or not shared:
-            raise ValueError(
-                f'A portable measure is a "sum" of costs of labels that are off and on, each of shape {shape}, and of'
-                " what all objects share; set portable = False where outputs have to be in memory."
-            )
-        reach = float(np.maximum(np.abs(off), np.abs(on)).sum(axis=1).max()) if shape[0] else 0.0
-        if not reach <= ROUNDING * bound + 2.0**-FINEST_EXPONENT:
-            raise ValueError(TOO_LARGE.format(reach, bound))
-        rounded = to_fixed_point(off, exponent), to_fixed_point(on, exponent)
-        return rounded[0].sum(axis=1), rounded[1] - rounded[0]
-
     def _check(self, shape: tuple[int, int], form: Form, bound: float) -> list[FloatArray]:
         """Return constant, off and on as rows of terms, or say what is wrong with them."""
         n_objects, n_labels = shape

@@ -138,22 +138,6 @@ def object_keys(objects: Any, *, default: float = 0.0) -> UInt64Array:
     return np.concatenate([np.empty(0, dtype=np.uint64), *blocks])
 
 
-def keys_of_floats(numbers: Any) -> Any:
-    """Return the keys of rows of floats, none of them NaN: of an array of numpy or of one on a GPU, where they stay.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0, 1.5], [2.0, 0.0]])
-    >>> bool((keys_of_floats(X) == object_keys(X)).all())
-    True
-    """
-    bits = (numbers + 0.0).view(np.uint64)  # -0.0 becomes 0.0
-    keys = bits[:, :0].sum(axis=1)
-    for j in range(bits.shape[1]):
-        keys = keys + _mix(bits[:, j] ^ _mix(np.uint64(j + 1))) * (bits[:, j] != 0)
-    return keys
-
-
 def _keys_of_sparse(matrix: Any, default: float) -> UInt64Array:
     """Return the keys that the rows would have as dense ones."""
     if matrix.ndim != 2:

@@ -13,7 +13,6 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import delayed
 
-from labelsure._core.card import CardOutputs
 from labelsure._core.fixed_point import SCORE_BITS
 from labelsure._core.randomness import MERGING, SMOOTHING, draw_uniforms, set_missing_seeds
 from labelsure._core.running import run_jobs
@@ -310,7 +309,7 @@ class Calibrator:
         proven = proven if self.choices.constraints is None else under_constraints(proven)
         return add_incomplete(proven, self.n_incomplete)
 
-    def meet(self, k: int, outputs: FloatArray | CardOutputs, X: MatrixLike = None) -> Fold:
+    def meet(self, k: int, outputs: FloatArray, X: MatrixLike = None) -> Fold:
         """Return fold ``k`` for new objects with these outputs of its model."""
         measure = self.folds[k].measure
         energy = measure.energy(outputs, X=X if Need.FEATURES in measure.needs else None)

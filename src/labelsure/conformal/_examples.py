@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from labelsure._core.card import CardOutputs
 from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, MatrixLike
 from labelsure.conformal._taxonomy import Categories
@@ -40,7 +39,7 @@ class FoldExamples:
         Which training examples calibrate no fold of the group: the same for all of them, outputs included.
     """
 
-    outputs: FloatArray | SparseOutputs | CardOutputs
+    outputs: FloatArray | SparseOutputs
     labels: LabelMatrix
     X: MatrixLike = None
     training_labels: LabelMatrix | None = None

@@ -7,8 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from labelsure._core.card import CardOutputs
-from labelsure._core.dlpack import gpu_of, read_array, to_host
+from labelsure._core.dlpack import to_host
 from labelsure._core.entries import check_unmasked
 from labelsure._core.html import html_note, html_page
 from labelsure._core.randomness import draw_seeds
@@ -25,7 +24,6 @@ from labelsure.conformal._ready_outputs import (
     Outputs,
     TrainingPart,
     check_training_part,
-    in_memory,
     known_of,
     read_outputs,
     read_per_fold,
@@ -91,7 +89,7 @@ class OutputsPredictor:
         outputs : array-like of shape (n_objects, n_labels), or (K, n_objects, n_labels) for a cross-conformal one
             Between 0 and 1: of the one model, or of each fold's model in the order of ``fold_numbers``. A sparse
             matrix, or a list of K of them, has the ``default_output`` where nothing is stored. Arrays of CuPy and
-            others with ``__dlpack__``, such as tensors of torch, may be on a GPU.
+            others with ``__dlpack__``, such as tensors of torch, may be on a GPU: they are copied to memory.
         X : array-like of n_objects rows or None, default=None
             The objects, where categories or weights look at them; draws then belong to them.
         """
@@ -138,21 +136,16 @@ class OutputsPredictor:
         return self.calibrator.nonconformity(read, labels)
 
     def _read(self, outputs: Any, X: MatrixLike) -> list[AnyOutputs]:
-        """Return new objects' outputs of each fold's model, all on a GPU, all sparse or all dense."""
+        """Return new objects' outputs of each fold's model, all sparse or all dense."""
         names: dict[str, Any] = {"n_labels": self.n_labels, "label_names": self.calibrator.label_names}
-        portable = all(fold.measure.portable for fold in self.calibrator.folds)
-        card = check_device(self.device, self.n_labels) if portable else None
-        read_one = partial(read_outputs, default_output=self.default_output, card=card, **names)
-        stay = card is not None and gpu_of(outputs) == card.number
-        given = read_array(outputs, card.arrays.from_dlpack) if card is not None and stay else to_host(outputs)
-        read: list[AnyOutputs] = read_per_fold(given, self.fold_numbers, self.n_labels, read_one)
+        read_one = partial(read_outputs, default_output=self.default_output, **names)
+        read: list[AnyOutputs] = read_per_fold(to_host(outputs), self.fold_numbers, self.n_labels, read_one)
         if X is not None:
             check_unmasked(X)
             check_same_length(X, read[0], names=("X", "outputs"))
-        if any(all(isinstance(part, kind) for part in read) for kind in (CardOutputs, SparseOutputs)):
+        if all(isinstance(part, SparseOutputs) for part in read):
             return read
-        dense = (in_memory(part) for part in read)
-        return [part.dense(slice(None)) if isinstance(part, SparseOutputs) else part for part in dense]
+        return [part.dense(slice(None)) if isinstance(part, SparseOutputs) else part for part in read]
 
 
 def calibrate_outputs(
@@ -235,8 +228,8 @@ def calibrate_outputs(
     """
     labels, names = read_labels(Y, label_names)
     n_labels = labels.shape[1]
-    card = check_device(device, n_labels)
-    checked = read_outputs(outputs, default_output, n_labels=n_labels, label_names=names, card=card)
+    check_device(device, n_labels)
+    checked = read_outputs(outputs, default_output, n_labels=n_labels, label_names=names)
     check_same_length(checked, labels, names=("outputs", "Y"))
     if len(labels) == 0:
         raise ValueError("outputs and Y must hold at least one calibration example, got none.")
@@ -253,7 +246,6 @@ def calibrate_outputs(
         one_fold=folds is None,
         known=known_of(*training[0]),
     )
-    checked = checked if isinstance(measure, Measure) and measure.portable else in_memory(checked)
     categories, weights = choices.look_at(X, labels)
     seed, draw_seed = draw_seeds(random_state, 2)
     examples = [
@@ -305,4 +297,4 @@ def _training_parts(
 
 
 def _take(outputs: Outputs, rows: BoolArray) -> Outputs:
-    return outputs.take(rows) if isinstance(outputs, SparseOutputs | CardOutputs) else outputs[rows]
+    return outputs.take(rows) if isinstance(outputs, SparseOutputs) else outputs[rows]

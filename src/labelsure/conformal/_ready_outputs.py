@@ -6,10 +6,8 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from scipy import sparse
 
-from labelsure._core.card import Card, CardOutputs
-from labelsure._core.dlpack import gpu_of
 from labelsure._core.entries import as_array
-from labelsure._core.randomness import UInt64Array, join_keys, keys_of_floats, object_keys
+from labelsure._core.randomness import UInt64Array, join_keys, object_keys
 from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure._core.validation import check_label_matrix, check_number, check_outputs, check_same_length
@@ -22,10 +20,10 @@ from labelsure.measures import Measure, Need
 TrainingPart = tuple[LabelMatrix | None, FloatArray | SparseOutputs | None]
 """Labels and outputs of the examples that a model was trained on, as far as they are known."""
 
-AnyOutputs: TypeAlias = FloatArray | SparseOutputs | CardOutputs
-"""Outputs in memory, of which few may be stored, or on a GPU."""
+AnyOutputs: TypeAlias = FloatArray | SparseOutputs
+"""Outputs, of which few may be stored."""
 
-Outputs = TypeVar("Outputs", FloatArray, SparseOutputs, FloatArray | SparseOutputs, AnyOutputs)
+Outputs = TypeVar("Outputs", FloatArray, SparseOutputs, AnyOutputs)
 
 
 def read_outputs(
@@ -35,13 +33,8 @@ def read_outputs(
     n_labels: int,
     label_names: Sequence[str] | None,
     name: str = "outputs",
-    card: Card | None = None,
 ) -> AnyOutputs:
-    """Return checked outputs, sparse ones as such; with a card, those on a GPU stay there."""
-    if card is not None and gpu_of(outputs) == card.number:
-        there = CardOutputs.read(outputs, card, n_labels)
-        if there is not None:  # else what is odd is said as of any array
-            return there
+    """Return checked outputs, sparse ones as such."""
     if sparse.issparse(outputs):
         default = check_number(default_output, name="default_output")
         return SparseOutputs(outputs, default, n_labels=n_labels, name=name)
@@ -49,16 +42,13 @@ def read_outputs(
 
 
 def keys_of(tables: Sequence[Any]) -> UInt64Array:
-    """Return what draws belong to: one key for each object from all tables about it, dense, sparse or on a GPU."""
+    """Return what draws belong to: one key for each object from all tables about it, dense or sparse."""
     return join_keys([_keys_of_table(table) for table in tables])
 
 
 def _keys_of_table(table: Any) -> UInt64Array:
     if isinstance(table, SparseOutputs):
         return object_keys(table.matrix, default=table.default)
-    if isinstance(table, CardOutputs):
-        keys: UInt64Array = table.card.to_host(keys_of_floats(table.there))
-        return keys
     return object_keys(table)
 
 
@@ -114,11 +104,6 @@ def check_training_part(
             raise ValueError("training_outputs goes with training_labels: pass the labels of the same examples too.")
         check_same_length(outputs, labels, names=("training_outputs", "training_labels"))
     return labels, outputs
-
-
-def in_memory(outputs: AnyOutputs) -> FloatArray | SparseOutputs:
-    """Return outputs that are on a GPU as an array in memory, others as they are."""
-    return outputs.to_host() if isinstance(outputs, CardOutputs) else outputs
 
 
 def known_of(labels: LabelMatrix | None, outputs: FloatArray | SparseOutputs | None) -> Need:

@@ -37,7 +37,7 @@ def extend_calibrator(calibrator: Calibrator, outputs: AnyOutputs, Y: LabelMatri
     ----------
     calibrator : Calibrator
         Of one fold.
-    outputs : array of shape (m, q), SparseOutputs or CardOutputs
+    outputs : array of shape (m, q), or SparseOutputs
         Of its model, for the new examples.
     Y : array of shape (m, q)
         Their labelsets.

@@ -25,7 +25,7 @@ from labelsure.labelsets.arrays._results import (
 from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.arrays._weighing import Counts, Weighing
 from labelsure.labelsets.table import (
-    Device,
+    CudaDevice,
     ListAnswers,
     NumbaTable,
     RowTable,
@@ -253,7 +253,7 @@ def make_engine(folds: Sequence[Fold], *, empty: Empty, **settings: Any) -> Labe
     return StrangestEmpty(engine) if empty == "strangest" and allowed else engine
 
 
-def check_device(device: Any, n_labels: int) -> Device | None:
+def check_device(device: Any, n_labels: int) -> CudaDevice | None:
     """Return where tables of so many labels are made, None for the processor, or say why not, before any work is done.
 
     Examples

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from labelsure._core.card import CardOutputs
 from labelsure._core.energy import Energy
 from labelsure._core.fixed_point import Costs, Form, choose_exponent
 from labelsure._core.listing import check_listed_labels
@@ -78,16 +77,6 @@ class Measure(BaseEstimator):
     objects_alike: bool = False
     """Whether costs are the same for all objects, whatever their outputs: then they are worked out once."""
 
-    portable: bool = False
-    """Whether outputs may stay on a GPU: ``off`` and ``on`` are made of them and of numbers by sums, differences,
-    products, quotients and comparisons alone, the same to the last bit there, and all objects share all else."""
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Take back what a parent says of its own costs where a class has others."""
-        super().__init_subclass__(**options)
-        if "_costs" in vars(cls) and "portable" not in vars(cls):
-            cls.portable = False
-
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where parameters make no sense, before anything is fitted.
 
@@ -146,13 +135,13 @@ class Measure(BaseEstimator):
         state: dict[str, Any] = super().__getstate__()
         return state | {"_of_all": {}} if "_of_all" in state else state
 
-    def energy(self, outputs: FloatArray | CardOutputs, *, X: MatrixLike = None, exponent: int | None = None) -> Energy:
+    def energy(self, outputs: FloatArray, *, X: MatrixLike = None, exponent: int | None = None) -> Energy:
         """Return the scores of all labelsets of the objects with these outputs, as integers.
 
         Parameters
         ----------
         outputs : array-like of shape (n, q)
-            Between 0 and 1; on a GPU where all parts are :attr:`portable`, and then costs are there too.
+            Between 0 and 1.
         X : array-like of n rows or None
             The objects, where the measure needs them.
         exponent : int or None
@@ -161,10 +150,6 @@ class Measure(BaseEstimator):
         if not hasattr(self, "exponent_"):
             check_is_fitted(self, "exponent_")  # asked always, it would take longer than an object with few labels
         unit = self.exponent_ if exponent is None else exponent
-        if isinstance(outputs, CardOutputs):
-            from labelsure.measures._portable import card_energy
-
-            return card_energy(self, outputs, unit)
         checked = check_outputs(outputs, n_labels=self.n_labels_)
         return reduce(add, (part._energy(checked, X, unit) for part in self.parts()))
 
@@ -279,12 +264,6 @@ class MeasureSum(Measure):
     def needs(self) -> Need:  # type: ignore[override]
         """What any part needs."""
         return reduce(or_, (part.needs for part in self.parts()))
-
-    @property
-    def portable(self) -> bool:  # type: ignore[override]
-        """Whether outputs may stay on a GPU: some part looks at them there, and the others at none."""
-        looking = [part.portable for part in self.parts() if not part.objects_alike]
-        return bool(looking) and all(looking)
 
     def parts(self) -> list[Measure]:
         """Return the measures that are added up, those of sums inside too."""

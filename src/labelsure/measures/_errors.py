@@ -67,11 +67,6 @@ class PowerMeasure(Measure):
         """The training labels, where there is a penalty for unseen pairs."""
         return Need.TRAINING_LABELS if self.pair_penalty else Need.NOTHING
 
-    @property
-    def portable(self) -> bool:  # type: ignore[override]
-        """Whether powers are products."""
-        return _is_product(float(self.d))
-
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where the power is not above 0, or the penalty below."""
         check_number(self.d, name="d", above=0)
@@ -96,13 +91,9 @@ class PowerMeasure(Measure):
         return Costs(off=_power(outputs, d), on=_power(1 - outputs, d), pairwise=pairs)
 
 
-def _is_product(d: float) -> bool:
-    return d.is_integer() and d <= LARGEST_PRODUCT
-
-
 def _power(values: FloatArray, d: float) -> FloatArray:
     """Return powers, whole ones by squaring: libraries differ in the last bit of all others."""
-    if not _is_product(d):
+    if not (d.is_integer() and d <= LARGEST_PRODUCT):
         powers: FloatArray = np.power(values, d)
         return powers
     power, square = None, values

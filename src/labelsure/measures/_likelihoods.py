@@ -9,7 +9,7 @@ from labelsure._core.fixed_point import Costs, Form, OwnScores, to_fixed_point
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_choice, check_flag, check_number
 from labelsure.measures._base import Measure
-from labelsure.measures._logarithm import minus_logs, minus_logs_anywhere
+from labelsure.measures._logarithm import minus_logs
 from labelsure.measures._need import Need
 
 RESIDUAL_EXPONENT = 40
@@ -52,7 +52,6 @@ class LogLossMeasure(Measure):
     floor: float = 1e-6
 
     labels_alike = True
-    portable = True
 
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where ``floor`` is no probability below one half."""
@@ -65,8 +64,8 @@ class LogLossMeasure(Measure):
         return -self.n_labels_ * math.log(self.floor)
 
     def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
-        floor, logs = float(self.floor), minus_logs if isinstance(outputs, np.ndarray) else minus_logs_anywhere
-        off, on = (logs(np.clip(part, floor, 1 - floor)) for part in (1 - outputs, outputs))
+        floor = float(self.floor)
+        off, on = (minus_logs(np.clip(part, floor, 1 - floor)) for part in (1 - outputs, outputs))
         return Costs(off=off, on=on)
 
 

@@ -1,11 +1,10 @@
 """A logarithm whose last bit is the same wherever it is computed.
 
-Libraries differ there: numpy's on processors with and without AVX-512, and those of GPUs. Scores are compared, so a
-calibration score and a new one must not come from two of them.
+numpy's differs between processors with and without AVX-512. Scores are compared, so a calibration score and a new one
+must not come from two of them.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -36,27 +35,14 @@ def minus_logs(values: FloatArray) -> FloatArray:
     >>> minus_logs(np.array([0.5, 1.0])).tolist() == [LOG_2, 0.0]
     True
     """
-    from labelsure.measures._logarithm_kernels import fill_minus_logs
-
-    halvings, mantissas = _split(np.ascontiguousarray(values))
-    logs = np.empty(values.shape)
-    fill_minus_logs(halvings.reshape(-1), mantissas.reshape(-1), TERMS, LOG_2, logs.reshape(-1))
-    return logs
-
-
-def minus_logs_anywhere(values: Any) -> Any:
-    """Return the same, of an array of numpy or of a GPU: the kernel's reference."""
-    halvings, mantissas = _split(values)
+    bits = (values * 2.0**SCALE_BITS).view(np.int64)
+    exponents = (bits - ROOT_OF_HALF) >> MANTISSA_BITS  # of what is left: that lies around 1
+    halvings = SCALE_BITS - exponents
+    mantissas = (bits - (exponents << MANTISSA_BITS)).view(np.float64)  # from sqrt(1/2) to sqrt(2)
     ratio = (mantissas - 1.0) / (mantissas + 1.0)
     square = ratio * ratio
     series = square * TERMS[0] + TERMS[1]
     for term in TERMS[2:]:
         series = series * square + term
-    return halvings * LOG_2 - 2.0 * ratio * series
-
-
-def _split(values: Any) -> tuple[Any, Any]:
-    """Return how often each number was halved, and what that was done to, from sqrt(1/2) to sqrt(2)."""
-    bits = (values * 2.0**SCALE_BITS).view(np.int64)
-    exponents = (bits - ROOT_OF_HALF) >> MANTISSA_BITS  # of what is left: that lies around 1
-    return SCALE_BITS - exponents, (bits - (exponents << MANTISSA_BITS)).view(np.float64)
+    logs: FloatArray = halvings * LOG_2 - 2.0 * ratio * series
+    return logs

@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from labelsure._core.card import CardArray
 from labelsure._core.labelset_bits import decode, encode
 from labelsure._core.remembering import Memory
 from labelsure._core.types import IntArray
+from labelsure.labelsets.arrays._fold_arrays import ScoreTables
 from labelsure.labelsets.arrays._weighing import Counts
 from labelsure.labelsets.table._backends import NumbaTable
-from labelsure.labelsets.table._device import Device
-from labelsure.labelsets.table._device_scores import ORIGIN, SHIFT, DeviceScores
+from labelsure.labelsets.table._device import CudaDevice
 
 HIGH_LABELS = 4
 """A thread goes through the codes of this many labels, so that its sums over the low ones are made once for all."""
@@ -29,6 +28,14 @@ SLOTS = 4
 BLOCK_BYTES = 2**29
 """Rows that are on the device at a time; where all of them are asked for, also in memory."""
 
+FEWEST_BITS = 9
+"""Fewer buckets of a fold than two to the power of this are not worth fast memory."""
+
+LARGEST = np.iinfo(np.int64).max
+
+# Columns of DeviceScores.layout
+ORIGIN, SHIFT = 4, 5
+
 _scores = Memory()
 
 
@@ -40,17 +47,64 @@ class Terms(NamedTuple):
     penalties: Any
 
 
+class DeviceScores(NamedTuple):
+    """The calibration scores on a device, as ``Tables`` in the source, and where those of each fold lie there.
+
+    Values with their counts, and buckets, are in fast memory where they are shared.
+    """
+
+    buckets: Any
+    counts: Any
+    values: Any
+    layout: Any
+    shared_values: bool
+    shared_buckets: bool
+
+    @classmethod
+    def of(
+        cls, calibrations: Sequence[IntArray], links: Sequence[int], device: CudaDevice, taken: int
+    ) -> "DeviceScores":
+        """Return those of some folds, with as many buckets as fast memory has room for beside what is taken."""
+        n_folds, n_values = len(calibrations), sum(map(len, calibrations)) + len(calibrations)
+        kind = np.dtype(np.int16 if max(map(len, calibrations)) < 2**15 else np.int32)
+        room, n_bytes = device.shared_bytes - taken, (8 + kind.itemsize) * n_values
+        shared_values = 2 * n_bytes <= room
+        room = (room - n_bytes * shared_values) // kind.itemsize
+        bits = (room // n_folds).bit_length()
+        tables = ScoreTables.of(calibrations, links, bits=bits if bits >= FEWEST_BITS else None)
+        if tables.buckets.size > room and bits > FEWEST_BITS:
+            tables = ScoreTables.of(calibrations, links, bits=bits - 1)
+        bucket_begin, bucket_last, begin, end, _, origin, shift, link = tables.layout.T
+        distances = tables.values - np.repeat(origin, end - begin)
+        more = np.arange(n_folds)  # after the values of each fold one that is never reached
+        layout = (bucket_begin, bucket_last - bucket_begin, begin + more, end + more, origin, shift, link)
+        return cls(
+            device.arrays.asarray(tables.buckets, dtype=kind),
+            device.arrays.asarray(tables.counts, dtype=kind),
+            device.arrays.asarray(np.insert(distances, end, LARGEST)),
+            device.arrays.asarray(np.ascontiguousarray(np.stack(layout, axis=1))),
+            shared_values,
+            tables.buckets.size <= room,
+        )
+
+    @property
+    def n_bytes(self) -> int:
+        """The fast memory that these take."""
+        values = int(self.values.nbytes + self.counts.nbytes) * self.shared_values
+        return values + int(self.buckets.nbytes) * self.shared_buckets
+
+
 @dataclass(eq=False)
 class DeviceTable(NumbaTable):
     """The back end on a device; the same numbers as on the processor.
 
     Attributes
     ----------
-    device : Device
+    device : CudaDevice
         Where rows are made.
     """
 
-    device: Device = field(kw_only=True)
+    device: CudaDevice = field(kw_only=True)
 
     def n_at_once(self, block_bytes: int) -> int:  # noqa: ARG002 - this device has room of its own
         """Return how many objects are asked about at a time."""
@@ -202,19 +256,12 @@ class DeviceTable(NumbaTable):
         """What scores in each fold are sums of: without a link there is nothing that costs come after."""
         xp, energies = self.device.arrays, self.arrays.general
         labels = xp.empty((self.n_objects, len(energies), 1 + self.n_labels), dtype=np.int64)
-        labels[:, :, 0] = self._put([energy.constant for energy in energies]).T
-        labels[:, :, 1:] = self._put([energy.unary for energy in energies]).transpose(1, 0, 2)
+        labels[:, :, 0] = xp.asarray(np.stack([energy.constant for energy in energies], axis=1))
+        labels[:, :, 1:] = xp.asarray(np.stack([energy.unary for energy in energies], axis=1))
         rows, penalties = (xp.asarray(part) for part in self._rows_of_codes)
         if penalties.size and not self.arrays.has_link:
             rows, penalties = penalties + rows if rows.size else penalties, rows[:, :0]
         return Terms(labels, rows, penalties)
-
-    def _put(self, parts: Sequence[IntArray]) -> Any:
-        """Return the parts of all folds, together, on the device, where some may be already."""
-        xp = self.device.arrays
-        if any(isinstance(part, CardArray) for part in parts):
-            return xp.stack([part.there if isinstance(part, CardArray) else xp.asarray(part) for part in parts])
-        return xp.asarray(np.stack(parts))  # one copy instead of many
 
     @cached_property
     def _totals(self) -> Terms:
