@@ -215,7 +215,7 @@ def bound_in_folds(significance: float, *, size: int, n_groups: int, n_folds: in
     Examples
     --------
     >>> round(bound_in_folds(0.1, size=5, n_groups=100, n_folds=10), 4)
-    0.36
+    0.3604
     """
     most = (significance * (n_groups * size + 1) - 1) / size
     return min(2 * (most + n_folds) / (n_groups + n_folds), 1.0)
