@@ -338,8 +338,7 @@ class Calibrator:
             weighing = merging.weighing(self.sizes)
             if weights is not None:
                 weighing = weigh_densities(self.scores[0], weights, self.choices.weights_of(X))
-            elif are_weighed(self.groups, plain=self._plain, n_incomplete=self.n_incomplete):
-                assert self.groups is not None
+            elif self.groups and are_weighed(self.groups, plain=self._plain, n_incomplete=self.n_incomplete):
                 weighing = weigh_groups(self.scores[0], self.groups.calibrating[0], len(merging.draws))
             return make_engine(folds, weighing=weighing, weighing_at=merging.weighing_at(self.sizes), **settings)
         if isinstance(taxonomy, LabelsetTaxonomy):
