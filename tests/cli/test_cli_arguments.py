@@ -33,8 +33,8 @@ def test_count_refuses_the_rest(text):
         count(text)
 
 
-@pytest.mark.parametrize(("text", "number"), [("-1", -1), ("-2", -2), ("4", 4)])
-def test_jobs_reads_numbers_as_joblib_does(text, number):
+@pytest.mark.parametrize(("text", "number"), [("-1", -1), ("-2", -2), ("1", 1), ("99999", os.cpu_count())])
+def test_jobs_reads_numbers_as_joblib_does_up_to_all_cores(text, number):
     assert jobs(text) == number
 
 
