@@ -22,7 +22,13 @@ from labelsure import (
 )
 from labelsure.conformal._guarantees import NOT_BY_LABELS
 from labelsure.measures import PowerMeasure
-from labelsure.metrics import ExchangeabilityMartingale, coverage_by_group, coverage_in_worst_slab, online_p_values
+from labelsure.metrics import (
+    ExchangeabilityMartingale,
+    coverage_by_group,
+    coverage_in_worst_slab,
+    online_p_values,
+    p_value_uniformity,
+)
 from three_errors import assert_at_most
 
 pytestmark = [
@@ -161,6 +167,33 @@ def test_levels_are_kept_within_each_category(name, guarantee):
     assert_at_most(0.0, excess, 1500, seed=4)
 
 
+class Echo(ClassifierMixin, BaseEstimator):
+    """Objects are outputs."""
+
+    def fit(self, X, Y):  # noqa: ARG002
+        self.classes_ = [np.array([0, 1])] * Y.shape[1]
+        return self
+
+    def predict_proba(self, X):
+        return X
+
+
+@pytest.mark.parametrize(("n_groups", "size", "level"), [(9, 5, 1 / 46), (9, 5, 0.1), (19, 4, 0.1), (30, 4, 0.05)])
+def test_groups_of_one_size_keep_what_they_state(n_groups, size, level):
+    """Examples of a group are nearly alike."""
+
+    def excess(rng):
+        centres = np.repeat(rng.random((n_groups + 1, 2)), size, axis=0)
+        X = np.clip(centres + 0.01 * rng.random(centres.shape), 0, 1)
+        Y = np.repeat(rng.random((n_groups + 1, 2)) < 0.5, size, axis=0).astype(int)
+        old, groups = n_groups * size, np.repeat(np.arange(n_groups), size)
+        model = InductiveConformalClassifier(Echo().fit(X, Y), prefit=True).fit(X[:old], Y[:old], groups=groups)
+        region = model.predict_labelsets(X[[old]]).region(level)
+        return [(not region.contains(Y[[old]])[0]) - promise_of(region)]
+
+    assert_at_most(0.0, excess, 2200, seed=12)
+
+
 @pytest.mark.parametrize("cv", [None, 4], ids=["inductive", "folds"])
 def test_more_labels_than_allowed_are_wrong_as_rarely_as_stated(cv):
     def excess(rng):
@@ -174,7 +207,7 @@ def test_more_labels_than_allowed_are_wrong_as_rarely_as_stated(cv):
                 losses.append((n_wrong > most).mean() - promise_of(region))
         return losses
 
-    assert_at_most(0.0, excess, 1200, seed=5)
+    assert_at_most(0.0, excess, 3431, seed=5)
 
 
 def test_predicted_then_added_examples_are_missed_at_the_level_each():
@@ -191,34 +224,33 @@ def test_predicted_then_added_examples_are_missed_at_the_level_each():
             predictor.update(outputs[now], Y[now])
         return [wrong.mean(), (wrong.sum() - 6) ** 2]
 
-    assert_at_most([0.2, 30 * 0.2 * 0.8], stream, 1000, seed=6)
+    assert_at_most([0.2, 30 * 0.2 * 0.8], stream, 2767, seed=6)
 
 
 def test_intervals_of_coverage_miss_it_as_rarely_as_stated():
-    """Six groups of twenty, and the slab that was found in one half and is measured in the other."""
+    """Six groups of twenty, one and the worst, and the slab found in one half and measured in the other."""
 
     def misses(rng):
-        covered = rng.random(120) < 0.9
-        low = coverage_by_group(covered, np.repeat(np.arange(6), 20)).low
-        high = coverage_by_group(covered, np.repeat(np.arange(6), 20)).high
-        return [(low[0] > 0.9) + (high[0] < 0.9)]
+        table = coverage_by_group(rng.random(120) < 0.9, np.repeat(np.arange(6), 20))
+        limits = (table.low[0], table.high[0]), (table.worst.low, table.worst.high)
+        return [not low <= 0.9 <= high for low, high in limits]
 
-    assert_at_most(0.05, misses, 4000, seed=7)
+    assert_at_most(0.05, misses, 37766, seed=7)
 
     def slab(rng):
         found = coverage_in_worst_slab(rng.random(200) < 0.9, rng.normal(size=(200, 2)), random_state=0)
         return [(found.low > 0.9) + (found.high < 0.9)]
 
-    assert_at_most(0.05, slab, 2000, seed=8)
+    assert_at_most(0.05, slab, 6992, seed=8)
 
 
 @pytest.mark.parametrize("learner", [NEAREST, TREE], ids=["1-nn", "tree"])
 @pytest.mark.parametrize("gaps", [0.0, 0.2])
 def test_monitoring_recipe_rings_as_rarely_as_stated(learner, gaps):
-    """Page "monitoring": calibration rows by ``fold_indices_``, with unknown labels too; 95.6 % rang when rows were
-    numbered without the incomplete ones."""
+    """Page "monitoring": calibration rows by ``fold_indices_``, with unknown labels too; nearly half rang at 5 when
+    rows were numbered without the incomplete ones. Tests of uniformity reject as rarely as they say."""
 
-    def alarm(rng):
+    def alarms(rng):
         X, Y = draw(rng, 260)
         y = Y.astype(float)
         y[:200][rng.random(200) < gaps, 0] = np.nan
@@ -227,27 +259,30 @@ def test_monitoring_recipe_rings_as_rarely_as_stated(learner, gaps):
         known = model.nonconformity(X[calibration], Y[calibration])
         scores = np.concatenate([known, model.nonconformity(X[200:], Y[200:])])
         p_values = online_p_values(scores, random_state=int(rng.integers(2**31)))[len(known) :]
-        martingale = ExchangeabilityMartingale(alarm_at=20)
-        martingale.update_many(p_values)
-        return [martingale.alarm]
+        rang = []
+        for capital in (5, 20):
+            martingale = ExchangeabilityMartingale(alarm_at=capital)
+            martingale.update_many(p_values)
+            rang.append(martingale.alarm is not None)
+        return [*rang, p_value_uniformity(p_values).p_value_uniform <= 0.05]
 
-    assert_at_most(0.05, alarm, 280, seed=9)
+    assert_at_most([1 / 5, 1 / 20, 0.05], alarms, 280, seed=9)
 
 
 class StrangerOn(ClassifierMixin, BaseEstimator):
-    """Every positive is stranger than every negative."""
+    """Every positive is stranger than every negative, and no two examples are alike."""
 
     def fit(self, X, Y):  # noqa: ARG002
         self.classes_ = [np.array([0, 1])] * Y.shape[1]
         return self
 
     def predict_proba(self, X):
-        return np.full((len(X), 1), 0.25)
+        return 0.4 * X
 
 
 def missed_with(folds, n, n_folds, level, rng):
     Y = rng.permutation(np.arange(n + 1) < (n + 1) // 3)[:, None].astype(int)
-    X = rng.normal(size=(n + 1, 1))
+    X = rng.random((n + 1, 1))
     cv = n_folds if folds == "random" else MultiLabelStratifiedKFold(n_folds, random_state=int(rng.integers(2**31)))
     model = CrossConformalClassifier(
         StrangerOn(),
@@ -264,7 +299,7 @@ def missed_with(folds, n, n_folds, level, rng):
 
 @pytest.mark.parametrize(("n", "n_folds", "level"), [(30, 10, 0.5), (20, 5, 0.4)])
 def test_exact_keeps_the_level_with_folds_drawn_at_random_and_not_with_stratified_ones(n, n_folds, level):
-    """Ten of 31 examples are positive; with stratified folds, of which the statement says nothing, 55 % are missed."""
+    """A third of the examples is positive; stratified folds, of which nothing is stated, miss 55 % and 43 %."""
     assert_at_most(level, partial(missed_with, "random", n, n_folds, level), 2400, seed=10)
-    stratified = [missed_with("stratified", n, n_folds, level, rng) for rng in np.random.default_rng(11).spawn(2400)]
+    stratified = [missed_with("stratified", n, n_folds, level, rng) for rng in np.random.default_rng(11).spawn(4800)]
     assert np.mean(stratified) > level + 3 * np.std(stratified) / np.sqrt(len(stratified))

@@ -5,8 +5,6 @@ set, is a known fraction. It may lie below 1 - epsilon for a share delta of cali
 correct level shows with probability at most 1e-4 (one-sided binomial test). Seeds are fixed.
 """
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -163,15 +161,6 @@ def test_plain_level_often_falls_short_given_the_calibration_set():
     assert n_short > 50
     with pytest.raises(AssertionError):
         assert_rarely_short(n_short, 150)
-
-
-@pytest.mark.validity
-@pytest.mark.parametrize("n", [math.ceil(math.log(0.1) / math.log(0.8)), 30, 100])
-@pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("cover", [cover_labelsets, cover_labels])
-def test_coverage_rarely_falls_short_in_the_long_run(cover, ties, n):
-    """2 000 calibration sets, the least number of examples among the sizes."""
-    assert_rarely_short(Population(ties=ties).n_short(cover, 2000, n, 0.2), 2000)
 
 
 def test_pac_statement_keeps_what_the_predictor_says_of_unknown_labels():
