@@ -238,7 +238,9 @@ def test_intervals_of_coverage_miss_it_as_rarely_as_stated():
     assert_at_most(0.05, misses, 37766, seed=7)
 
     def slab(rng):
-        found = coverage_in_worst_slab(rng.random(200) < 0.9, rng.normal(size=(200, 2)), random_state=0)
+        found = coverage_in_worst_slab(
+            rng.random(200) < 0.9, rng.normal(size=(200, 2)), n_directions=50, random_state=0
+        )
         return [(found.low > 0.9) + (found.high < 0.9)]
 
     assert_at_most(0.05, slab, 6992, seed=8)
