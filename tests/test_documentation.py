@@ -145,9 +145,11 @@ def test_a_section_that_is_not_there_is_noticed(tmp_path):
 
 
 def test_every_guarantee_and_every_word_for_a_measure_is_explained():
-    guarantees, compare = (PAGES[f"docs/{name}.md"].read_text(encoding="utf-8") for name in ("guarantees", "compare"))
-    assert [name for name in GUARANTEES if f'| `"{name}"`' not in guarantees or f"`{name}`" not in compare] == []
-    words = re.findall(r"`\+?([a-z-]+)`", compare)
+    pages = ("guarantees", "command-line", "measures")
+    guarantees, command_line, measures = (PAGES[f"docs/{name}.md"].read_text(encoding="utf-8") for name in pages)
+    missing = [name for name in GUARANTEES if f'| `"{name}"`' not in guarantees or f"`{name}`" not in command_line]
+    assert missing == []
+    words = re.findall(r"`\+?([a-z-]+)`", measures)
     assert [name for name in MEASURES if name not in words] == []
 
 

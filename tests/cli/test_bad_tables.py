@@ -201,8 +201,6 @@ BAD = {
     "report: no such group": (nothing, ["report", MODEL, TEST, "-o", "r.html", "--group", "sex"], 1, "column 'sex'"),
     "datasets: an unknown set": (nothing, ["datasets", "yest"], 1, "Did you mean 'yeast'"),
     "datasets: no name": (nothing, ["datasets", "-o", OUT], 1, "name the data set"),
-    "compare: the data as output": (nothing, ["compare", TEST, "--markdown", TEST], 1, "test.csv is what is read"),
-    "compare: no labels": (nothing, ["compare", TRAIN], 1, "--labels"),
 }  # fmt: skip
 
 

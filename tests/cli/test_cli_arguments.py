@@ -16,7 +16,6 @@ from labelsure.cli._arguments import (
     learner_name,
     measure_name,
     output_file,
-    percentage,
     significance_of,
 )
 from labelsure.conformal import GUARANTEES as MERGED_BY
@@ -102,13 +101,6 @@ def test_confidence_level_refuses_the_rest(text):
 def test_confidence_level_given_as_a_share_is_explained():
     with pytest.raises(ArgumentTypeError, match=r"write 95 for 0\.95"):
         confidence_level("0.95")
-
-
-@pytest.mark.parametrize("text", ["0", "100", "many", "nan"])
-def test_percentage_refuses_what_is_no_share(text):
-    assert percentage("67.5%") == 67.5
-    with pytest.raises(ArgumentTypeError, match="between 0 and 100"):
-        percentage(text)
 
 
 @pytest.mark.parametrize(("read", "names"), [(learner_name, LEARNERS), (guarantee_name, GUARANTEES)])

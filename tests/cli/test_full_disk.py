@@ -12,7 +12,6 @@ from made_up_tables import LABELS, make_tickets, write_csv
 
 from labelsure import calibrate_outputs, load_model, save_model
 from labelsure.cli import main
-from labelsure.cli._compare_results import read_results
 from labelsure.models import ModelFileError
 from labelsure.report import write_report
 
@@ -129,21 +128,6 @@ def test_predict_keeps_finished_rows_and_goes_on(disk, fill, capsys, tmp_path):
     assert main([*words, str(tmp_path / "out.csv")]) == 0
     assert (disk / "out.csv").read_bytes() == (tmp_path / "out.csv").read_bytes()
     assert names(disk) == ["out.csv"]
-
-
-def test_compare_keeps_finished_cells_and_goes_on(disk, fill, capsys):
-    words = ["compare", "train.csv", "--labels", ",".join(LABELS), "--learners", "logistic", "--measures", "log-loss",
-             "--folds", "2", "--resplits", "4", "--jobs", "1", "--json", str(disk / "out.json")]  # fmt: skip
-    fill(3 * PAGE)
-    assert main(words) == 1
-    one_line(capsys, "out.json")
-    n_cells = len(read_results(disk / "out.json").cells)
-    assert 0 < n_cells < 8
-    assert names(disk) == ["out.json"]
-    fill(SIZE)
-    assert main(words) == 0
-    assert len(read_results(disk / "out.json").cells) == 8
-    assert names(disk) == ["out.json"]
 
 
 def test_models_and_reports_are_written_as_a_whole_or_not_at_all(disk, fill):

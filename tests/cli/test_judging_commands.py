@@ -115,14 +115,6 @@ def test_nominal_values_and_gaps_of_a_data_set_are_written_as_words(tmp_path, mo
         assert list(csv.reader(file)) == [["a", "b", "l"], ["", "blue", "1"], ["2.0", "", "0"]]
 
 
-def test_compare_takes_tables(tickets, capsys):
-    words = ["compare", str(tickets / "train.csv"), "--labels", ",".join(LABELS), "--learners", "knn"]
-    assert main([*words, "--measures", "log-loss", "--folds", "2", "--resplits", "1", "--jobs", "1"]) == 0
-    printed = capsys.readouterr().out
-    assert "120 objects, 5 features, 3 labels" in printed
-    assert "| ml-knn" in printed
-
-
 def test_python_dash_m_is_the_command(offline):
     program = [sys.executable, "-m", "labelsure", "--version"]
     result = subprocess.run(program, env=offline, capture_output=True, text=True, check=False)

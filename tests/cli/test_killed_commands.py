@@ -1,6 +1,5 @@
 """Commands that are killed at any moment: what is on disk is whole, and the same command goes on."""
 
-import json
 import random
 import sys
 from pathlib import Path
@@ -13,7 +12,6 @@ from labelsure import CrossConformalClassifier
 from labelsure._core.files import unseal
 from labelsure._core.keeping import KeptAnswers
 from labelsure.cli import main
-from labelsure.cli._compare_results import read_results
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed otherwise on Windows")
 
@@ -22,11 +20,6 @@ QUICK = ["--learner", "logistic", "--measure", "log-loss", "--jobs", "1", "--lab
 COMMANDS = {
     "fit": (["fit", "train.csv", *QUICK, "--folds", "30", "--model", "out.labelsure"], "out.labelsure"),
     "predict": (["predict", "m.labelsure", "test.csv", "--batch", "5", "--jobs", "1", "-o", "out.csv"], "out.csv"),
-    "compare": (
-        ["compare", "train.csv", "--labels", ",".join(LABELS), "--learners", "logistic", "--measures", "log-loss",
-         "--guarantees", "cross", "exact", "--folds", "2", "--resplits", "6", "--jobs", "1", "--json", "out.json"],
-        "out.json",
-    ),
 }  # fmt: skip
 SEEDS = (0, 1, 2)
 
@@ -53,25 +46,13 @@ def undisturbed(tickets, tmp_path_factory):
     for name, (words, output) in COMMANDS.items():
         code, n_operations = run_counted(words, folder)
         assert code == 0, (folder / "said.txt").read_text()
-        found[name] = without_seconds((folder / output).read_bytes()), n_operations
+        found[name] = (folder / output).read_bytes(), n_operations
     assert not list(folder.glob(".*"))
     return found
 
 
-def without_seconds(content):
-    """The file, less what the clock says, which is in files of compare alone."""
-    if not content.startswith(b"{"):
-        return content
-    cells = json.loads(content)["cells"]
-    for cell in cells:
-        del cell["figures"]["seconds"]
-    return json.dumps(cells).encode()
-
-
 def progress(here, name):
-    """How many fits, parts or cells are finished on disk."""
-    if name == "compare":
-        return len(read_results(here / "out.json").cells) if (here / "out.json").exists() else 0
+    """How many fits or parts are finished on disk."""
     parts = here / f".{COMMANDS[name][1]}.parts"
     return sum(not path.name.startswith((".", "key")) for path in parts.iterdir()) if parts.exists() else 0
 
@@ -81,11 +62,7 @@ def check_disk(here, name, whole):
     output = here / COMMANDS[name][1]
     content = output.read_bytes() if output.exists() else b""
     finished = [path for path in here.glob(".out.*.parts/*") if not path.name.startswith((".", "key"))]
-    if name == "compare":  # after every cell it is a whole file, of fewer cells
-        known = json.loads(whole)
-        assert all(cell in known for cell in json.loads(without_seconds(content) or "[]"))
-    else:
-        assert content in (OLD.encode(), whole)
+    assert content in (OLD.encode(), whole)
     for path in finished if name == "fit" else []:
         assert KeptAnswers(path.parent).read(path.name) is not None
     for path in finished if name == "predict" else []:
@@ -100,7 +77,7 @@ def check_going_on(here, name, whole, capsys):
     n_finished = progress(here, name)
     assert main(words) == 0
     errors = capsys.readouterr().err
-    assert without_seconds((here / output).read_bytes()) == whole
+    assert (here / output).read_bytes() == whole
     assert not list(here.glob(".*"))
     if name == "fit" and n_finished:
         assert (

@@ -5,8 +5,14 @@ import pytest
 from scipy import sparse
 
 from labelsure.cli._arguments import LEARNERS
-from labelsure.cli._learners import make_learner
+from labelsure.cli._learners import make_table_learner
+from labelsure.datasets import Column, TableSchema
 from labelsure.estimators import MLkNNClassifier, fit_base, outputs_of
+
+
+def schema_of(X):
+    columns = tuple(Column(f"x{j}", "numeric") for j in range(X.shape[1]))
+    return TableSchema(columns, ("a", "b"), sparse=sparse.issparse(X))
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])
@@ -17,7 +23,7 @@ def test_learners_have_outputs_with_gaps_in_the_features_too(name, is_sparse):
     Y = (X[:, :3] > [0.5, 5, 50]).astype(int)
     X[0, 0] = np.nan
     X = sparse.csr_matrix(X) if is_sparse else X
-    outputs = outputs_of(fit_base(make_learner(name, X), X, Y), X, 3)
+    outputs = outputs_of(fit_base(make_table_learner(name, schema_of(X)), X, Y), X, 3)
     assert outputs.shape == (40, 3)
     assert outputs[Y == 1].mean() > outputs[Y == 0].mean()
 
@@ -28,4 +34,4 @@ def test_learners_scale_features_as_the_paper_did():
     Y = (X[:, [0, 2]] > 0.5).astype(int)
     scaled = (X - X.min(axis=0)) / np.ptp(X, axis=0)
     expected = outputs_of(fit_base(MLkNNClassifier(), scaled, Y), scaled, 2)
-    assert np.array_equal(outputs_of(fit_base(make_learner("ml-knn", X), X, Y), X, 2), expected)
+    assert np.array_equal(outputs_of(fit_base(make_table_learner("ml-knn", schema_of(X)), X, Y), X, 2), expected)

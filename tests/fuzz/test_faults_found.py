@@ -30,7 +30,7 @@ from labelsure import (
 from labelsure._core.entries import as_array, check_unmasked
 from labelsure._core.randomness import object_keys
 from labelsure._core.unknown import split_unknown
-from labelsure._core.validation import check_flag, check_number, check_outputs, is_list, label_names_of, read_labels
+from labelsure._core.validation import check_flag, check_number, is_list, label_names_of, read_labels
 from labelsure.batches import TablePredictor
 from labelsure.conformal import ByObject
 from labelsure.estimators import check_sample_weight, outputs_of
@@ -167,18 +167,6 @@ def test_tables_of_arrow_have_their_names():
     filled, missing = split_unknown(pyarrow.table({"sea": [1.0, None], "city": [0.0, 1.0]}))
     assert filled.column_names == missing.column_names == ["sea", "city"]
     assert read_labels(filled, None)[0].tolist() == [[1, 0], [0, 1]]
-
-
-@pytest.mark.parametrize("kind", ["requires_grad", "bfloat16"])
-def test_tensors_that_numpy_cannot_read_are_refused_in_words(kind):
-    torch = pytest.importorskip("torch")
-    tensor = torch.tensor(Y.astype(np.float32), requires_grad=kind == "requires_grad")
-    tensor = tensor if kind == "requires_grad" else tensor.to(torch.bfloat16)
-    for refuse in (lambda: calibrate_outputs(OUTPUTS, tensor), lambda: knn().fit(X, tensor)):
-        with pytest.raises(ValueError, match=r"must be a rectangular label matrix .* got a Tensor \("):
-            refuse()
-    with pytest.raises(ValueError, match="must be a dense array of numbers"):
-        check_outputs(tensor)
 
 
 def test_weights_that_are_no_numbers_are_refused():

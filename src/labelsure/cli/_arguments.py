@@ -23,13 +23,10 @@ LEARNERS = {
     "pool": "the pool for tables: trees, boosting, a kernel machine and neighbours",
     "none": "how often each label is on in training, the object ignored",
 }
-"""What can follow --learners, and what it is."""
+"""What can follow --learner, and what it is."""
 
 ALIASES = {"forest": "random-forest", "boosting": "gradient-boosting", "knn": "ml-knn"}
 """Shorter words for some of them."""
-
-BASELINE = "none", "frequency"
-"""The learner and the measure that are in every table: the most frequent labelsets, the same for every object."""
 
 INDUCTIVE = "inductive"
 
@@ -38,7 +35,7 @@ GUARANTEES = {
     "exact": "mean of e-values, randomised",
     INDUCTIVE: "one model, 30 % of the training objects calibrate",
 }
-"""What can follow --guarantees, and what it is."""
+"""What can follow --guarantee, and what it is."""
 
 
 def count(text: str) -> int:
@@ -138,17 +135,6 @@ def significance_of(level: str) -> float:
     (0.1, 0.005)
     """
     return float((100 - Decimal(level)) / 100)
-
-
-def percentage(text: str) -> float:
-    """Return a share in percent, between 0 and 100.
-
-    Examples
-    --------
-    >>> percentage("67")
-    67.0
-    """
-    return float(_percent(text, "share"))
 
 
 def learner_name(text: str) -> str:

@@ -23,7 +23,7 @@ from labelsure.cli._writing import printable, say, write_whole
 MOSTLY = 0.8
 UNDECIDED = """
 At {level} % confidence {share:.0f} % of the labels are left undecided: one statement about all labels at once is much
-to ask of these data. A lower level, another learner (labelsure compare) or another question may say more:
+to ask of these data. A lower level, another learner or another question may say more:
 labelsure.decisions.advise in Python finds one, and docs/which-question.md explains it."""
 """What to do where regions say next to nothing about single labels."""
 

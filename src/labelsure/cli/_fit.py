@@ -35,8 +35,8 @@ def add_parser(commands: Any) -> None:
             " or categories, as they look; gaps are fine. What is made of them is printed, and kept with the model. An"
             " interrupted run goes on when the same command is given again."
         ),
-        epilog=f"Learners: {'; '.join(f'{name}: {what}' for name, what in words.LEARNERS.items())}. Measures and"
-        " guarantees: see `labelsure compare --help`.",
+        epilog=f"Learners: {'; '.join(f'{name}: {what}' for name, what in words.LEARNERS.items())}."
+        " Measures: see docs/measures.md.",
     )
     parser.add_argument("data", type=Path, metavar="DATA", help="a CSV, Parquet, ARFF or libsvm file")
     add_learning(parser)

@@ -1,20 +1,14 @@
-"""Classifiers by name, each with the preparation its features need: for ``compare``, and for tables in ``fit``."""
+"""Classifiers by name, each with the preparation that the columns of a table need."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-from scipy import sparse
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
-from labelsure._core.types import MatrixLike
 from labelsure.datasets import TableSchema
 from labelsure.estimators import (
     MIN_FREQUENCY,
@@ -59,37 +53,6 @@ RECIPES = {
     "none": Recipe(DummyClassifier),
 }
 """The learners of ``LEARNERS``."""
-
-
-def make_learner(name: str, X: MatrixLike) -> Any:
-    """Return an unfitted classifier for features like ``X``, every random_state in it None.
-
-    Whatever it learns about the features, their ranges and what stands in for missing values, it learns from what it
-    is fitted on, anew in every fold.
-
-    Parameters
-    ----------
-    name : str
-        One of ``LEARNERS``.
-    X : array or sparse matrix of shape (n, n_features)
-        Looked at only for being sparse and for missing values.
-
-    Examples
-    --------
-    >>> make_learner("ml-knn", np.array([[0.5, np.nan]]))[0]
-    SimpleImputer(keep_empty_features=True, strategy='median')
-    """
-    recipe, is_sparse = RECIPES[name], sparse.issparse(X)
-    if name == "none" or (name == "pool" and not is_sparse):
-        return recipe.make()  # a pool by itself: folds share what they learn the members' weights from
-    has_gaps = bool(np.isnan(X.data if is_sparse else X).any())
-    imputer = [SimpleImputer(strategy="median", keep_empty_features=True)] if has_gaps else []
-    scalers = {"none": [], "unit": [MinMaxScaler()], "standard": [StandardScaler()]}
-    scaler = scalers[recipe.scaling]
-    if is_sparse:  # moving the zeros of a sparse matrix would fill it
-        scaler = [MaxAbsScaler()] if scaler else []
-    dense = [FunctionTransformer(_to_dense, accept_sparse=True)] if is_sparse and not recipe.takes_sparse else []
-    return make_pipeline(*imputer, *scaler, *dense, recipe.make())
 
 
 def make_table_learner(name: str, schema: TableSchema) -> Any:
@@ -149,7 +112,3 @@ def _wants_dense(recipe: Recipe, schema: TableSchema) -> bool:
     """Tell whether features are to be dense: where they have to, and where sparse ones would save nothing."""
     may_be_sparse = recipe.takes_sparse and recipe.saved_sparse
     return not (may_be_sparse and (schema.sparse or schema.of_kind("text")))
-
-
-def _to_dense(X: Any) -> Any:
-    return X.toarray() if sparse.issparse(X) else X

@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 from labelsure._version import __version__
 from labelsure.cli import (
     _check,
-    _compare,
     _compile,
     _datasets,
     _evaluate,
@@ -24,7 +23,7 @@ from labelsure.cli import (
 from labelsure.cli._errors import CommandError
 from labelsure.cli._writing import printable, say
 
-COMMANDS = (_fit, _predict, _evaluate, _report, _explain, _check, _datasets, _compare, _reproduce, _compile)
+COMMANDS = (_fit, _predict, _evaluate, _report, _explain, _check, _datasets, _reproduce, _compile)
 FAILED = 1
 MISUNDERSTOOD = 2
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
