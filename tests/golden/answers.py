@@ -1,87 +1,76 @@
-"""From a configuration to answers, through the public interface: the one place that knows how it is called."""
+"""From a configuration to answers: the place that knows how predictors are made and asked, by public names only."""
 
-import hashlib
-import warnings
-from fractions import Fraction
-from unittest.mock import patch
+import tempfile
+from math import log2
+from pathlib import Path
 
 import numpy as np
-from configurations import Arithmetic, make_data, make_folds
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.tree import DecisionTreeClassifier
+from tests.golden.cells import Cell, bits, certain, near
+from tests.golden.learners import Neighbours, Steps, Votes, make_data
 
 import labelsure
-from labelsure import measures
-from labelsure.measures import _choice
+from labelsure import labelsets, measures
 
-LEVELS = (0.05, 0.1, 0.2)
-TABLE_LABELS, MANY_LABELS, MOST_LISTED = 6, 14, 200
-
-
-def AutoMeasure(*args, **kwargs):  # noqa: N802
-    """Make the chooser, wherever it lives."""
-    home = measures if hasattr(measures, "AutoMeasure") else labelsure.conformal
-    return home.AutoMeasure(*args, **kwargs)
+LEVELS = (0.05, 0.15, 0.4)
+N_NEW, N_FOLDS = 4, 4
+COUNTED = 20
+"""Up to so many labels every labelset is looked at: all answers are certain."""
+FEW = 6
+"""Up to so many labels all p-values are asked for."""
 
 
 def largest_difference(outputs, Y):
-    """Score a labelset by its worst label and a little of the sum: for FunctionMeasure."""
+    """Score a labelset by its worst label and a little of the sum."""
     differences = np.abs(outputs - Y)
     return differences.max(axis=-1) * 4 + differences.sum(axis=-1)
 
 
-def make_measure(name, *, training, n_labels):
-    """Return a measure by the name that configurations use; without a training part, none that needs one."""
+def make_measure(name):
+    """Return a measure by the name that configurations use, which is the command line's where it has one."""
     m = measures
-    plain = {
-        "power": m.PowerMeasure,
-        "power2-pairs": lambda: m.PowerMeasure(2, pair_penalty=0.25 if training else 0.0),
-        "log-loss": m.LogLossMeasure,
-        "max-norm": m.MaxNormMeasure,
+    makers = {
+        "default": lambda: None,
         "function": lambda: m.FunctionMeasure(largest_difference),
-    }
-    if name in plain:
-        return plain[name]()
-    if not training:
-        return m.PowerMeasure(3)
-    learned = {
-        "mahalanobis": m.MahalanobisMeasure,
-        "mahalanobis-unsigned": lambda: m.MahalanobisMeasure("absolute", shrinkage=0.25),
-        "label-wise": m.LabelWiseCombination,
-        "prior": m.LabelsetPrior,
-        "default": lambda: m.LogLossMeasure() + (m.LabelsetPrior() if n_labels <= 20 else m.UnseenPenalty()),  # of old
-        "log-loss+unseen": lambda: m.LogLossMeasure(floor=0.01) + m.UnseenPenalty(),
-        "power+hamming": lambda: m.PowerMeasure() + m.HammingPenalty(),
-        "power+cardinality": lambda: m.PowerMeasure(2) + m.CardinalityPenalty(),
-        "mahalanobis+hamming": lambda: m.MahalanobisMeasure() + m.HammingPenalty(),
-        "power-pairs+cardinality+unseen": lambda: (
-            m.PowerMeasure(4, pair_penalty=1.0) + m.CardinalityPenalty() + m.UnseenPenalty(1.0)
+        "mahalanobis-shrunk": lambda: m.MahalanobisMeasure("absolute", shrinkage=0.25),
+        "posterior-given": lambda: m.PosteriorMeasure(
+            prior_exponent=0.5, marginals_share=0.75, temperature=1.5, intercepts=0.0
         ),
-        "max-norm+hamming": lambda: m.MaxNormMeasure() + m.HammingPenalty(1.0),
-        "log-loss+prior-uniform": lambda: m.LogLossMeasure() + m.LabelsetPrior(0.5, base="uniform"),
-        "auto": lambda: AutoMeasure(
-            [m.PowerMeasure(), m.LogLossMeasure() + m.UnseenPenalty(), m.LogLossMeasure() + m.LabelsetPrior()],
-            n_folds=3,
-            n_objects=12,
-        ),
-        "auto-default": lambda: AutoMeasure(list(map(m.make_measure, CANDIDATES)), n_folds=10, n_objects=200),
+        "auto": lambda: choose_among("power", "log-loss+unseen", "log-loss+prior"),
+        "auto-words": lambda: choose_among("power+pairs", "signed-oof+hp:2", "small-forest+prior:0.5", "posterior"),
         "forest": small_forest,
         "forest+unseen": lambda: small_forest() + m.UnseenPenalty(),
     }
-    return learned[name]()
+    return makers[name]() if name in makers else m.make_measure(name)
 
 
-CANDIDATES = (
-    *("power+unseen:0.3", "power+prior:0.1", "power+pairs+prior:0.1", "log-loss+unseen:1", "log-loss+prior:0.5"),
-    *("log-loss:0.01+unseen:1", "log-loss:0.01+unseen:5", "log-loss:0.01+prior:0.25", "log-loss:0.01+prior:0.5"),
-    *("log-loss:0.01+prior:1", "log-loss:0.01+prior:2", "signed-oof+hp:2", "signed-oof+uniform-prior:0.03"),
-    *("small-forest+unseen:5", "small-forest+prior:0.5", "power", "power+pairs", "log-loss", "log-loss:0.01"),
-)
-"""What "auto" chose from when the record was made."""
+def choose_among(*names):
+    """Return a measure chosen on the training part."""
+    return labelsure.AutoMeasure([measures.make_measure(name) for name in names], n_folds=3, n_objects=12)
 
 
 def small_forest():
-    """Return the forest that the record was made with: ten trees, mixed with log loss."""
+    """Return a forest of ten trees, mixed with log loss."""
     return measures.ForestMeasure(measures.LogLossMeasure(), n_estimators=10, min_samples_leaf=5, mix=0.5)
+
+
+def make_learner(name):
+    """Return an unfitted classifier."""
+    makers = {
+        "steps": Steps,
+        "neighbours": Neighbours,
+        "votes": lambda: MultiOutputClassifier(Votes()),
+        "ml-knn": lambda: labelsure.MLkNNClassifier(5),
+        "recalibrated": lambda: labelsure.RecalibratedClassifier(Votes(), cv=3, random_state=0),
+        "pool": lambda: labelsure.PooledClassifier([("middle", Votes()), ("low", Votes(2))], cv=3, random_state=0),
+        "tree": lambda: DecisionTreeClassifier(max_leaf_nodes=8, random_state=0),
+        "extra-trees": lambda: ExtraTreesClassifier(8, max_leaf_nodes=8, random_state=0),
+    }
+    return makers[name]()
 
 
 def group_of(X):
@@ -94,170 +83,322 @@ def weight_of(X):
     return 1.0 + np.asarray(X)[:, 1] % 3
 
 
-def make_taxonomy(name):
-    """Return what mondrian= takes."""
-    return {
-        "none": None,
-        "cardinality": "cardinality",
-        "at-most-2": labelsure.ByCardinality(at_most=2),
-        "label": 1,
-        "function": group_of,
-    }[name]
+TAXONOMIES = {
+    "cardinality": "cardinality",
+    "at-most-2": labelsure.ByCardinality(at_most=2),
+    "label": 1,
+    "function": group_of,
+}
 
 
-def predict(configuration):
-    """Return the predictions of a configuration, and the fitted classifier or None."""
-    closeness = patch.object(_choice, "CLOSE_BITS", 0.1)  # as it was when the record was made
-    with warnings.catch_warnings(), closeness:
-        warnings.simplefilter("ignore", UserWarning)
-        return _predict(configuration)
+def make_constraints(name, Y):
+    """Return constraints by name, and the labels changed so that they obey."""
+    Y = Y.copy()
+    if name in ("at-most", "implies+at-most", "exactly"):
+        Y &= Y.cumsum(axis=1) <= 2
+    if name in ("at-least", "exactly"):
+        Y[:, 0] |= ~Y[:, 1:].any(axis=1)
+    if name in ("implies", "implies+at-most", "hierarchy"):
+        Y[:, 1] &= Y[:, 0]
+    if name == "hierarchy":
+        Y[:, 2] &= Y[:, 1]
+    if name == "exclude":
+        Y[:, 3] &= 1 - Y[:, 2]
+    if name == "exactly":
+        Y = np.eye(Y.shape[1], dtype=Y.dtype)[Y.argmax(axis=1)]
+    at_most, implies = labelsets.AtMost(2, range(Y.shape[1])), labelsets.Implies(1, 0)
+    constraints = {
+        "at-most": at_most,
+        "at-least": labelsets.AtLeast(1, range(Y.shape[1])),
+        "exactly": labelsets.Exactly(1, range(Y.shape[1])),
+        "implies": implies,
+        "exclude": labelsets.Exclude([2, 3]),
+        "hierarchy": labelsets.Hierarchy({1: 0, 2: 1}),
+        "allowed": labelsets.Allowed(np.unique(Y, axis=0)),
+        "implies+at-most": [implies, at_most],
+    }
+    return constraints[name], Y
 
 
-def _predict(one):
-    X, Y, X_new, _ = make_data(one)
-    training = one.kind not in ("prefit", "outputs", "sparse")
-    measure = make_measure(one.measure, training=training, n_labels=one.n_labels)
-    shared = {"measure": measure, "empty": one.empty, "smoothed": one.smoothed, "random_state": one.seed}
-    merging = {} if one.guarantee == "cross" else {"guarantee": one.guarantee}
-    taxonomy = {} if one.mondrian == "none" else {"mondrian": make_taxonomy(one.mondrian)}
-    if one.kind.startswith("label-wise"):
-        return _predict_labels(one, X, Y, X_new), None
-    if one.kind.startswith("cross"):
-        fold_of = make_folds(one)
-        lists = [(np.flatnonzero(fold_of != k), np.flatnonzero(fold_of == k)) for k in range(fold_of.max() + 1)]
-        cv = lists if one.kind == "cross-lists" else 4
-        model = labelsure.CrossConformalClassifier(Arithmetic(), cv=cv, **shared, **merging, **taxonomy).fit(X, Y)
-        return model.predict_labelsets(X_new), model
-    if one.kind in ("inductive", "prefit"):
-        base = Arithmetic().fit(X[:7], Y[:7]) if one.kind == "prefit" else Arithmetic()
-        weight = {"weight": weight_of} if one.weighted else {}
-        model = labelsure.InductiveConformalClassifier(
-            base, prefit=one.kind == "prefit", **shared, **taxonomy, **weight
-        ).fit(X, Y)
-        return model.predict_labelsets(X_new), model
-    if one.kind == "full":
-        model = labelsure.FullConformalClassifier(Arithmetic(), **shared).fit(X, Y)
-        return model.predict_labelsets(X_new), None
-    return _predict_outputs(one, X, Y, X_new, {**shared, **merging}), None
+class Data:
+    """The examples of a configuration, and what it asks about."""
+
+    def __init__(self, one):
+        X, Y = make_data(one.n_rows + N_NEW, one.n_labels, seed=one.seed, empties=one.empties)
+        self.constraints = {}
+        if one.constraints != "none":
+            constraints, Y = make_constraints(one.constraints, Y)
+            self.constraints = {"constraints": constraints}
+        self.X, self.Y, self.X_new, self.Y_new = X[:-N_NEW], Y[:-N_NEW], X[-N_NEW:], Y[-N_NEW:]
+        rows = np.arange(one.n_rows)
+        self.fold_of = rows * 7 % one.n_rows % N_FOLDS
+        sizes = {"none": 1, "pairs": 2, "unequal": 1 + rows % 5 // 2}[one.groups]
+        self.groups = {} if one.groups == "none" else {"groups": np.cumsum(np.ones(one.n_rows, int)) // sizes}
+        self.given = self.Y
+        if one.gaps:
+            self.given = self.Y.astype(float)
+            self.given[rows % 7 == 3, rows[rows % 7 == 3] % one.n_labels] = np.nan
+
+    def splits(self):
+        return [(np.flatnonzero(self.fold_of != k), np.flatnonzero(self.fold_of == k)) for k in range(N_FOLDS)]
 
 
-def _predict_outputs(one, X, Y, X_new, shared):
-    fold_of = make_folds(one) if one.kind.endswith("-folds") else np.zeros(len(Y), dtype=int)
-    models = [Arithmetic().fit(X[fold_of == k], Y[fold_of == k]) for k in range(fold_of.max() + 1)]
-    in_rows = np.stack([model.predict_proba(X) for model in models])
-    outputs, new = in_rows[fold_of, np.arange(len(Y))], [model.predict_proba(X_new) for model in models]
-    if one.kind.endswith("-folds"):
-        shared["folds"] = fold_of
-        if one.kind == "outputs-folds":
-            shared["training_outputs"] = in_rows
-    if one.kind.startswith("sparse"):
-        shared["default_output"] = 1 / 16
-        outputs, new = _thin(outputs), [_thin(part) for part in new]
-    predictor = labelsure.calibrate_outputs(outputs, Y, **shared)
-    return predictor.predict_labelsets(new if one.kind.endswith("-folds") else new[0])
+def counting(one, data):
+    """Return the parameters that all predictors of labelsets have."""
+    given = {"measure": make_measure(one.measure), "empty": one.empty, "smoothed": one.smoothed}
+    return {**given, "random_state": one.seed, **data.constraints}
 
 
-def _thin(outputs):
+def fold_choices(one):
+    """Return the parameters that not all of them have, where they are set."""
+    given = {}
+    if one.mondrian != "none":
+        given["mondrian"] = TAXONOMIES[one.mondrian]
+    if one.weighted:
+        given["weight"] = weight_of
+    return given
+
+
+def make_model(one, data):
+    """Return a fitted classifier of labelsets."""
+    learner, given = make_learner(one.learner), counting(one, data) | fold_choices(one)
+    if one.then == "recalibrated":
+        asked = {**given, "guarantee": one.guarantee} if one.made == "cross" else given
+        asked = {name: value for name, value in asked.items() if name != "random_state"}
+        given = {"measure": measures.PowerMeasure(2), "random_state": one.seed}
+    guarantee = {} if one.guarantee == "cross" or one.then == "recalibrated" else {"guarantee": one.guarantee}
+    if one.made.startswith("cross"):
+        stratified = labelsure.MultiLabelStratifiedKFold(N_FOLDS, random_state=0)
+        cv = {"cross": N_FOLDS, "cross-lists": data.splits(), "cross-stratified": stratified}[one.made]
+        model = labelsure.CrossConformalClassifier(learner, cv=cv, **given, **guarantee)
+    elif one.made == "full":
+        model = labelsure.FullConformalClassifier(learner, **given)
+    else:
+        prefit = one.made == "prefit"
+        learner = learner.fit(data.X[:9], data.Y[:9]) if prefit else learner
+        model = labelsure.InductiveConformalClassifier(learner, prefit=prefit, **given)
+    n_first = len(data.X) // 2 if one.then == "updated" else len(data.X)
+    model.fit(data.X[:n_first], data.given[:n_first], **data.groups)
+    if one.then == "updated":
+        model.update(data.X[n_first:], data.given[n_first:])
+    return model.recalibrate(data.X, data.given, **asked) if one.then == "recalibrated" else model
+
+
+def outputs_by_fold(one, data):
+    """Return what the model of each fold says about all examples, and about new objects; one fold without folds."""
+    folds = np.unique(data.fold_of) if one.made.endswith("-folds") else [None]
+    models = []
+    for k in folds:
+        part = slice(0, 9) if k is None else data.fold_of != k
+        models.append(clone(make_learner(one.learner)).fit(data.X[part], data.Y[part]))
+    return np.stack([model.predict_proba(data.X) for model in models]), [
+        model.predict_proba(data.X_new) for model in models
+    ]
+
+
+def make_outputs_predictor(one, data):
+    """Return a predictor of ready-made outputs, and the new outputs."""
+    by_fold, new = outputs_by_fold(one, data)
+    given, folds = {}, one.made.endswith("-folds")
+    fold_of = data.fold_of if folds else np.zeros(len(data.X), dtype=int)
+    outputs = by_fold[fold_of, np.arange(len(fold_of))]
+    if folds:
+        given["folds"] = fold_of
+    if one.made.startswith("label-wise"):
+        given |= {"smoothed": one.smoothed, "random_state": one.seed}
+        calibrate = labelsure.calibrate_labels
+    else:
+        given |= counting(one, data) | fold_choices(one)
+        if one.guarantee != "cross":
+            given["guarantee"] = one.guarantee
+        if one.made == "outputs-folds":
+            given["training_outputs"] = by_fold
+        if one.made.startswith("sparse"):
+            given["default_output"] = 5 / 64
+            outputs, new = thin(outputs), [thin(part) for part in new]
+        calibrate = labelsure.calibrate_outputs
+    objects = {"X": data.X} if one.weighted or one.mondrian == "function" else {}
+    n_first = len(data.X) // 2 if one.then == "updated" else len(data.X)
+    first = {name: value[:n_first] for name, value in objects.items()}
+    predictor = calibrate(outputs[:n_first], data.Y[:n_first], **given, **first)
+    if one.then == "updated":
+        later = {name: value[n_first:] for name, value in objects.items()}
+        predictor = predictor.update(outputs[n_first:], data.Y[n_first:], **later)
+    return predictor, new if folds else new[0], {"X": data.X_new} if objects else {}
+
+
+def thin(outputs):
     """Return a sparse matrix of the outputs that differ from the default."""
-    return sparse.csr_matrix(np.where(outputs > 1 / 16, outputs, 0.0))
+    return sparse.csr_matrix(np.where(outputs > 5 / 64, outputs, 0.0))
 
 
-def _predict_labels(one, X, Y, X_new):
-    shared = {"smoothed": one.smoothed, "random_state": one.seed, "conditional": one.kind.endswith("-conditional")}
-    if one.kind in ("label-wise-outputs", "label-wise-folds"):
-        fold_of = make_folds(one) if one.kind == "label-wise-folds" else np.zeros(len(Y), dtype=int)
-        models = [Arithmetic().fit(X[fold_of == k], Y[fold_of == k]) for k in range(fold_of.max() + 1)]
-        outputs = np.stack([model.predict_proba(X) for model in models])[fold_of, np.arange(len(Y))]
-        new = [model.predict_proba(X_new) for model in models]
-        many = one.kind == "label-wise-folds"
-        predictor = labelsure.calibrate_labels(outputs, Y, folds=fold_of if many else None, **shared)
-        return predictor.predict_labels(new if many else new[0])
-    cv = {"cv": 4} if one.kind == "label-wise-cv" else {}
-    return labelsure.LabelWiseConformalClassifier(Arithmetic(), **cv, **shared).fit(X, Y).predict_labels(X_new)
+def make_label_wise(one, data):
+    """Return a fitted classifier of labels one by one."""
+    words = one.made.split("-")
+    learner, prefit = make_learner(one.learner), "prefit" in words
+    learner = learner.fit(data.X[:9], data.Y[:9]) if prefit else learner
+    model = labelsure.LabelWiseConformalClassifier(
+        learner,
+        cv=N_FOLDS if "cv" in words else None,
+        conditional="conditional" in words,
+        prefit=prefit,
+        smoothed=one.smoothed,
+        random_state=one.seed,
+    )
+    n_first = len(data.X) // 2 if one.then == "updated" else len(data.X)
+    model.fit(data.X[:n_first], data.given[:n_first], **data.groups)
+    return model.update(data.X[n_first:], data.given[n_first:]) if one.then == "updated" else model
 
 
-def sizes_of(region):
-    """Return (value, low, high, at_least, at_most) for each object; nothing where that was not counted.
-
-    Estimates may become other, better ones. What the record has of sizes with 40 labels was made anew like this, by
-    code that still reproduced the estimates of the first record.
-    """
-    parts = region.size_estimates if hasattr(region, "size_estimates") else region.sizes.tolist()
-    return [_size(part) for part in parts]
-
-
-def _size(size):
-    if isinstance(size, int):
-        return (size,) * 5
-    if not size.exact:
-        return ()
-    return tuple(int(part) for part in (size.value, size.low, size.high, size.at_least, size.at_most))
+def saved_and_loaded(predictor):
+    """Return what a file says that a predictor is."""
+    own = [Steps, Neighbours, Votes]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.labelsure"
+        labelsure.save_model(predictor, path, trusted=own)
+        return labelsure.load_model(path, trusted=own)
 
 
-def answer(configuration):
-    """Return all answers of a configuration, question by question: arrays, or lists of whole numbers."""
-    pred, model = predict(configuration)
-    _, _, X_new, asked = make_data(configuration)
-    if configuration.kind.startswith("label-wise"):
-        return _answer_labels(pred, asked, ranked=configuration.kind != "label-wise-conditional")
-    many = configuration.n_labels > MANY_LABELS
-    flipped = asked.copy()
-    flipped[:, 0] ^= 1
+def answer(one):
+    """Return all answers of a configuration: cells by question."""
+    data = Data(one)
+    label_wise = one.made.startswith("label-wise")
+    if one.made.split("-")[-1] in ("outputs", "folds", "sparse"):
+        predictor, asked, objects = make_outputs_predictor(one, data)
+    else:
+        predictor, asked, objects = (make_label_wise if label_wise else make_model)(one, data), data.X_new, {}
+    if one.then == "saved":
+        predictor = saved_and_loaded(predictor)
+    cells = {}
+    if hasattr(predictor, "predict"):
+        cells["predict"] = certain(bits(predictor.predict(asked, **objects)))
+    if label_wise:
+        return cells | of_labels(predictor.predict_labels(asked), data.Y_new)
+    predictions = predictor.predict_labelsets(asked, **objects)
+    cells |= of_labelsets(predictions, data.Y_new)
+    if not all(predictions.certain):
+        cells["predict"] = Cell("bound", cells["predict"].values)
+    if hasattr(predictor, "nonconformity") and not objects:
+        cells["nonconformity"] = near(predictor.nonconformity(asked, data.Y_new))
+    return cells
+
+
+def of_labelsets(pred, Y):
+    """Ask predictions of labelsets about everything."""
+    n_labels, known = Y.shape[1], pred.certain
     top = pred.top(5)
-    answers = {
-        "p_value": np.array([_keep_nonempty(pred.p_value(Y), Y) for Y in (asked, flipped)]),
-        "best": np.concatenate([pred.labelsets, np.array([pred.confidence, pred.credibility]).T], axis=1),
-        "top": np.concatenate([top.labelsets, top.p_values[:, :, None]], axis=2),
-        "label_p_values": np.asarray(pred.label_p_values),
-        "rank_labels": np.asarray(pred.rank_labels()),
+    flipped, none = Y.copy(), np.zeros_like(Y)
+    flipped[:, 0] ^= 1
+    values, witnesses = pred.label_p_values, Witnesses(pred)
+    attained = witnesses.attain(values)
+    cells = {
+        "labelsets": certain(bits(pred.labelsets), known),
+        "confidence": certain(pred.confidence, known),
+        "credibility": certain(pred.credibility, known),
+        "p_value": certain([pred.p_value(one) for one in (Y, flipped, none)]),
+        "top": certain(bits(top.labelsets), np.repeat(top.certain, 5)),
+        "top p_values": certain(top.p_values, np.repeat(top.certain, 5)),
+        "label_p_values": certain(values, attained),
+        "rank_labels": certain(pred.rank_labels(), attained.all(axis=2)),
     }
-    if configuration.n_labels <= TABLE_LABELS:
-        answers["p_values"] = pred.p_values()
-        answers["masses"] = pred.rank_labels(method="mass")
-    regions = [pred.region(level) for level in LEVELS]
-    answers["sizes"] = [sizes_of(region) for region in regions]
-    answers["contains"] = np.array([region.contains(asked) for region in regions])
-    answers["inner"] = np.array([region.inner for region in regions])
-    answers["outer"] = np.array([region.outer for region in regions])
-    if not many:
-        answers["members"] = [_members(region[i]) for region in regions for i in range(2)]
-    if configuration.kind in ("inductive", "prefit"):
-        answers["nonconformity"] = np.round(model.nonconformity(X_new, asked), 9)
-    return answers
+    if n_labels <= FEW:
+        cells["p_values"] = certain(pred.p_values())
+        cells["candidates"] = certain(bits(pred.candidates()))
+        cells["rank_labels mass"] = near(pred.rank_labels(method="mass"))
+    for level in LEVELS:
+        cells |= {f"{question} {level}": cell for question, cell in of_region(pred, level, Y, witnesses).items()}
+    return cells
 
 
-def _keep_nonempty(p_values, Y):
-    """Whether the empty labelset is a candidate is the business of other questions."""
-    return np.where(Y.any(axis=1), p_values, -1.0)
-
-
-def _members(region):
-    listed = region.members if hasattr(region, "members") else region.labelsets
-    listed = listed(limit=MOST_LISTED)
-    codes = getattr(listed, "labelsets", listed).astype(np.int64)
-    return (codes @ (1 << np.arange(codes.shape[1]))).tolist()
-
-
-def _answer_labels(pred, asked, *, ranked):
-    regions = [pred.region(level, at_most_wrong=h) for level in LEVELS for h in (0, 1) if h < asked.shape[1]]
-    p_values = pred.p_values() if callable(pred.p_values) else pred.p_values
-    labels = pred.labels() if callable(pred.labels) else pred.labels
-    ranks = {"rank_labels": np.asarray(pred.rank_labels())} if ranked else {}
-    return ranks | {
-        "p_value": np.asarray(pred.labelset_p_value(asked)),
-        "best": np.asarray(labels),
-        "label_p_values": np.asarray(p_values),
-        "inner": np.array([region.inner for region in regions]),
-        "outer": np.array([region.outer for region in regions]),
+def of_region(pred, level, Y, witnesses):
+    """Ask a region about everything."""
+    region = pred.region(level)
+    estimates = region.size_estimates
+    counted = [size.exact for size in estimates]
+    possible = region.possible_values
+    held = witnesses.held(region)
+    known = ~possible | held
+    cells = {
+        "sizes": certain([size.value for size in estimates], counted),
+        "contains": certain(bits(region.contains(Y)[None])),
+        "possible_values": certain(bits(possible.reshape(len(Y), -1)), known.all(axis=(1, 2))),
+        "statement": certain([region.statement]),
     }
+    if not all(counted):
+        cells["log2 sizes"] = Cell("estimate", [_log2_of(size) for size in estimates])
+    if max(size.value for size in estimates[:2]) <= 64:
+        members = [region[i].members() for i in range(2)]
+        cells["members"] = certain([text for part in members for text in bits(part.labelsets)])
+        if level == LEVELS[-1]:
+            cells["members p_values"] = certain(np.concatenate([part.p_values for part in members]))
+    if level == LEVELS[1]:
+        cells["inner"] = certain(bits(region.inner), known.all(axis=(1, 2)))
+        cells["outer"] = certain(bits(region.outer), known.all(axis=(1, 2)))
+        if known[0].all():
+            words = [",".join(names) for names in (region[0].sure, region[0].possible, region[0].ruled_out)]
+            cells["sure, possible, ruled out"] = certain(["; ".join(words)])
+        if known.all() and all(pred.certain):
+            cells["forced"] = certain(bits(pred.region(level, force_nonempty=True).outer))
+    return cells
 
 
-def digest(value):
-    """Return a short fingerprint of an array or of nested lists of whole numbers."""
-    if isinstance(value, np.ndarray):
-        value = [list(value.shape), [_exact(number) for number in value.ravel().tolist()]]
-    return hashlib.sha256(repr(value).encode()).hexdigest()[:12]
+def _log2_of(size):
+    return [round(log2(max(number, 0.5)), 3) for number in (size.at_least, size.value, size.at_most)]
 
 
-def _exact(number):
-    return str(Fraction(number))
+class Witnesses:
+    """Labelsets that prove the highest p-value with a label off or on, where not all labelsets are looked at."""
+
+    def __init__(self, pred):
+        n_labels = len(pred.label_names)
+        self.counted = n_labels <= COUNTED
+        if self.counted:
+            return
+        flips = pred.labelsets[:, None] ^ np.eye(n_labels, dtype=np.int8)
+        self.labelsets = np.concatenate([pred.top(5).labelsets, flips], axis=1)
+        self.objects = np.repeat(np.arange(len(pred)), self.labelsets.shape[1])
+        self.pred = pred[self.objects]
+        self.p_values = self.pred.p_value(self.labelsets.reshape(-1, n_labels)).reshape(self.labelsets.shape[:2])
+
+    def attain(self, values):
+        """Tell which of the values, (n, q, 2), a labelset has."""
+        if self.counted:
+            return np.ones(values.shape, dtype=bool)
+        p_values = self.p_values[:, :, None]
+        return self._any(p_values == values[:, None, :, 0], p_values == values[:, None, :, 1])
+
+    def held(self, region):
+        """Tell with which values of labels, (n, q, 2), a labelset in the region is known."""
+        n_labels = len(region.label_names)
+        if self.counted:
+            return np.ones((len(region), n_labels, 2), dtype=bool)
+        inside = self.pred.region(region.significance).contains(self.labelsets.reshape(-1, n_labels))
+        inside = inside.reshape(self.labelsets.shape[:2])[:, :, None]
+        return self._any(inside, inside)
+
+    def _any(self, off, on):
+        labelsets = self.labelsets.astype(bool)
+        return np.stack([(off & ~labelsets).any(axis=1), (on & labelsets).any(axis=1)], axis=2)
+
+
+def of_labels(pred, Y):
+    """Ask predictions of labels about everything."""
+    cells = {
+        "labels": certain(bits(pred.labels)),
+        "p_values": certain(pred.p_values),
+        "labelset_p_value": certain(pred.labelset_p_value(Y)),
+    }
+    if not pred.conditional:
+        cells["rank_labels"] = certain(pred.rank_labels())
+    for level in LEVELS:
+        regions = {f"{level} wrong {h}": pred.region(level, at_most_wrong=h) for h in (0, 1) if h < Y.shape[1]}
+        regions[f"{level} per label"] = pred.region(level, per_label=True)
+        for name, region in regions.items():
+            cells[f"possible_values {name}"] = certain(bits(region.possible_values.reshape(len(Y), -1)))
+            cells[f"contains {name}"] = certain(bits(region.contains(Y)[None]))
+            cells[f"statement {name}"] = certain([region.statement])
+            if level == LEVELS[1]:
+                cells[f"inner {name}"] = certain(bits(region.inner))
+                cells[f"outer {name}"] = certain(bits(region.outer))
+                cells[f"sizes {name}"] = certain(region.sizes)
+    return cells
