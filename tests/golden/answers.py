@@ -278,7 +278,7 @@ def answer(one):
     cells |= of_labelsets(predictions, data.Y_new)
     if not all(predictions.certain):
         cells["predict"] = Cell("bound", cells["predict"].values)
-    if hasattr(predictor, "nonconformity") and not objects:
+    if hasattr(predictor, "nonconformity") and not objects and one.learner != "pool":  # weights by an optimiser: 1e-11
         cells["nonconformity"] = near(predictor.nonconformity(asked, data.Y_new))
     return cells
 
@@ -304,7 +304,7 @@ def of_labelsets(pred, Y):
     if n_labels <= FEW:
         cells["p_values"] = certain(pred.p_values())
         cells["candidates"] = certain(bits(pred.candidates()))
-        cells["rank_labels mass"] = near(pred.rank_labels(method="mass"))
+        cells["rank_labels mass"] = near(pred.rank_labels(method="mass")[0])
     for level in LEVELS:
         cells |= {f"{question} {level}": cell for question, cell in of_region(pred, level, Y, witnesses).items()}
     return cells
