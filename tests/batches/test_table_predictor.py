@@ -37,8 +37,10 @@ def in_rows(answers):
 def test_answers_are_the_summaries_of_the_model(fitted):
     model = fitted.models["cross"]
     found = TablePredictor(model, significance=0.2, top=10)(fitted.rows)
-    for answer, summary in zip(in_rows(found), model.predict_labelsets(fitted.rows).summary(0.2, top=10), strict=True):
-        for name in ("labels", "sure", "possible", "ruled_out"):
+    names, summaries = model.label_names_, model.predict_labelsets(fitted.rows).summary(0.2, top=10)
+    for answer, summary, labels in zip(in_rows(found), summaries, model.predict(fitted.rows).tolist(), strict=True):
+        assert answer["labels"] == [name for name, on in zip(names, labels, strict=True) if on]
+        for name in ("sure", "possible", "ruled_out"):
             assert answer[name] == list(getattr(summary, name))
         assert (answer["confidence"], answer["credibility"]) == (summary.confidence, summary.credibility)
         assert (answer["n_labelsets"], answer["note"]) == (int(summary.n_labelsets), summary.note or None)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -58,3 +59,38 @@ def tickets(tmp_path_factory) -> Path:
     words = ["fit", str(folder / "train.csv"), "--labels", ",".join(LABELS), "--model", str(folder / "m.labelsure")]
     assert main([*words, *FAST]) == 0
     return folder
+
+
+class Torn(NamedTuple):
+    """A folder with tables and a model whose ``predict`` is not always the most plausible labelset, and test rows."""
+
+    folder: Path
+    model: Any
+    X: Any
+    Y: Any
+
+
+@pytest.fixture(scope="session")
+def torn(tickets, tmp_path_factory) -> Torn:
+    import numpy as np
+    from made_up_tables import LABELS, make_tickets, write_csv
+
+    from labelsure.cli import main
+    from labelsure.datasets import TableSchema, open_table
+    from labelsure.models import open_model, save_model
+
+    folder = tmp_path_factory.mktemp("torn")
+    for name, n_rows, seed in (("train.csv", 120, 0), ("test.csv", 50, 1)):
+        only = np.random.default_rng(seed).choice(LABELS, n_rows)  # of labels that shut each other out
+        columns = make_tickets(n_rows, seed=seed)
+        sure = [name == "urgent" and float(age or 0) > 40 for name, age in zip(only, columns["age"], strict=True)]
+        columns["size"] = [f"9{size}" if on else size for size, on in zip(columns["size"], sure, strict=True)]
+        write_csv(folder / name, columns | {label: [str(int(one == label)) for one in only] for label in LABELS})
+    words = ["fit", str(folder / "train.csv"), "--labels", ",".join(LABELS), "--model", str(folder / "m.labelsure")]
+    assert main([*words, *FAST, "--measure", "posterior"]) == 0
+    opened = open_model(folder / "m.labelsure")
+    for fold in opened.model.calibrator_.folds:
+        fold.measure.labels_are_better_ = True  # as where training shows that the learner's own labels are better
+    save_model(opened.model, folder / "m.labelsure", table=opened.table)
+    batch = open_table(folder / "test.csv", TableSchema.from_json(opened.table), labels=True).read()
+    return Torn(folder, opened.model, batch.X, batch.Y)

@@ -40,12 +40,60 @@ def test_evaluate_says_what_the_metrics_say(tickets, answered, tmp_path, capsys)
     assert level["low"] < level["coverage"] < level["high"]
     assert level["mean_size"] == pytest.approx(region.sizes.mean())
     assert level["empty"] == np.mean(region.sizes == 0)
-    assert kept["single"]["f1_macro"] == metrics.f1_macro(Y, predictions.labelsets)
+    for name in ("confidence", "credibility"):
+        assert kept[name] == pytest.approx(getattr(predictions, name).mean())
     rows = {row["label"]: row for row in kept["labels"]}
     assert [rows[name]["objects"] for name in LABELS] == Y.sum(axis=0).tolist()
     assert rows["bug"]["sure_wrong"] == np.sum(region.inner[:, 0] & (Y[:, 0] == 0))
     assert f"{100 * level['coverage']:.1f} %" in printed
-    assert "Labels, sure and ruled out at 90 %" in printed
+    assert "Labels as predicted, and sure and ruled out at 90 %" in printed
+
+
+def test_evaluate_shows_the_learner_alone_predict_and_the_most_plausible_labelset(torn, tmp_path, capsys):
+    words = ["evaluate", str(torn.folder / "m.labelsure"), str(torn.folder / "test.csv")]
+    assert main([*words, "--json", str(tmp_path / "e.json")]) == 0
+    printed, kept = capsys.readouterr().out, json.loads((tmp_path / "e.json").read_text())
+    folds = [model.estimator.predict_proba(torn.X) for model in torn.model.models_]
+    expected = {
+        "learner_alone": np.mean(folds, axis=0) > 0.5,
+        "predict": torn.model.predict(torn.X),
+        "most_plausible": torn.model.predict_labelsets(torn.X).labelsets,
+    }
+    assert list(kept["single"]) == list(expected)
+    for place, (name, labels) in enumerate(expected.items(), start=1):
+        found, line = kept["single"][name], printed.partition("single answer ")[2].splitlines()[place]
+        assert found == {
+            measure: getattr(metrics, measure)(torn.Y, labels.astype(int))
+            for measure in ("subset_accuracy", "hamming_loss", "f1_micro", "f1_macro")
+        }
+        assert line.split()[-4:] == ["%", *(f"{found[measure]:.4f}" for measure in list(found)[1:])]
+    assert [row["predicted"] for row in kept["labels"]] == expected["predict"].sum(axis=0).tolist()
+    assert kept["single"]["predict"] != kept["single"]["most_plausible"]
+
+
+def test_explain_names_the_most_plausible_labelset_beside_the_labels(torn, capsys):
+    labels, most_plausible = torn.model.predict(torn.X), torn.model.predict_labelsets(torn.X).labelsets
+    for differs in (False, True):
+        row = int(np.flatnonzero((labels != most_plausible).any(axis=1) == differs)[0])
+        words = ["explain", str(torn.folder / "m.labelsure"), str(torn.folder / "test.csv"), "--row", str(row + 1)]
+        assert main(words) == 0
+        first = capsys.readouterr().out.splitlines()[0]
+        told, best = (", ".join(np.array(LABELS)[own[row] == 1]) or "no label" for own in (labels, most_plausible))
+        assert first.startswith(f"Row {row + 1}: {told}")
+        assert ("which is the most plausible labelset" in first) == (not differs)
+        assert (f"The most plausible labelset is another: {best} (" in first) == differs
+
+
+def test_report_shows_what_predict_answers_beside_the_learner_alone(torn, tmp_path):
+    page = tmp_path / "page.html"
+    words = ["report", str(torn.folder / "m.labelsure"), str(torn.folder / "test.csv"), "-o", str(page)]
+    assert main(words) == 0
+    text = page.read_text(encoding="utf-8")
+    table = text[text.index('id="table-single"') : text.index('id="calibration"')]
+    for name in ("learner alone", "predicted labels", "most plausible labelset"):
+        assert name in table
+    exact = metrics.subset_accuracy(torn.Y, torn.model.predict(torn.X))
+    assert f"{100 * exact:.1f} %" in table
 
 
 def test_explain_says_what_is_predicted_and_why(tickets, answered, capsys):

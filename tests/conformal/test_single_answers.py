@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
 from labelsure import CrossConformalClassifier
+from labelsure.conformal import answer_batch
 from labelsure.estimators import outputs_of
 from labelsure.labelsets import AtMost
 
@@ -80,3 +81,22 @@ def test_answers_obey_constraints_whatever_the_vote(guarantee):
     answers = model.predict(X)
     np.testing.assert_array_equal(answers[~breaking], own[~breaking])
     np.testing.assert_array_equal(answers[breaking], model.predict_labelsets(X[breaking]).labelsets)
+
+
+class Counting(OneVsRestClassifier):
+    n_asked = 0
+
+    def predict_proba(self, X):
+        type(self).n_asked += 1
+        return super().predict_proba(X)
+
+
+def test_both_answers_of_a_batch_are_made_of_outputs_computed_once(fitted):
+    _, X = fitted
+    labels = (X[:, :3] > X[:, :3].mean(axis=0)).astype(int)
+    model = CrossConformalClassifier(Counting(LogisticRegression()), cv=3, random_state=0).fit(X, labels)
+    Counting.n_asked = 0
+    answers = answer_batch(model, X)
+    assert Counting.n_asked == 3
+    np.testing.assert_array_equal(answers.labels, model.predict(X))
+    np.testing.assert_array_equal(answers.predictions.p_values(), model.predict_labelsets(X).p_values())

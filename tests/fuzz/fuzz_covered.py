@@ -18,6 +18,8 @@ REASONS = {
         "open_trained": FILES,
     },
     "conformal": {
+        "Answers": MADE_BY_US,
+        "answer_batch": STAGE,
         "CalibratedFold": STAGE,
         "Calibrator": STAGE,
         "Choices": STAGE,
@@ -35,6 +37,7 @@ REASONS = {
         "fit_models": STAGE,
         "gather_examples": STAGE,
         "hold_out": STAGE,
+        "labels_of_outputs": STAGE,
         "make_splits": STAGE,
         "outputs_of_models": STAGE,
         "single_answers": STAGE,

@@ -8,7 +8,7 @@ import pytest
 from report_cases import EVIL, LABELS, cross_predictions, names_of, some_predictions
 
 from labelsure import calibrate_outputs
-from labelsure.metrics import coverage_by_group, size_histogram
+from labelsure.metrics import coverage_by_group, f1_macro, f1_micro, hamming_loss, size_histogram, subset_accuracy
 from labelsure.report import write_report
 from labelsure.report._levels import COARSE, FINE
 
@@ -94,6 +94,24 @@ def check_groups(page, contains, sites):
     assert [row[:3] for row in shown] == [list(row) for row in counted]
     limits = [[percent(row[4]), percent(row[5])] for row in shown]
     assert limits == [pytest.approx(pair, abs=0.06) for pair in np.transpose([100 * table.low, 100 * table.high])]
+
+
+def test_predicted_labels_are_those_that_are_given(open_page, case, tmp_path):
+    predictions, labels = case
+    predicted, alone = 1 - labels, np.ones_like(labels)
+    page = open_page(write_report(tmp_path / "r.html", predictions, labels, predicted=predicted, alone=alone))
+    assert [row[2] for row in rows(page, "table-labels")] == predicted.sum(axis=0).tolist()
+    first = ", ".join(name for name, on in zip(LABELS, predicted[0], strict=True) if on) or "no label"
+    assert page.locator("#objects summary span").first.inner_text() == first
+    found = {row[0]: row[1:] for row in rows(page, "table-single")}
+    single = {"learner alone": alone, "predicted labels": predicted, "most plausible labelset": predictions.labelsets}
+    for name, answers in single.items():
+        figures = [hamming_loss(labels, answers), f1_micro(labels, answers), f1_macro(labels, answers)]
+        expected = [f"{100 * subset_accuracy(labels, answers):.1f} %", *(f"{figure:.4f}" for figure in figures)]
+        assert found.pop(name) == expected
+    assert not found
+    page.locator("#show").select_option("wrong")
+    assert page.locator("#found").inner_text() == f"{N_OBJECTS} of {N_OBJECTS} objects"
 
 
 def test_slider_shows_what_python_counts(page, case, sites):

@@ -84,7 +84,19 @@ def test_every_figure_has_words_and_a_table(page):
 def test_every_part_is_there(page):
     sections = re.findall(r'<section id="(\w+)"', page)
     assert sections == (
-        ["answer", "calibration", "sizes", "plausibility", "labels", "groups", "accept", "hardest", "browser", "words"]
+        [
+            "answer",
+            "single",
+            "calibration",
+            "sizes",
+            "plausibility",
+            "labels",
+            "groups",
+            "accept",
+            "hardest",
+            "browser",
+            "words",
+        ]
     )
 
 

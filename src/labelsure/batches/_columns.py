@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from labelsure.predictions import LabelsetPredictions, RepeatedValues
+from labelsure.conformal import Answers
+from labelsure.predictions import RepeatedValues, repeat_labels
 
 OWN = {
     "labels": "labels",
@@ -52,18 +53,23 @@ class AnswerColumns:
         }
         return {**OWN, "n_labelsets": count, **top, "note": "text"}
 
-    def of(self, predictions: LabelsetPredictions) -> dict[str, Any]:
+    def of(self, answers: Answers) -> dict[str, Any]:
         """Return the columns for some objects: :class:`RepeatedValues` for labels and texts, arrays for numbers.
+
+        ``labels`` are what ``predict`` returns; the most plausible labelset is ``top1``.
 
         Examples
         --------
         >>> from labelsure import calibrate_outputs
+        >>> from labelsure.conformal import answer_batch
         >>> predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
         >>> columns = AnswerColumns(n_labels=2, significance=0.5, n_top=1)
-        >>> columns.of(predictor.predict_labelsets([[0.8, 0.3]]))["sure"].to_list()
+        >>> columns.of(answer_batch(predictor, [[0.8, 0.3]]))["sure"].to_list()
         [('sea',)]
         """
+        predictions = answers.predictions
         found = predictions.summary(self.significance, top=self.n_top).columns()
+        found["labels"] = repeat_labels(predictions.label_names, answers.labels.astype(bool))
         found["n_labelsets"] = found["n_labelsets"].astype(self._count)
         return {name: found[name] for name in self.kinds}
 

@@ -11,6 +11,7 @@ from labelsure.batches._columns import AnswerColumns
 from labelsure.batches._running import naming
 from labelsure.batches._sources import InFile, InMemory, features_of, limit_cores
 from labelsure.batches._tables import arrow_schema, arrow_table, import_arrow, make_table, pandas_table, spark_types
+from labelsure.conformal import answer_batch
 from labelsure.datasets import TableSchema, as_arrow, names_of_columns, table_library
 
 Keep = Sequence[str] | Mapping[str, Any]
@@ -154,7 +155,7 @@ class TablePredictor:
             trained = self._source.load()
             schema = trained.schema or self._schema
             X = features_of(table, self._facts, schema, self._takes or self._all_but_kept(table))
-            found = self.columns.of(trained.model.predict_labelsets(X))
+            found = self.columns.of(answer_batch(trained.model, X))
         else:
             found = self.columns.nothing()
         return make_table(table, {**kept, **found}, self._kinds)

@@ -14,7 +14,8 @@ import numpy as np
 
 from labelsure._core.optional import import_optional
 from labelsure.batches import AnswerColumns, arrow_schema, arrow_table
-from labelsure.predictions import LabelsetPredictions, RepeatedValues
+from labelsure.conformal import Answers
+from labelsure.predictions import RepeatedValues
 
 Cells: TypeAlias = dict[str, Any]
 """From columns to their cells: arrays of numbers, RepeatedValues, or arrays of texts."""
@@ -33,10 +34,10 @@ class Layout:
         """What each column is, in order."""
         return {"row": "count", **dict.fromkeys(self.kept, "text"), **self.answers.kinds}
 
-    def cells(self, predictions: LabelsetPredictions, start: int, kept: Cells) -> Cells:
+    def cells(self, answers: Answers, start: int, kept: Cells) -> Cells:
         """Return the cells of some objects, the first of them being row ``start + 1``."""
-        row = np.arange(start + 1, start + 1 + len(predictions))
-        return {"row": row, **{name: kept[name] for name in self.kept}, **self.answers.of(predictions)}
+        row = np.arange(start + 1, start + 1 + len(answers.labels))
+        return {"row": row, **{name: kept[name] for name in self.kept}, **self.answers.of(answers)}
 
 
 class AnswerFormat(ABC):

@@ -11,11 +11,11 @@ from labelsure.cli._models import (
     add_device,
     add_jobs,
     add_model_and_data,
+    answer_rows,
     in_one_line,
     note_unseen,
     open_data,
     open_trained,
-    predict_rows,
     refuse_to_overwrite,
 )
 from labelsure.cli._writing import printable, say, write_whole
@@ -27,6 +27,12 @@ to ask of these data. A lower level, another learner or another question may say
 labelsure.decisions.advise in Python finds one, and docs/which-question.md explains it."""
 """What to do where regions say next to nothing about single labels."""
 
+SINGLE = {
+    "learner_alone": "learner alone",
+    "predict": "labels (predict)",
+    "most_plausible": "most plausible labelset",
+}
+
 
 def add_parser(commands: Any) -> None:
     """Add the command to ``commands``, argparse's subparsers."""
@@ -35,8 +41,8 @@ def add_parser(commands: Any) -> None:
         help="compare predictions with known labels",
         description=(
             "Compare the model's answers with the labels of a table that it was not fitted on: how often regions hold"
-            " the truth, with exact intervals, how large they are, how good the most plausible labels are, and all of"
-            " it label by label."
+            " the truth, with exact intervals, how large they are, how good its single answers are beside those of the"
+            " learner alone, and all of it label by label."
         ),
     )
     add_model_and_data(parser)
@@ -63,21 +69,21 @@ def run(options: Namespace) -> None:
         table = open_data(options.data, trained.schema, labels=True)
         batch = table.read()
     note_unseen(table)
-    predictions = predict_rows(trained.model, batch.X)
-    figures = judge(predictions, batch.Y, list(dict.fromkeys(options.confidence)))
+    answers = answer_rows(trained.model, batch.X)
+    figures = judge(answers, batch.Y, list(dict.fromkeys(options.confidence)))
     if options.json is not None:
         document = {"model": str(options.model), "data": str(options.data), **figures, "versions": versions()}
         write_whole(options.json, json.dumps(document, indent=1) + "\n")
     say("\n".join(_lines(f"{options.data}", figures)))
 
 
-def judge(predictions: Any, Y: Any, levels: Sequence[str]) -> dict[str, Any]:
+def judge(answers: Any, Y: Any, levels: Sequence[str]) -> dict[str, Any]:
     """Return how good predictions are, given the true labels.
 
     Parameters
     ----------
-    predictions : LabelsetPredictions
-        Of n objects.
+    answers : Answers
+        For n objects.
     Y : array of shape (n, q)
         Their labels.
     levels : sequence of str
@@ -85,9 +91,9 @@ def judge(predictions: Any, Y: Any, levels: Sequence[str]) -> dict[str, Any]:
     """
     import warnings
 
-    from labelsure import metrics
+    from labelsure.conformal import labels_of_outputs
 
-    labelsets = predictions.labelsets
+    predictions = answers.predictions
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a level that cannot be reached shows in the sizes
         regions = {level: predictions.region(words.significance_of(level)) for level in levels}
@@ -96,15 +102,21 @@ def judge(predictions: Any, Y: Any, levels: Sequence[str]) -> dict[str, Any]:
         "n_labels": Y.shape[1],
         "levels": {level: _judge_region(region, Y) for level, region in regions.items()},
         "single": {
-            "subset_accuracy": metrics.subset_accuracy(Y, labelsets),
-            "hamming_loss": metrics.hamming_loss(Y, labelsets),
-            "f1_micro": metrics.f1_micro(Y, labelsets),
-            "f1_macro": metrics.f1_macro(Y, labelsets),
-            "confidence": float(predictions.confidence.mean()),
-            "credibility": float(predictions.credibility.mean()),
+            "learner_alone": _judge_single(labels_of_outputs(answers.outputs), Y),
+            "predict": _judge_single(answers.labels, Y),
+            "most_plausible": _judge_single(predictions.labelsets, Y),
         },
-        "labels": _judge_labels(regions[levels[-1]], labelsets, Y, predictions.label_names),
+        "confidence": float(predictions.confidence.mean()),
+        "credibility": float(predictions.credibility.mean()),
+        "labels": _judge_labels(regions[levels[-1]], answers.labels, Y, predictions.label_names),
     }
+
+
+def _judge_single(labels: Any, Y: Any) -> dict[str, float]:
+    from labelsure import metrics
+
+    names = ("subset_accuracy", "hamming_loss", "f1_micro", "f1_macro")
+    return {name: getattr(metrics, name)(Y, labels) for name in names}
 
 
 def _judge_region(region: Any, Y: Any) -> dict[str, float]:
@@ -124,13 +136,13 @@ def _judge_region(region: Any, Y: Any) -> dict[str, float]:
     }
 
 
-def _judge_labels(region: Any, labelsets: Any, Y: Any, names: Sequence[str]) -> list[dict[str, Any]]:
+def _judge_labels(region: Any, labels: Any, Y: Any, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return for each label how often it is there, predicted, sure and ruled out, and how often wrongly so."""
     sure, ruled_out = region.inner, ~region.outer & region.outer.any(axis=1, keepdims=True)
-    right = ((labelsets == 1) & (Y == 1)).sum(axis=0)
+    right = ((labels == 1) & (Y == 1)).sum(axis=0)
     counted = {
         "objects": Y.sum(axis=0),
-        "predicted": labelsets.sum(axis=0),
+        "predicted": labels.sum(axis=0),
         "right": right,
         "sure": sure.sum(axis=0),
         "sure_wrong": (sure & (Y == 0)).sum(axis=0),
@@ -147,13 +159,17 @@ def _judge_labels(region: Any, labelsets: Any, Y: Any, names: Sequence[str]) -> 
 
 def _lines(data: str, figures: dict[str, Any]) -> list[str]:
     """Return the figures in words and tables."""
-    single, level = figures["single"], list(figures["levels"])[-1]
+    level = list(figures["levels"])[-1]
     levels = [("confidence", "coverage", "95 % interval", "labelsets: mean", "median", "one", "none", "undecided")]
     for name, row in figures["levels"].items():
         interval = f"{100 * row['low']:.1f} to {100 * row['high']:.1f} %"
         sizes = f"{row['mean_size']:.4g}", f"{row['median_size']:.4g}"
         shares = f"{100 * row['single']:.1f} %", f"{100 * row['empty']:.1f} %", f"{row['undecided']:.2f}"
         levels.append((f"{name} %", f"{100 * row['coverage']:.1f} %", interval, *sizes, *shares))
+    singles: list[tuple[str, ...]] = [("single answer", "exact match", "Hamming loss", "F1 micro", "F1 macro")]
+    for name, row in figures["single"].items():
+        exact, *others = row.values()
+        singles.append((SINGLE[name], f"{100 * exact:.1f} %", *(f"{value:.4f}" for value in others)))
     labels = [("label", "rows", "predicted", "right", "F1", "sure", "wrongly", "ruled out", "wrongly")]
     for row in figures["labels"]:
         f1 = "-" if row["f1"] is None else f"{row['f1']:.3f}"
@@ -168,12 +184,11 @@ def _lines(data: str, figures: dict[str, Any]) -> list[str]:
         "Regions: how often they hold the true labelset, how many labelsets they have, labels left undecided",
         *aligned(levels),
         "",
-        f"Most plausible labelset: right as a whole {100 * single['subset_accuracy']:.1f} %,"
-        f" Hamming loss {single['hamming_loss']:.4f}, F1 micro {single['f1_micro']:.3f}, macro"
-        f" {single['f1_macro']:.3f}; mean confidence {single['confidence']:.3f}, credibility"
-        f" {single['credibility']:.3f}",
+        *aligned(singles),
+        f"Most plausible labelset: mean confidence {figures['confidence']:.3f}, credibility"
+        f" {figures['credibility']:.3f}",
         "",
-        f"Labels, sure and ruled out at {level} %",
+        f"Labels as predicted, and sure and ruled out at {level} %",
         *aligned(labels),
         *(hint if undecided > MOSTLY * figures["n_labels"] else []),
     ]

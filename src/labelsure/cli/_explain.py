@@ -12,11 +12,11 @@ from labelsure.cli._models import (
     add_device,
     add_jobs,
     add_model_and_data,
+    answer_rows,
     in_one_line,
     note_unseen,
     open_data,
     open_trained,
-    predict_rows,
 )
 from labelsure.cli._writing import say
 
@@ -70,17 +70,39 @@ def _paragraphs(model: Any, x: Any, y: Any, options: Namespace) -> list[str]:
     import numpy as np
 
     significance = words.significance_of(options.confidence)
-    predictions = replace(predict_rows(model, x), index=np.array([options.row]))
+    answers = answer_rows(model, x)
+    predictions = replace(answers.predictions, index=np.array([options.row]))
     summaries = predictions.summary(significance, top=options.top)
     summary = summaries[0]
-    said = [str(summary).replace("Object ", "Row ", 1)]
+    said = [_first_lines(summary, answers)]
     said.append("\n".join(_label_lines(predictions, summary)))
     said.append(_credibility(summary))
     if len(model.models_) > 1 or summary.credibility <= LOW:
-        said.append("\n".join(_fold_lines(model, x, predictions.labelsets)))
+        said.append("\n".join(_fold_lines(model, x, answers)))
     if y is not None:
         said.append(_truth(predictions, summaries.region, y))
     return said
+
+
+def _first_lines(summary: Any, answers: Any) -> str:
+    """Return what is predicted, beside the most plausible labelset where that is another one, and what is left."""
+    _, *others = str(summary).splitlines()
+    told = f"confidence {summary.confidence:.3g}, credibility {summary.credibility:.3g}"
+    names, (row,) = answers.predictions.label_names, answers.labels.tolist()
+    labels = tuple(name for name, on in zip(names, row, strict=True) if on)
+    if labels == summary.labels:
+        first = f"{_in_words(labels)}, which is the most plausible labelset ({told})."
+    else:
+        p_value = answers.predictions.p_value(answers.labels)[0]
+        first = (
+            f"{_in_words(labels)} (p-value {p_value:.3g}). The most plausible labelset is another:"
+            f" {_in_words(summary.labels)} ({told})."
+        )
+    return "\n".join([f"Row {summary.name}: {first}", *others])
+
+
+def _in_words(labels: Sequence[str]) -> str:
+    return ", ".join(labels) or "no label"
 
 
 def _label_lines(predictions: Any, summary: Any) -> list[str]:
@@ -97,35 +119,31 @@ def _credibility(summary: Any) -> str:
     if summary.credibility > LOW:
         return (
             f"Credibility {summary.credibility:.3g}: about {share} of the examples that calibrated the model are at"
-            " least as strange as this row with its most plausible labels. That is nothing unusual."
+            " least as strange as this row with its most plausible labelset. That is nothing unusual."
         )
     return (
         f"Credibility {summary.credibility:.3g} is low: only about {share} of the examples that calibrated the model"
-        " are at least as strange as this row, even with its most plausible labels. It may be unlike them (check its"
+        " are at least as strange as this row, even with its most plausible labelset. It may be unlike them (check its"
         " cells for errors, and whether it comes from elsewhere), or the model may know too little about such rows."
     )
 
 
-def _fold_lines(model: Any, x: Any, labelset: Any) -> list[str]:
+def _fold_lines(model: Any, x: Any, answers: Any) -> list[str]:
     """Return how each fold counts its calibration examples against the most plausible labelset."""
-    from labelsure.conformal import outputs_of_models
-
-    calibrator = model.calibrator_
-    outputs = outputs_of_models(model.models_, x, model.n_labels_, n_jobs=calibrator.n_jobs)
+    calibrator, labelset = model.calibrator_, answers.predictions.labelsets
     rows: list[Sequence[str]] = [("fold", "examples", "as strange or stranger", "share")]
-    for k, part in enumerate(outputs):
+    for k, part in enumerate(answers.outputs):
         fold = calibrator.meet(k, part, x)
         (score,) = fold.energy.scores(labelset)
         n_examples, stranger = len(fold.calibration), int((fold.calibration >= score).sum())
         rows.append((str(k + 1), str(n_examples), str(stranger), f"{stranger / n_examples:.3f}"))
     total = [sum(int(row[column]) for row in rows[1:]) for column in (1, 2)]
     rows.append(("all", *map(str, total), f"{total[1] / total[0]:.3f}"))
-    return ["Its most plausible labels, as the model of each fold sees them beside its examples:", *aligned(rows)]
+    return ["Its most plausible labelset, as the model of each fold sees them beside its examples:", *aligned(rows)]
 
 
 def _truth(predictions: Any, region: Any, y: Any) -> str:
     names = [name for name, on in zip(predictions.label_names, y[0].tolist(), strict=True) if on]
     p_value = predictions.p_value(y)[0]
     inside = "is" if region.contains(y)[0] else "is not"
-    said = ", ".join(names) or "no label"
-    return f"The file says: {said}. That labelset has the p-value {p_value:.4g} and {inside} in the region."
+    return f"The file says: {_in_words(names)}. That labelset has the p-value {p_value:.4g} and {inside} in the region."

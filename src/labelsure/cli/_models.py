@@ -1,7 +1,9 @@
 """What the commands around a model share: its file, the table that it meets, and notes on stderr."""
 
 import sys
+import warnings
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -173,10 +175,12 @@ def _no_device(error: BaseException) -> str:
     return text if "--device cpu" in text else f"{text}. Or use --device cpu, which gives the same answers."
 
 
-def predict_rows(model: Any, X: Any) -> Any:
+def answer_rows(model: Any, X: Any) -> Any:
     """Return what a model says of rows; numbers that its learner cannot take, say 1e300, are an error of one line."""
+    from labelsure.conformal import answer_batch
+
     try:
-        return model.predict_labelsets(X)
+        return answer_batch(model, X)
     except ValueError as error:
         raise CommandError(f"the model cannot predict these rows: {' '.join(str(error).split())}") from error
 
@@ -207,6 +211,17 @@ def note_unseen(table: Any) -> None:
 def note(text: str) -> None:
     """Print a line on stderr."""
     say(f"labelsure: note: {text}", file=sys.stderr)
+
+
+@contextmanager
+def noted_warnings() -> Iterator[None]:
+    """Hold back the warnings given inside and print each once, in one line."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    counts = Counter(" ".join(str(warning.message).split()) for warning in caught)
+    for text, count in counts.items():
+        note(f"{text}{f' ({count} times)' if count > 1 else ''}")
 
 
 def counted(number: int, what: str) -> str:

@@ -28,10 +28,10 @@ def add_parser(commands: Any) -> None:
         "predict",
         help="predict the labels of every row of a table",
         description=(
-            "Predict: for each row the most plausible labels with confidence and credibility, the labels that are sure,"
-            " possible and ruled out, the number of labelsets that are left, and the most plausible of them with their"
-            " p-values. Rows are read in batches, so files may be of any length. An interrupted run goes on when the"
-            " same command is given again."
+            "Predict: for each row its labels, those that are sure, possible and ruled out, the number of labelsets"
+            " that are left, and the most plausible of them with their p-values, confidence and credibility. Rows are"
+            " read in batches, so files may be of any length. An interrupted run goes on when the same command is given"
+            " again."
         ),
     )
     add_model_and_data(parser)

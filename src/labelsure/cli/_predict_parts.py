@@ -16,6 +16,7 @@ from labelsure.cli._errors import CommandError
 from labelsure.cli._models import note
 from labelsure.cli._parts import Parts, digest_of
 from labelsure.cli._writing import printable, say, whole_file
+from labelsure.conformal import answer_batch
 from labelsure.datasets import DatasetError
 
 NO_ROWS = "{} has no rows to predict."
@@ -48,7 +49,7 @@ class PartMaker:
     def __call__(self, numbered: Numbered) -> Part:
         """Return the answers for a batch."""
         number, batch = numbered
-        cells = self.answers.layout.cells(self.model.predict_labelsets(batch.X), batch.start, batch.kept)
+        cells = self.answers.layout.cells(answer_batch(self.model, batch.X), batch.start, batch.kept)
         return Part(number, batch.n_rows, self.answers.part(cells))
 
 

@@ -10,12 +10,12 @@ from labelsure.cli._models import (
     add_device,
     add_jobs,
     add_model_and_data,
+    answer_rows,
     in_one_line,
     note,
     note_unseen,
     open_data,
     open_trained,
-    predict_rows,
     refuse_to_overwrite,
 )
 from labelsure.cli._writing import readable_size, say
@@ -44,6 +44,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: Namespace) -> None:
     """Predict all rows, and write the page."""
+    from labelsure.conformal import labels_of_outputs
     from labelsure.report import write_report
 
     refuse_to_overwrite(options.output, options.model, options.data)
@@ -57,13 +58,15 @@ def run(options: Namespace) -> None:
     note_unseen(table)
     rows = batch.kept[options.name] if name else [str(row) for row in range(1, batch.n_rows + 1)]
     groups = {column: [cell or "(none)" for cell in batch.kept[column]] for column in options.group}
-    predictions = predict_rows(trained.model, batch.X)
+    answers = answer_rows(trained.model, batch.X)
     try:
         with in_one_line():
             write_report(
                 options.output,
-                predictions,
+                answers.predictions,
                 batch.Y,
+                predicted=answers.labels,
+                alone=labels_of_outputs(answers.outputs),
                 objects=list(rows),
                 groups=groups or None,
                 title=options.title or f"{options.model.name} on {options.data.name}",

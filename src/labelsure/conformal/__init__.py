@@ -20,7 +20,7 @@ from labelsure.conformal._label_wise import LabelWiseConformalClassifier
 from labelsure.conformal._label_wise_outputs import LabelCalibration, LabelWiseOutputsPredictor, calibrate_labels
 from labelsure.conformal._models import FoldModel, fit_models, outputs_of_models
 from labelsure.conformal._outputs import OutputsPredictor, calibrate_outputs
-from labelsure.conformal._points import single_answers
+from labelsure.conformal._points import Answers, answer_batch, labels_of_outputs, single_answers
 from labelsure.conformal._splits import Split, hold_out, make_splits
 from labelsure.conformal._stratified import MultiLabelStratifiedKFold
 from labelsure.conformal._taxonomy import ByCardinality, ByLabel, ByObject, Taxonomy
@@ -28,6 +28,7 @@ from labelsure.conformal._taxonomy import ByCardinality, ByLabel, ByObject, Taxo
 __all__ = [
     "GUARANTEES",
     "INCOMPLETE",
+    "Answers",
     "ByCardinality",
     "ByLabel",
     "ByObject",
@@ -49,6 +50,7 @@ __all__ = [
     "Split",
     "Taxonomy",
     "WrappingClassifier",
+    "answer_batch",
     "calibrate",
     "calibrate_labels",
     "calibrate_outputs",
@@ -56,6 +58,7 @@ __all__ = [
     "fit_models",
     "gather_examples",
     "hold_out",
+    "labels_of_outputs",
     "make_splits",
     "outputs_of_models",
     "prepare_workers",

@@ -19,7 +19,7 @@ from labelsure.conformal._incomplete import GapsMixin, Known
 from labelsure.conformal._metadata import NO_METADATA, Metadata, RoutingMixin
 from labelsure.conformal._models import check_estimator, fit_models, outputs_of_models, tags_of
 from labelsure.conformal._outside import USUAL_LEVEL, OutsideMixin
-from labelsure.conformal._points import single_answers
+from labelsure.conformal._points import Answers, single_answers
 from labelsure.conformal._splits import Split
 from labelsure.conformal._updating import check_one_fold, extend_calibrator
 from labelsure.estimators import LogitPool, MetaClassifier
@@ -145,10 +145,14 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         array or DataFrame of shape (n_objects, n_labels)
             Zeros and ones; see :meth:`set_output`.
         """
+        return self._put_out(self._answer(X).labels, X)
+
+    def _answer(self, X: MatrixLike) -> Answers:
+        """Return the answers of ``predict`` and ``predict_labelsets``, from outputs that are computed once."""
         X = self._check_objects(X)
         outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
-        predictions = self.calibrator_.predict(outputs, X, device=self.device)
-        return self._put_out(single_answers(predictions, self.calibrator_, outputs), X)
+        predictions = self.calibrator_.predict(outputs, X, index=row_index_of(X), device=self.device)
+        return Answers(predictions, single_answers(predictions, self.calibrator_, outputs), outputs)
 
     def nonconformity(self, X: MatrixLike, y: LabelMatrixLike) -> FloatArray:
         """Return how strange labelsets are for objects: the scores that p-values are made of.

@@ -8,7 +8,7 @@ from labelsure.predictions._label_wise_joint import JointScores
 from labelsure.predictions._label_wise_region import LabelWiseRegion
 from labelsure.predictions._labelset_predictions import LabelsetPredictions
 from labelsure.predictions._region import LabelsetRegion, ObjectRegion
-from labelsure.predictions._repeated import RepeatedValues
+from labelsure.predictions._repeated import RepeatedValues, repeat_labels
 from labelsure.predictions._summary import ObjectSummary, PlausibleLabelset, Summaries
 
 __all__ = [
@@ -28,4 +28,5 @@ __all__ = [
     "RepeatedValues",
     "Summaries",
     "as_promised",
+    "repeat_labels",
 ]

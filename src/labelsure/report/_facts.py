@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from labelsure._core.types import BoolArray, FloatArray, IntArray
+from labelsure.metrics import f1_macro, f1_micro, hamming_loss, subset_accuracy
 from labelsure.predictions import NoGuarantee
 from labelsure.report._acceptance import Acceptance, accept
 from labelsure.report._assets import read_json
@@ -98,7 +99,7 @@ class Facts:
 
     @cached_property
     def bars(self) -> dict[str, list[dict[str, Any]]]:
-        """The histograms of confidence and credibility; right and wrong predictions apart where that is known."""
+        """The histograms of confidence and credibility; right and wrong labelsets apart where that is known."""
         predictions, right = self.subject.predictions, _right(self.subject)
         kinds = (
             {"objects": np.ones(len(self.subject), dtype=bool)} if right is None else {"right": right, "wrong": ~right}
@@ -120,8 +121,22 @@ class Facts:
     @cached_property
     def n_predicted(self) -> IntArray:
         """For how many objects each label is predicted."""
-        predicted: IntArray = self.subject.predictions.labelsets.sum(axis=0, dtype=np.int64)
+        predicted: IntArray = self.subject.answers.sum(axis=0, dtype=np.int64)
         return predicted
+
+    @cached_property
+    def single(self) -> dict[str, list[float]]:
+        """The share of exact matches, Hamming loss, micro and macro F1 of single answers, where the truth is known."""
+        subject, truth = self.subject, self.subject.labels
+        if truth is None:
+            return {}
+        answers = {
+            "learner alone": subject.alone,
+            "predicted labels": subject.predicted,
+            "most plausible labelset": subject.predictions.labelsets,
+        }
+        figures = (subset_accuracy, hamming_loss, f1_micro, f1_macro)
+        return {name: [of(truth, labels) for of in figures] for name, labels in answers.items() if labels is not None}
 
     def for_script(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return facts and arrays that travel to the page's script."""
@@ -151,7 +166,7 @@ class Facts:
             "theme": read_json("theme.vl.json"),
             "alphas": [] if self.acceptance is None else self.acceptance.alphas,
         }
-        arrays = objects.arrays(subject.labels)
+        arrays = objects.arrays(subject.labels, subject.answers)
         if self.truth_p_values is not None:
             arrays["truthPValues"] = in_shades(self.truth_p_values[objects.chosen])
         if self.acceptance is not None:

@@ -78,13 +78,14 @@ class Objects:
         else:
             codes |= members.astype(np.uint16) << np.uint16(place)
 
-    def arrays(self, labels: LabelMatrix | None) -> dict[str, Any]:
+    def arrays(self, labels: LabelMatrix | None, answers: LabelMatrix) -> dict[str, Any]:
         """Return what travels to the page, objects last, which deflates best."""
         whole = self.sizes.dtype == np.int64
         packed = {
             "labelCodes": self.labels.transpose(1, 2, 0),
             "topCodes": self.top.T,
             "topLabelsets": pack_labelsets(self.best.labelsets[self.chosen].transpose(1, 0, 2)),
+            "predicted": pack_labelsets(answers[self.chosen][None]),
             "topPValues": in_shades(self.best.p_values[self.chosen].T),
             # at each level by how much they grew since the level before
             "sizes": split_bytes(np.diff(self.sizes, axis=0, prepend=0)) if whole else self.sizes,

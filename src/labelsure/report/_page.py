@@ -45,6 +45,7 @@ def make_page(facts: Facts) -> str:
         "calibration_table": tables.calibration_table(facts) if labelled else "",
         "confidence_table": tables.bars_table(facts, "confidence"),
         "credibility_table": tables.bars_table(facts, "credibility"),
+        "single_table": tables.single_table(facts) if labelled else "",
         "acceptance_part": tables.acceptance_part(facts.acceptance, labelled=labelled),
         "hardest_tables": tables.hardest_tables(facts),
         "css": read_asset("report.css"),

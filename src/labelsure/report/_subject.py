@@ -33,6 +33,10 @@ class Subject:
         Of n objects.
     labels : array of shape (n, q) or None
         The truth, where it is known.
+    predicted : array of shape (n, q) or None
+        What ``predict`` answers; None: nothing but the most plausible labelsets.
+    alone : array of shape (n, q) or None
+        What the learner answers by itself.
     names : tuple of str
         What the objects are called.
     groups : tuple of Grouping
@@ -43,6 +47,8 @@ class Subject:
 
     predictions: LabelsetPredictions
     labels: LabelMatrix | None
+    predicted: LabelMatrix | None
+    alone: LabelMatrix | None
     names: tuple[str, ...]
     groups: tuple[Grouping, ...]
     title: str
@@ -55,8 +61,15 @@ class Subject:
         """The labels."""
         return self.predictions.label_names
 
+    @property
+    def answers(self) -> LabelMatrix:
+        """One labelset for each object: what ``predict`` answers, or else the most plausible labelset."""
+        return self.predictions.labelsets if self.predicted is None else self.predicted
 
-def check_subject(predictions: Any, Y: Any, objects: Any, groups: Any, title: Any) -> Subject:
+
+def check_subject(
+    predictions: Any, Y: Any, objects: Any, groups: Any, title: Any, predicted: Any = None, alone: Any = None
+) -> Subject:
     """Return what a report is about, or say what is wrong with it."""
     if not isinstance(predictions, LabelsetPredictions):
         raise ValueError(
@@ -70,18 +83,22 @@ def check_subject(predictions: Any, Y: Any, objects: Any, groups: Any, title: An
         raise ValueError(f"title must be a text or None, got {title!r}.")
     return Subject(
         predictions,
-        None if Y is None else _check_truth(Y, predictions),
+        _check_labels(Y, predictions, "Y"),
+        _check_labels(predicted, predictions, "predicted"),
+        _check_labels(alone, predictions, "alone"),
         _check_names(objects, predictions),
         _check_groups(groups, n_objects),
         "Labelsure report" if title is None else title,
     )
 
 
-def _check_truth(Y: Any, predictions: LabelsetPredictions) -> LabelMatrix:
+def _check_labels(labels: Any, predictions: LabelsetPredictions, name: str) -> LabelMatrix | None:
+    if labels is None:
+        return None
     names = predictions.label_names
-    labels = check_label_matrix(Y, n_labels=len(names), label_names=names)
-    check_same_length(range(len(predictions)), labels, names=("the predictions", "Y"))
-    return labels
+    checked = check_label_matrix(labels, name=name, n_labels=len(names), label_names=names)
+    check_same_length(range(len(predictions)), checked, names=("the predictions", name))
+    return checked
 
 
 def _check_names(objects: Any, predictions: LabelsetPredictions) -> tuple[str, ...]:

@@ -26,6 +26,16 @@ def sizes_table(facts: Facts) -> str:
     return behind(table(columns, rows, name="table-sizes", caption="Objects by the size of their region"))
 
 
+def single_table(facts: Facts) -> str:
+    """Return how good single answers are, side by side."""
+    rows = [
+        (name, share(exact, 1), *(f"{figure:.4f}" for figure in others))
+        for name, (exact, *others) in facts.single.items()
+    ]
+    columns = ["single answer", "exact match", "Hamming loss", "F1 micro", "F1 macro"]
+    return table(columns, rows, name="table-single", caption="Single answers compared with the truth")
+
+
 def labels_table(facts: Facts) -> str:
     """Return what is said of each label, and how often it is wrong where that is known."""
     said = facts.counts.labels[facts.start].tolist()
@@ -79,7 +89,7 @@ def bars_table(facts: Facts, name: str) -> str:
         for i, bar in enumerate(bars)
         if i % len(kinds) == 0
     ]
-    return behind(table([name, *kinds], rows, name=f"table-{name}", caption=f"Predictions by {name}"))
+    return behind(table([name, *kinds], rows, name=f"table-{name}", caption=f"Most plausible labelsets by {name}"))
 
 
 def acceptance_part(acceptance: Acceptance | None, *, labelled: bool) -> str:
@@ -114,10 +124,10 @@ def acceptance_part(acceptance: Acceptance | None, *, labelled: bool) -> str:
     caption = "What conformal selection accepts of half of the objects"
     found = table(columns, rows, name="table-accepted", caption=caption)
     return (
-        "<p>Conformal selection (Jin and Candes 2023) accepts as many predictions as it can such that the expected"
-        " share of wrong ones among the accepted is at most what is put up with. Here it decides about"
+        "<p>Conformal selection (Jin and Candes 2023) accepts as many most plausible labelsets as it can such that the"
+        " expected share of wrong ones among the accepted is at most what is put up with. Here it decides about"
         f" {amount(n_decided, 'object')}, half of them, drawn at random, by confidence; the other {n_held_out:,} are"
-        " the held-out examples. A prediction is wrong where any of its labels is.</p>"
+        " the held-out examples. A labelset is wrong where any of its labels is.</p>"
         f'{found}<p class="shows">{buttons}</p>'
         "<p>That share is an average over held-out examples and batches, for objects that are exchangeable with them"
         " and new to the predictor: a single batch may have more, and nothing is promised about a single object. Choose"
@@ -129,7 +139,9 @@ def hardest_tables(facts: Facts) -> str:
     """Return the objects whose truth surprises most, those that nothing fits, those that several labelsets fit."""
     subject, best = facts.subject, facts.objects.best
     first, second = best.p_values[:, 0], best.p_values[:, 1]
-    told: dict[str, Any] = {"predicted": _named(facts, best.labelsets[:, 0])}
+    told: dict[str, Any] = {"most plausible": _named(facts, best.labelsets[:, 0])}
+    if subject.predicted is not None:
+        told = {"predicted": _named(facts, subject.predicted), **told}
     parts = []
     if subject.labels is not None and (p_values := facts.truth_p_values) is not None:
         rows = _lowest(p_values, first)

@@ -17,6 +17,8 @@ def write_report(
     predictions: LabelsetPredictions,
     Y: LabelMatrixLike | None = None,
     *,
+    predicted: LabelMatrixLike | None = None,
+    alone: LabelMatrixLike | None = None,
     objects: Any = None,
     groups: Any = None,
     title: str | None = None,
@@ -35,6 +37,9 @@ def write_report(
         Of n objects that the predictor has not seen: what ``predict_labelsets`` returns.
     Y : array-like, sparse matrix or DataFrame of shape (n, q), or None
         The true labels, zeros and ones. Without them the page shows what can be shown.
+    predicted, alone : array-likes of shape (n, q), or None
+        Single answers to show beside the most plausible labelsets: what ``predict`` returns, which the page calls
+        predicted then, and what the learner says alone, which is compared with the truth only.
     objects : sequence of length n, or None
         What the objects are called; None: by their index where they came in a DataFrame, else 0, 1, ...
     groups : dict or DataFrame, or None
@@ -69,7 +74,7 @@ def write_report(
     True
     """
     destination = _check_path(path)
-    subject = check_subject(predictions, Y, objects, groups, title)
+    subject = check_subject(predictions, Y, objects, groups, title, predicted, alone)
     page = make_page(Facts.gather(subject)).encode("utf-8", errors="xmlcharrefreplace")
     try:
         with whole_file(destination) as file:

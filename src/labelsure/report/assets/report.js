@@ -66,7 +66,7 @@
   const bytesPerLabelset = Math.ceil(nLabels / 8);
   const hasBit = (bits, row, i, label) => (bits[(row * bytesPerLabelset + (label >> 3)) * n + i] >> (label & 7)) & 1;
   const isTrue = (i, label) => facts.labelled && hasBit(facts.truth, 0, i, label) === 1;
-  const isPredicted = (i, label) => hasBit(facts.topLabelsets, 0, i, label) === 1;
+  const isPredicted = (i, label) => hasBit(facts.predicted, 0, i, label) === 1;
   const labelsOf = (test) => facts.labels.filter((_, label) => test(label));
   const inWords = (names) => (names.length ? names.join(", ") : "no label");
 
