@@ -3,6 +3,7 @@
 import io
 import sys
 import threading
+import time
 
 import numba
 import numpy as np
@@ -40,6 +41,23 @@ def test_progress_bar_shows_on_a_terminal(at_once, monkeypatch, capfd):
     assert "counting" in terminal.getvalue()
     assert "/3" in terminal.getvalue()
     assert capfd.readouterr().out == ""
+
+
+def test_progress_bar_shows_before_the_first_step_is_finished_and_is_taken_away(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(running, "SECONDS_BEFORE_SHOWN", 0.01)
+    monkeypatch.setattr(running, "SECONDS_BETWEEN", 0.01)
+    with progress_bar(description="counting", total=2):
+        deadline = time.monotonic() + 30
+        while terminal.getvalue().count("counting") < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+    shown = terminal.getvalue()
+    assert shown.count("counting:   0%") >= 2
+    assert "0/2" in shown
+    assert shown.endswith("\r")  # the line is empty again
+    time.sleep(0.05)
+    assert terminal.getvalue() == shown
 
 
 def test_progress_bar_waits_before_it_shows(monkeypatch):

@@ -29,6 +29,7 @@ _libraries: dict[int, ThreadpoolController] = {}
 """What was found last, by the number of modules there were."""
 
 SECONDS_BEFORE_SHOWN = 2.0
+SECONDS_BETWEEN = 1.0
 
 _this_thread = threading.local()
 
@@ -50,8 +51,38 @@ def one_thread() -> AbstractContextManager[object]:
     return limit_to_one_thread(libraries)
 
 
+class _Bar(tqdm):
+    """A bar that a thread draws as well, so that it appears, and its clock goes on, while no step is finished."""
+
+    last_print_t: float
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._ended, self._drawn = threading.Event(), False
+        super().__init__(*args, **options)
+        if not self.disable:
+            threading.Thread(target=self._draw, daemon=True).start()
+
+    def _draw(self) -> None:
+        seconds = self.delay
+        while not self._ended.wait(seconds):
+            with self.get_lock():
+                if self._ended.is_set():
+                    return
+                self.refresh(nolock=True)
+                self._drawn, seconds = True, SECONDS_BETWEEN
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if not self.disable and not self._ended.is_set():
+            self._ended.set()
+            with self.get_lock():
+                if self._drawn:
+                    self.last_print_t = max(self.last_print_t, self.start_t + self.delay)  # else it would stay
+        super().close()
+
+
 def progress_bar(iterable: Iterable[Any] | None = None, *, description: str, total: int | None = None) -> Any:
-    """Return a bar that appears after two seconds, and only on a terminal.
+    """Return a bar that appears after two seconds, and only on a terminal: steps done of how many, and the time left.
 
     Parameters
     ----------
@@ -70,8 +101,17 @@ def progress_bar(iterable: Iterable[Any] | None = None, *, description: str, tot
     # worker processes and programs without a console have nobody watching
     in_worker = parent_process() is not None or getattr(_this_thread, "in_worker", False)
     watched = not in_worker and sys.stderr is not None and sys.stderr.isatty()
-    style = {"delay": SECONDS_BEFORE_SHOWN, "leave": False, "dynamic_ncols": True, "disable": not watched}
-    return tqdm(iterable, desc=description, total=total, **style)
+    style = {"delay": SECONDS_BEFORE_SHOWN, "leave": False, "disable": not watched, **_size_of_terminal()}
+    return _Bar(iterable, desc=description, total=total, **style)
+
+
+def _size_of_terminal() -> dict[str, Any]:
+    """Return how wide a bar is: as the terminal, or 80 columns where that says it has none, as under ``script``."""
+    try:
+        known = os.get_terminal_size(sys.stderr.fileno()).columns > 0
+    except (AttributeError, OSError, ValueError):  # no terminal at all
+        known = True
+    return {"dynamic_ncols": True} if known else {"ncols": 80, "nrows": 24}
 
 
 Warned: TypeAlias = Counter[tuple[type[Warning], str]]

@@ -161,7 +161,7 @@ def fit_models(
     folds = [fold._replace(out_of_fold_seconds=seconds, shared=shared) for fold in folds]
     return [
         _finish_fold(fold, shared.gather(split, answers), X, Y, split, needs=needs, metadata=metadata)
-        for fold, split in zip(folds, splits, strict=True)
+        for fold, split in progress_bar(list(zip(folds, splits, strict=True)), description="finishing folds")
     ]
 
 

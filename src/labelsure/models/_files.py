@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from labelsure._core.files import whole_place
+from labelsure._core.running import progress_bar
 from labelsure._core.validation import is_list
 from labelsure._version import __version__
 from labelsure.models._archive import (
@@ -103,10 +104,13 @@ def save_model(model: Any, path: PathLike, *, table: Mapping[str, Any] | None = 
     place = Path(path)
     names = _names_of(trusted)
     try:
-        manifest, members = _describe(model, table, names)
-        with whole_place(place) as unfinished:
-            write_archive(unfinished, manifest, members)
-            _read(unfinished, names)
+        with progress_bar(description="saving", total=3) as bar:
+            manifest, members = _describe(model, table, names)
+            bar.update()
+            with whole_place(place) as unfinished:
+                write_archive(unfinished, manifest, members)
+                bar.update()
+                _read(unfinished, names)
     except ModelFileError as error:
         raise ModelFileError(f"{place} was not written: {error}.") from error
     except OSError as error:
