@@ -92,12 +92,16 @@ BAD = {
     "fit: no labels": (nothing, ["fit", TRAIN, *FIT[4:]], 1, "Name their columns with --labels"),
     "fit: text among numbers": (change(TRAIN, age=cell(7, "old")), FIT, 1, "row 7, column 'age': expected a number"),
     "fit: an infinite number": (change(TRAIN, size=cell(9, "1e999")), FIT, 1, "row 9, column 'size'"),
-    "fit: dates": (change(TRAIN, day=["2024-05-17"] * 120), FIT, 1, "column 'day': dates such as '2024-05-17'"),
     "fit: names": (change(TRAIN, who=[f"p {i}" for i in range(120)]), FIT, 1, "120 different values"),
     "fit: one row": (text(TRAIN, "age,plan,size,bug,billing,urgent\n1,free,2,1,0,1\n"), FIT, 1, "1 row for 3 folds"),
     "fit: only a header": (text(TRAIN, "age,plan,size,bug,billing,urgent\n"), FIT, 1, "no rows"),
     "fit: an empty file": (text(TRAIN, ""), FIT, 1, "train.csv is empty"),
-    "fit: a label with one value": (change(TRAIN, bug=["0"] * 120), FIT, 1, "'bug': the label is 0 in every row"),
+    "fit: labels with one value": (
+        change(TRAIN, **dict.fromkeys(LABELS, ["0"] * 120)), FIT, 1, "every label is the same in all rows"
+    ),
+    "fit: no separator": (
+        change(TRAIN, bug=["red; old"] * 120), [*FIT[:3], "bug", *FIT[4:]], 1, "--separator ';'"
+    ),
     "fit: a label that is 2": (change(TRAIN, bug=cell(5, "2")), FIT, 1, "row 5, column 'bug': a label must be 0 or 1"),
     "fit: a missing label": (change(TRAIN, bug=cell(5, "")), FIT, 1, "row 5, column 'bug': a label must be 0 or 1"),
     "fit: a row too short": (

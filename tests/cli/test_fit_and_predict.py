@@ -24,6 +24,10 @@ def predict(folder, *words, data="test.csv", output="out.csv"):
     return output
 
 
+def in_words(labelsets):
+    return [";".join(name for name, on in zip(LABELS, labelset, strict=True) if on) for labelset in labelsets]
+
+
 @pytest.fixture
 def out(tmp_path):
     return tmp_path / "out.csv"
@@ -36,9 +40,8 @@ def test_answers_are_those_of_the_model_in_python(tickets, out):
     opened = open_model(tickets / "m.labelsure")
     table = open_table(tickets / "test.csv", TableSchema.from_json(opened.table)).read()
     predictions = opened.model.predict_labelsets(table.X)
-    assert [row["labels"] for row in rows] == [
-        ";".join(name for name, on in zip(LABELS, labelset, strict=True) if on) for labelset in predictions.labelsets
-    ]
+    assert [row["labels"] for row in rows] == in_words(opened.model.predict(table.X))
+    assert [row["top1"] for row in rows] == in_words(predictions.labelsets)
     region = predictions.region(0.05)
     assert [int(row["n_labelsets"]) for row in rows] == region.sizes.tolist()
     assert [row["sure"] for row in rows] == [
@@ -48,6 +51,15 @@ def test_answers_are_those_of_the_model_in_python(tickets, out):
         assert [float(row[name]) for row in rows] == pytest.approx(getattr(predictions, name).tolist(), rel=1e-5)
     assert [float(row["top2_p"]) for row in rows] == pytest.approx(predictions.top(2).p_values[:, 1].tolist(), rel=1e-5)
     assert [int(row["row"]) for row in rows] == list(range(1, 51))
+
+
+def test_labels_are_what_predict_answers_and_top1_the_most_plausible_labelset(torn, out):
+    model, X = torn.model, torn.X
+    rows = read_csv(predict(torn.folder, output=out))
+    labels, most_plausible = model.predict(X), model.predict_labelsets(X).labelsets
+    assert (labels != most_plausible).any()
+    assert [row["labels"] for row in rows] == in_words(labels)
+    assert [row["top1"] for row in rows] == in_words(most_plausible)
 
 
 def test_columns_are_as_documented(tickets, out):
@@ -221,3 +233,36 @@ def test_rows_that_a_learner_refuses_are_an_error_of_one_line(tmp_path, out, cap
         rows = "rows 1 to 60 cannot be predicted" if command[0] == "predict" else "the model cannot predict these rows"
         assert line.startswith(f"labelsure: error: {rows}: ")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.labelsure", "test.csv", "train.csv"]
+
+
+def test_labels_without_variation_are_fitted_and_noted_in_one_line(tmp_path, out, capsys):
+    """Predicted as in training, and judged, shown and explained like all others where they vary in other rows."""
+    same = {"never": ["0"] * 90, "nor this": ["0"] * 90, "always": ["1"] * 90}
+    path = write_csv(tmp_path / "train.csv", make_tickets(90) | same)
+    write_csv(tmp_path / "test.csv", make_tickets(50, seed=1) | {name: ["0", "1"] * 25 for name in same})
+    model, test = str(tmp_path / "m.labelsure"), str(tmp_path / "test.csv")
+    words = ["fit", str(path), "--labels", ",".join([*LABELS, *same]), *FAST, "--measure", "posterior"]
+    assert main([*words, "--model", model]) == 0
+    noted = [line for line in capsys.readouterr().err.splitlines() if "without variation" in line]
+    assert noted == [
+        f"labelsure: note: {path}: 3 labels without variation: 'never', 'nor this' in no row; 'always' in every row."
+        " Nothing can be learned about that, so it is predicted as it is here."
+    ]
+    for row in read_csv(predict(tmp_path, output=out)):
+        assert {"never", "nor this", "always"} & set(row["labels"].split(";")) == {"always"}
+    assert main(["evaluate", model, test, "--json", str(tmp_path / "e.json")]) == 0
+    rows = {row["label"]: row for row in json.loads((tmp_path / "e.json").read_text())["labels"]}
+    assert [(rows[name]["objects"], rows[name]["predicted"]) for name in same] == [(25, 0), (25, 0), (25, 50)]
+    assert main(["explain", model, test, "--row", "2"]) == 0
+    assert main(["report", model, test, "-o", str(tmp_path / "r.html")]) == 0
+
+
+def test_identifiers_and_dates_are_left_out_and_noted_in_one_line(tmp_path, capsys):
+    odd = {"ticket": [f"T{i}" for i in range(60)], "day": ["2024-05-17"] * 60}
+    path = write_csv(tmp_path / "train.csv", make_tickets(60) | odd)
+    words = ["fit", str(path), "--labels", ",".join(LABELS), *FAST, "--model", str(tmp_path / "m.labelsure")]
+    assert main(words) == 0
+    captured = capsys.readouterr()
+    (line,) = [line for line in captured.err.splitlines() if "left out" in line]
+    assert line.startswith(f"labelsure: note: {path}: left out columns 'day' (dates such as '2024-05-17'), 'ticket' (")
+    assert "3 columns to learn from" in captured.out

@@ -230,7 +230,17 @@ BAD = {
         "a,l\n1,0\n2,1\nthree,1\n", {"labels": ["l"]}, "row 3, column 'a': expected a number, got 'three'"
     ),
     "decimal commas": ("a;l\n1,5;0\n2,5;1\n", {"labels": ["l"]}, "expected a number, got '1,5'"),
-    "dates": ("a,l\n2024-02-01,0\n2024-03-01,1\n", {"labels": ["l"]}, "column 'a': dates such as '2024-02-01'"),
+    "nothing but dates": (
+        "a,l\n2024-02-01,0\n2024-03-01,1\n", {"labels": ["l"]},
+        "no features are left but column 'a' (dates such as '2024-02-01')",
+    ),
+    "several columns of texts": (
+        "a,b,l\n" + "".join(f"say {i},and {i},1\n" for i in range(60)), {"labels": ["l"]},
+        "columns 'a' (60 different values, such as 'say 0'), 'b' (60 different values, such as 'and 0'): too many",
+    ),
+    "several slips among numbers": (
+        "a,b,l\n1,2,0\n2,x,1\n3,4,1\ny,6,0\n", {"labels": ["l"]}, "(--categorical a,b; categorical= in Python)"
+    ),
     "too many cells": ("a,l\n1,0\n1,2,3\n", {"labels": ["l"]}, "row 2 (line 3): expected 2 cells"),
     "a quote in the names that never ends": ('"a' + 200_000 * "x", {}, "line 1: names of columns cannot be read"),
     "a quote in a cell that never ends": (
@@ -285,6 +295,67 @@ def test_labels_are_0_or_1(tmp_path, cell):
         read(path, infer_schema(path, ["l"]), labels=True)
 
 
+def test_columns_of_wrong_labels_are_named_together(tmp_path):
+    path = write(tmp_path, "a,l,m,n\n1,1,0,1\n2,2,0,x\n")
+    with pytest.raises(DatasetError, match=r"row 2, column 'l': a label must be 0 or 1, got '2'.* Look at 'n' as well"):
+        read(path, infer_schema(path, ["l", "m", "n"]), labels=True)
+
+
+@pytest.mark.parametrize(
+    ("cells", "example"),
+    [
+        (["sea", "sea|night", ""], r"row 2, .* --separator '\|' .* this one has 'sea' and 'night'"),
+        (["", "sea", "night"], "row 2, .* --separator ';' .* this one has 'sea'"),
+        (["sea, sky; night", "sea"], "row 1, .* --separator ';' .* this one has 'sea, sky' and 'night'"),
+    ],
+)
+def test_a_forgotten_separator_is_advised_with_an_example(tmp_path, cells, example):
+    path = write(tmp_path, "a,l\n" + "".join(f'2024-01-01,"{cell}"\n' for cell in cells))
+    with pytest.raises(DatasetError, match=example):
+        infer_schema(path, ["l"])
+
+
+def identified(n_rows, cell):
+    return "id,day,size,l\n" + "".join(f"{cell(i)},2024-01-{1 + i % 28:02},{i / 3},1\n" for i in range(n_rows))
+
+
+def test_identifiers_and_dates_are_left_out_with_one_warning(tmp_path):
+    path = write(tmp_path, identified(60, lambda i: f"T-{i}"))
+    with pytest.warns(UserWarning, match=r"left out columns 'day' \(dates.*'id' \(a word of its own") as caught:
+        schema = infer_schema(path, ["l"])
+    assert [column.name for column in schema.columns] == ["size"]
+    assert len(caught) == 1
+
+
+def test_columns_that_are_named_are_kept_whatever_they_look_like(tmp_path):
+    path = write(tmp_path, identified(60, lambda i: f"T-{i}"))
+    schema = infer_schema(path, ["l"], text=["id"], categorical=["day"])
+    assert [(column.name, column.kind) for column in schema.columns] == [
+        ("id", "text"), ("day", "categorical"), ("size", "numeric")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "cell", "kind"),
+    [
+        (60, lambda i: i, "numeric"),  # a number is a feature, whatever it counts
+        (50, lambda i: f"T-{i}", "categorical"),  # so few values are categories
+        (60, lambda i: f"T-{i // 2}", "categorical"),  # which some rows share
+    ],
+)
+def test_what_may_be_more_than_an_identifier_is_kept(tmp_path, n_rows, cell, kind):
+    path = write(tmp_path, identified(n_rows, cell))
+    schema = infer_schema(path, ["l"], drop=["day"])
+    assert (schema.columns[0].name, schema.columns[0].kind) == ("id", kind)
+
+
+@pytest.mark.parametrize("cell", [lambda i: f"please help {i}", lambda i: f"T-{max(i, 1)}"])
+def test_texts_and_words_that_come_twice_are_not_left_out_in_silence(tmp_path, cell):
+    path = write(tmp_path, identified(60, cell))
+    with pytest.raises(DatasetError, match=r"column 'id' \(\d\d different values"):
+        infer_schema(path, ["l"], drop=["day"])
+
+
 def test_files_that_are_no_tables_are_refused(tmp_path):
     write(tmp_path, "PAR1 but not really", "t.parquet")
     with pytest.raises(DatasetError, match="not a whole Parquet file"):
@@ -304,9 +375,10 @@ def test_types_that_cannot_be_read_are_refused(tmp_path):
     from datetime import date
 
     parquet.write_table(pa.table({"when": [date(2024, 1, 1)], "many": [[1, 2]], "l": [1]}), tmp_path / "t.parquet")
-    with pytest.raises(DatasetError, match=r"column 'when': dates are not read.*--drop when"):
+    with pytest.raises(DatasetError, match=r"no features are left but column 'when' \(dates\)"):
         infer_schema(tmp_path / "t.parquet", ["l"], drop=["many"])
-    with pytest.raises(DatasetError, match=r"column 'many': cells of type list"):
+    assert infer_schema(tmp_path / "t.parquet", ["l"], drop=["many"], categorical=["when"]).of_kind("categorical")
+    with pytest.raises(DatasetError, match=r"column 'many' \(cells of type list.*cannot be read"):
         infer_schema(tmp_path / "t.parquet", ["l"], drop=["when"])
 
 

@@ -1,8 +1,6 @@
 """``labelsure fit``: from a table to a model file."""
 
-import warnings
 from argparse import ArgumentParser, Namespace
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ from labelsure.cli._models import (
     few,
     in_one_line,
     note,
+    noted_warnings,
 )
 from labelsure.cli._scheduler import add_scheduler, connected, fits_on
 from labelsure.cli._writing import readable_size, say
@@ -79,10 +78,8 @@ def _run(options: Namespace, client: Any) -> None:
     _check_rows(options, batch.Y, schema)
     say(_describe(options, schema, batch.Y))
     with keep_fits(options.model, options.learner) as model.memory:
-        with warnings.catch_warnings(record=True) as caught, fits_on(client):
-            warnings.simplefilter("always")
+        with noted_warnings(), fits_on(client):
             model.fit(batch.X, batch.Y, label_names=list(schema.label_names))
-        _tell(caught)
         with in_one_line():
             save_model(model, options.model, table=schema.to_json())
     say(f"At 95 % confidence: {model.calibrator_.guarantee.sentence(0.05)}")
@@ -99,7 +96,8 @@ def read_examples(path: Path, options: Namespace) -> tuple[Any, Any]:
 
     labels = asked_labels(options)
     columns = {name: getattr(options, name) for name in ("separator", "text", "categorical", "drop")}
-    schema = infer_schema(path, labels, **columns)
+    with noted_warnings():
+        schema = infer_schema(path, labels, **columns)
     if not schema.label_names:
         raise CommandError(
             f"{path}: no labels. Name their columns with --labels a,b,c or --labels-from FILE; if one column"
@@ -123,19 +121,29 @@ def _make(options: Namespace, schema: Any) -> Any:
 
 
 def _check_rows(options: Namespace, Y: Any, schema: Any) -> None:
-    """Raise CommandError where there are too few rows, or a label that never varies."""
+    """Raise CommandError where there are too few rows, or no label varies; say which labels do not."""
     n_rows, n_folds = len(Y), 2 if options.guarantee == words.INDUCTIVE else options.folds
     if n_folds < 2 or n_rows < 2 * n_folds:
         raise CommandError(
             f"{options.data}: {n_rows} row{'' if n_rows == 1 else 's'} for {n_folds} folds; there must be at least 2"
             " folds with 2 rows in each. Bring more rows, or choose another number with --folds."
         )
-    for name, count in zip(schema.label_names, Y.sum(axis=0).tolist(), strict=True):
-        if count in (0, n_rows):
-            raise CommandError(
-                f"{options.data}, column {name!r}: the label is {int(count > 0)} in every row, so nothing can be"
-                " learned about it. Bring rows where it differs, or leave it out of the labels and --drop it."
-            )
+    counts = Y.sum(axis=0).tolist()
+    never = [name for name, count in zip(schema.label_names, counts, strict=True) if count == 0]
+    always = [name for name, count in zip(schema.label_names, counts, strict=True) if count == n_rows]
+    if len(never) + len(always) == len(counts):
+        raise CommandError(
+            f"{options.data}: every label is the same in all rows, so there is nothing to learn. Bring rows where"
+            " labels differ."
+        )
+    there = {"no": never, "every": always}
+    said = [f"{', '.join(map(repr, names))} in {how_many} row" for how_many, names in there.items() if names]
+    if said:
+        labels = counted(len(never) + len(always), "label")
+        note(
+            f"{options.data}: {labels} without variation: {'; '.join(said)}. Nothing can be learned about that, so it"
+            " is predicted as it is here."
+        )
 
 
 def _describe(options: Namespace, schema: Any, Y: Any) -> str:
@@ -156,10 +164,3 @@ def _describe(options: Namespace, schema: Any, Y: Any) -> str:
         f"Measure {options.measure}, guarantee {options.guarantee}, {folds}, seed {options.seed}.",
     ]
     return "\n".join(lines)
-
-
-def _tell(caught: list[warnings.WarningMessage]) -> None:
-    """Print each warning once, in one line."""
-    counts = Counter(" ".join(str(warning.message).split()) for warning in caught)
-    for text, count in counts.items():
-        note(f"{text}{f' ({count} times)' if count > 1 else ''}")

@@ -1,6 +1,7 @@
 """What the columns of a file are, decided once, by looking at every row of it."""
 
 import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from labelsure.datasets._arrow_files import CsvFile, ParquetFile
-from labelsure.datasets._cells import CellError, known_texts, names_of, numbers, words
+from labelsure.datasets._cells import LABEL_WORDS, MISSING, CellError, known_texts, names_of, numbers, words
 from labelsure.datasets._errors import DatasetError, shown
 from labelsure.datasets._line_files import LABELS, ArffFile, LibsvmFile
 from labelsure.datasets._mulan import read_label_names
@@ -29,6 +30,12 @@ FEW_CATEGORIES = 50
 BATCH_ROWS = 10_000
 
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}( .*)?|\d{1,2}:\d{2}(:\d{2})?")
+SEPARATORS = (";", "|", ",", "\t", " & ", "/")
+"""What may stand between the names of labels in one cell, the likeliest first."""
+
+FEW_SLIPS = 5
+"""Cells that are no numbers, of different columns, in one message."""
+
 _LEADING_ZERO = r"^[+-]?0[0-9]"
 
 
@@ -76,6 +83,12 @@ def infer_schema(
     text, categorical, drop : iterables of str
         Columns to read as text, to read as categories although they look like numbers, and to leave out.
 
+    Warns
+    -----
+    UserWarning
+        Where columns are left out that neither ``text`` nor ``categorical`` names: dates, and columns of words without
+        spaces that differ in every row, which are taken for identifiers.
+
     Returns
     -------
     TableSchema
@@ -84,8 +97,8 @@ def infer_schema(
     Raises
     ------
     DatasetError
-        If the file cannot be read, a column is not there, or cannot be made sense of: dates, more different values
-        than categories can have.
+        If the file cannot be read, a column is not there, or cannot be made sense of: more different values than
+        categories can have.
 
     Examples
     --------
@@ -112,9 +125,11 @@ def infer_schema(
     features = [name for name in file.names if name not in set(taken)]
     if not features:
         raise DatasetError(f"{file.path}: every column is a label or left out, so no features are left.")
-    looks = {name: _Look(name, _kind_in(asked, name) or file.kinds.get(name)) for name in features}
+    if names_in is None and len(label_columns) == 1:
+        _check_separator(file, label_columns[0])
+    looks = {name: _look_at(name, _kind_in(asked, name), file) for name in features}
     _look(file, looks)
-    columns = tuple(look.decide(file) for look in looks.values())
+    columns = _decide(file, list(looks.values()))
     found = label_columns if names_in is None else _names_found(file, names_in, separator)
     return TableSchema(columns, tuple(found), names_in, separator, file.sparse)
 
@@ -164,6 +179,29 @@ def _find_labels(
     return columns, columns[0], separator
 
 
+def _check_separator(file: TableFile, column: str) -> None:
+    """Raise DatasetError where the one column of labels holds words, and say how to read names of labels from it."""
+    for batch in file.batches([column], BATCH_ROWS):
+        cells = words(batch.column(column)).tolist()
+        rows = [row for row, cell in enumerate(cells) if cell is not None and _is_word(cell)]
+        if not rows:
+            continue
+        split = [(row, mark) for mark in SEPARATORS for row in rows if mark in cells[row].strip(mark)]
+        row, mark = split[0] if split else (rows[0], SEPARATORS[0])
+        labels = " and ".join(shown(name.strip()) for name in cells[row].split(mark) if name.strip())
+        raise DatasetError(
+            f"{file.path}, row {batch.start + row + 1}, column {shown(column)}: a label must be 0 or 1, got"
+            f" {shown(cells[row])}. If cells name their labels, say what stands between the names: with --separator"
+            f" {mark!r} (separator= in Python) this one has {labels}."
+        )
+
+
+def _is_word(cell: str) -> bool:
+    """Tell whether a cell is neither a number nor true or false."""
+    text = cell.strip().lower()
+    return text not in LABEL_WORDS and parse_number(text) is None and cell not in MISSING
+
+
 def _names_found(file: TableFile, column: str, separator: str) -> list[str]:
     found: set[str] = set()
     for batch in file.batches([column], BATCH_ROWS):
@@ -181,40 +219,93 @@ class _Look:
 
     name: str
     kind: str | None
+    named: bool  # whether the user says what it is
     values: set[str] = field(default_factory=set)
     n_rows: int = 0
+    n_read: int = 0  # of these, the rows whose values were collected
     no_number: str = ""  # where a cell is, and what it is, that made a column of numbers one of categories
 
-    def decide(self, file: TableFile) -> Column:
-        """Return the column, or say why it cannot be read."""
-        where = f"{file.path}, column {shown(self.name)}"
-        out = f"leave it out (--drop {self.name}; drop= in Python)"
-        some = sorted(self.values)
-        if self.kind == "dates" or (self.kind == "categorical" and some and all(map(_DATE.fullmatch, some[:100]))):
-            such = f" such as {shown(some[0])}" if some else ""
-            raise DatasetError(
-                f"{where}: dates{such} are not read, because what matters about them is not known. Make a number of"
-                f" them (year, month, hour, days since something happened), or {out}."
-            )
-        if self.kind not in KINDS:
-            raise DatasetError(f"{where}: {self.kind} cannot be read. Make numbers or texts of them, or {out}.")
-        if self.no_number and _are_mostly_numbers(some):
-            raise DatasetError(
-                f"{file.path}, {self.no_number} Most of the other cells are numbers; if all are categories, say so"
-                f" (--categorical {self.name}; categorical= in Python)."
-            )
-        n_values = len(some)
+    @property
+    def holds_dates(self) -> bool:
+        """Whether all known cells are dates."""
+        some = sorted(self.values)[:100]
+        return self.kind == "dates" or (self.kind == "categorical" and bool(some) and all(map(_DATE.fullmatch, some)))
+
+    @property
+    def has_too_many(self) -> bool:
+        """Whether there are more values than categories can have."""
         most = max(FEW_CATEGORIES, min(MOST_CATEGORIES, self.n_rows / 2))
-        if self.kind == "categorical" and n_values > most:
-            many = f"more than {MOST_CATEGORIES}" if n_values > MOST_CATEGORIES else str(n_values)
-            raise DatasetError(
-                f"{where}: {many} different values, such as {shown(some[0])}, in {self.n_rows} rows are too many for"
-                f" categories. Read it as text (--text {self.name}; text= in Python), or {out}."
-            )
+        return self.kind == "categorical" and len(self.values) > most
+
+    @property
+    def looks_like_id(self) -> bool:
+        """Whether every row has a word of its own, without spaces: 10 000 rows are looked at, or all if fewer."""
+        return self.has_too_many and len(self.values) == self.n_read and not any(" " in value for value in self.values)
+
+    @property
+    def how_many(self) -> str:
+        """How many different values there are, with one of them."""
+        most = f"more than {MOST_CATEGORIES}" if len(self.values) > MOST_CATEGORIES else str(len(self.values))
+        return f"{most} different values, such as {shown(min(self.values))}"
+
+    @property
+    def column(self) -> Column:
+        """The column as it is read."""
         if self.kind != "categorical":
-            return Column(self.name, self.kind)
-        lower = sorted({value.lower() for value in some})
-        return Column(self.name, "categorical", tuple(lower if {*lower} <= {"false", "true"} else some))
+            return Column(self.name, str(self.kind))
+        lower = sorted({value.lower() for value in self.values})
+        return Column(self.name, "categorical", tuple(lower if {*lower} <= {"false", "true"} else sorted(self.values)))
+
+
+def _look_at(name: str, kind: str | None, file: TableFile) -> _Look:
+    return _Look(name, kind or file.kinds.get(name), named=kind is not None)
+
+
+def _decide(file: TableFile, looks: Sequence[_Look]) -> tuple[Column, ...]:
+    """Return the columns that are features, note those left out, or say which cannot be read, all of a kind at once."""
+    dates = [look for look in looks if not look.named and look.holds_dates]
+    words_left = [look for look in looks if look.named or not look.holds_dates]
+    if slips := [look for look in words_left if look.no_number and _are_mostly_numbers(sorted(look.values))]:
+        raise DatasetError(
+            f"{file.path}, {' '.join(look.no_number for look in slips[:FEW_SLIPS])} Most of the other cells are"
+            f" numbers; if all are categories, say so (--categorical {','.join(look.name for look in slips)};"
+            " categorical= in Python)."
+        )
+    ids = [look for look in words_left if not look.named and look.looks_like_id]
+    used = [look for look in words_left if look.named or not look.looks_like_id]
+    if unreadable := [look for look in used if look.kind not in KINDS]:
+        kinds = _list_columns((look, str(look.kind)) for look in unreadable)
+        raise DatasetError(
+            f"{file.path}, {kinds}: cannot be read. Make numbers or texts of them, or {_drop(unreadable)}."
+        )
+    if many := [look for look in used if look.has_too_many]:
+        counts = _list_columns((look, look.how_many) for look in many)
+        raise DatasetError(
+            f"{file.path}, {counts}: too many for categories in {many[0].n_rows} rows. Read as text what is text"
+            f" (--text {','.join(look.name for look in many)}; text= in Python), or {_drop(many)}."
+        )
+    left = [(look, f"dates such as {shown(min(look.values))}" if look.values else "dates") for look in dates]
+    left += [(look, f"a word of its own in every row, such as {shown(min(look.values))}") for look in ids]
+    keep = (
+        "To learn from one all the same, name it (--text or --categorical; text= or categorical= in Python), or make a"
+        " number of it, such as the year of a date."
+    )
+    if not used:
+        raise DatasetError(f"{file.path}: no features are left but {_list_columns(left)}. {keep}")
+    if left:
+        warnings.warn(f"{file.path}: left out {_list_columns(left)}. {keep}", stacklevel=3)
+    return tuple(look.column for look in used)
+
+
+def _list_columns(described: Iterable[tuple[_Look, str]]) -> str:
+    """Return columns with what is said of each, the first of them where there are many."""
+    said = [f"{shown(look.name)} ({what})" for look, what in described]
+    return f"column{'' if len(said) == 1 else 's'} {few_names(said)}"
+
+
+def _drop(looks: Sequence[_Look]) -> str:
+    them = "it" if len(looks) == 1 else "them"
+    return f"leave {them} out (--drop {','.join(look.name for look in looks)}; drop= in Python)"
 
 
 def _look(file: TableFile, looks: Mapping[str, _Look]) -> None:
@@ -241,6 +332,7 @@ def _look(file: TableFile, looks: Mapping[str, _Look]) -> None:
             look = looks[name]
             look.n_rows += batch.n_rows
             if len(look.values) <= MOST_CATEGORIES:
+                look.n_read = look.n_rows
                 look.values |= set(words(batch.column(name)).tolist()) - {None}
 
 

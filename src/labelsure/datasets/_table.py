@@ -185,11 +185,16 @@ class Table:
         schema = self.schema
         if schema.names_in is None:
             Y = np.empty((batch.n_rows, len(schema.label_names)), dtype=np.int64)
+            wrong = {}
             for j, name in enumerate(schema.label_names):
                 try:
                     Y[:, j] = zeros_and_ones(batch.column(name))
                 except CellError as error:
-                    raise self._wrong(batch, name, error) from None
+                    wrong[name] = error
+            if wrong:
+                first, *others = wrong
+                also = f" Look at {few_names(list(map(shown, others)))} as well." if others else ""
+                raise self._wrong(batch, first, CellError(wrong[first].position, f"{wrong[first]}{also}"))
             return Y
         Y = np.zeros((batch.n_rows, len(schema.label_names)), dtype=np.int64)
         places = {name: j for j, name in enumerate(schema.label_names)}
