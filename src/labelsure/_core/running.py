@@ -59,8 +59,7 @@ class _Bar(tqdm):
     def __init__(self, *args: Any, **options: Any) -> None:
         self._ended, self._drawn = threading.Event(), False
         super().__init__(*args, **options)
-        if not self.disable:
-            threading.Thread(target=self._draw, daemon=True).start()
+        threading.Thread(target=self._draw, daemon=True).start()
 
     def _draw(self) -> None:
         seconds = self.delay
@@ -73,7 +72,7 @@ class _Bar(tqdm):
 
     def close(self) -> None:
         """Take the bar away."""
-        if not self.disable and not self._ended.is_set():
+        if not self._ended.is_set():
             self._ended.set()
             with self.get_lock():
                 if self._drawn:
@@ -101,7 +100,9 @@ def progress_bar(iterable: Iterable[Any] | None = None, *, description: str, tot
     # worker processes and programs without a console have nobody watching
     in_worker = parent_process() is not None or getattr(_this_thread, "in_worker", False)
     watched = not in_worker and sys.stderr is not None and sys.stderr.isatty()
-    style = {"delay": SECONDS_BEFORE_SHOWN, "leave": False, "disable": not watched, **_size_of_terminal()}
+    if not watched:
+        return tqdm(iterable, desc=description, total=total, disable=True)
+    style: dict[str, Any] = {"delay": SECONDS_BEFORE_SHOWN, "leave": False, **_size_of_terminal()}
     return _Bar(iterable, desc=description, total=total, **style)
 
 
