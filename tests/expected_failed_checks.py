@@ -1,5 +1,7 @@
 """The checks of scikit-learn's check_estimator that our classifiers fail, each with its reason, in one place."""
 
+from sklearn.utils import get_tags
+
 NOT_ZERO_AND_ONE = "the check's y holds other numbers or strings; a label matrix holds 0 and 1 (MultiLabelBinarizer)"
 FLAT_Y = "the check passes a flat y; a label matrix has one column per label, also for one label"
 ONE_COLUMN = "the check wants the (n, 2) probabilities of a binary classifier; ours have one column per label"
@@ -43,11 +45,15 @@ def expected_failed_checks(estimator):
     """Return name and reason of every check that this classifier fails."""
     if hasattr(estimator, "learn_weights"):
         return EVERY_CLASSIFIER | WITH_PROBABILITIES | POOLS
+    conformal = CONFORMAL | (WITH_METADATA if hasattr(estimator, "update") else {})
+    if hasattr(estimator, "predict_labelsets") or hasattr(estimator, "predict_labels"):
+        of_sparse = WITH_PROBABILITIES if get_tags(estimator).input_tags.sparse else {}  # else sparse X is refused
+        return EVERY_CLASSIFIER | of_sparse | conformal
     if hasattr(estimator, "predict_proba"):
         return EVERY_CLASSIFIER | WITH_PROBABILITIES
     if hasattr(estimator, "decision_function"):
         return EVERY_CLASSIFIER | WITH_DECISIONS
-    return EVERY_CLASSIFIER | CONFORMAL | (WITH_METADATA if hasattr(estimator, "update") else {})
+    return EVERY_CLASSIFIER | conformal
 
 
 def assert_fails_only_where_declared(results, expected):

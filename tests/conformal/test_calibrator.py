@@ -84,7 +84,8 @@ RUBBISH = {
     "constraints": 3,
     "on_violation": "rubbish",
     "memory": 3,
-    "device": "cpu",  # the one that is read: a model moves to where it is used
+    "device": "cpu",  # read: a model moves to where it is used
+    "predict_for": "auto",  # read: what an answer is for is chosen when it is asked for
 }
 FITTED = {
     "cross": CrossConformalClassifier(Counting(), cv=4, smoothed=True, random_state=0),

@@ -103,3 +103,23 @@ def test_labels_that_leaked_into_a_measure_would_be_seen(data, name):
         measure = named(name).fit(labels, outputs=outputs, X=X)
         scores.append(of_all_labelsets(lambda X, Y, measure=measure: measure.scores(outputs, Y, X=X), X))
     assert not np.array_equal(*scores)
+
+
+def test_thresholds_and_the_choice_of_answers_do_not_depend_on_calibration_labels(data):
+    X, Y = data
+    model = InductiveConformalClassifier(BASE, random_state=0, empty="allow", predict_for="f1")
+    first = clone(model).fit(X, Y)
+    second = clone(model).fit(X, replace_labels(Y, first.fold_indices_[0]))
+    assert np.array_equal(first.predict_proba(X), second.predict_proba(X))
+    assert np.array_equal(first.calibrator_.thresholds, second.calibrator_.thresholds)
+    assert np.array_equal(first.predict(X), second.predict(X))
+    assert first.calibrator_.labels_are_better == second.calibrator_.labels_are_better
+
+
+def test_recalibrated_probabilities_may_depend_on_calibration_labels_and_scores_do_not(data):
+    X, Y = data
+    model = InductiveConformalClassifier(BASE, measure=named("power"), random_state=0, empty="allow")
+    first = clone(model).fit(X, Y)
+    second = clone(model).fit(X, replace_labels(Y, first.fold_indices_[0]))
+    assert not np.array_equal(first.predict_proba(X), second.predict_proba(X))
+    assert np.array_equal(of_all_labelsets(first.nonconformity, X), of_all_labelsets(second.nonconformity, X))

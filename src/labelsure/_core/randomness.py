@@ -11,14 +11,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from labelsure._core.entries import is_number
-from labelsure._core.types import IntArray
+from labelsure._core.types import FloatArray, IntArray
 
 MAX_SEED = np.iinfo(np.int32).max
 
 DRAW_UNIT = 2**31
 """A draw u is a whole number of these; u = 1 .. 2^31, never 0, so that P(p <= eps) <= eps holds exactly."""
 
-SMOOTHING, MERGING, ORDER = range(1, 4)
+SMOOTHING, MERGING, ORDER, LABELSETS = range(1, 5)
 """Streams: what is drawn for one purpose says nothing about what is drawn for another."""
 
 BLOCK_NUMBERS = 2**20
@@ -81,6 +81,13 @@ def draw_uniforms(seed: int, stream: int, keys: UInt64Array) -> IntArray:
     """
     mixed: UInt64Array = _mix(keys ^ _mix(np.uint64(seed * 8 + stream)))
     return (mixed >> np.uint64(33)).astype(np.int64) + 1
+
+
+def draw_table(seed: int, stream: int, key: np.uint64, shape: tuple[int, int]) -> FloatArray:
+    """Draw a table of uniform numbers between 0 and 1 for one object."""
+    numbers = np.arange(math.prod(shape), dtype=np.uint64).reshape(shape)
+    mixed: UInt64Array = _mix(numbers + _mix(key ^ _mix(np.uint64(seed * 8 + stream))))
+    return np.ldexp((mixed >> np.uint64(11)).astype(np.float64), -53)
 
 
 def draw_order(seed: int, x: Any, n: int) -> IntArray:

@@ -5,7 +5,7 @@ However many models there are and wherever their outputs come from, this is wher
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -27,13 +27,23 @@ from labelsure.conformal._guarantees import Merging, state_guarantee
 from labelsure.conformal._incomplete import add_incomplete
 from labelsure.conformal._models import FoldModel
 from labelsure.conformal._mondrian import category_engine, grouped_engine
+from labelsure.conformal._probabilities import (
+    LEARN_ENTRIES,
+    N_DRAWS,
+    N_DRAWS_TO_LEARN,
+    SORT_ENTRIES,
+    Candidates,
+    learn_recalibration,
+    learn_thresholds,
+    recalibrated,
+)
 from labelsure.conformal._ready_outputs import AnyOutputs, compact_engine, keys_of, refuse_sparse
 from labelsure.conformal._rules import weigh_densities, weigh_groups
 from labelsure.conformal._splits import Split
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
 from labelsure.estimators import LogitPool
 from labelsure.labelsets import Empty, EngineOptions, Fold, LabelsetEngine, LabelsetRules, check_device, make_engine
-from labelsure.measures import AutoMeasure, Measure, MeasureChoice, MeasureChoices, Need
+from labelsure.measures import AutoMeasure, LabelsetPosterior, Measure, MeasureChoice, MeasureChoices, Need
 from labelsure.predictions import Guarantee, LabelsetPredictions
 
 STRANGEST = 2**SCORE_BITS
@@ -60,6 +70,9 @@ class CalibratedFold:
         How the measure was chosen, where it was.
     categories, weights : arrays of shape (m,) or None
         As in FoldExamples.
+    recalibration : array of shape (2, q) or None
+        Where the scores are no logarithms of probabilities: what makes probabilities of the outputs. Learned from the
+        calibration examples; no score depends on it.
     """
 
     measure: Measure
@@ -69,6 +82,12 @@ class CalibratedFold:
     choice: MeasureChoice | None = None
     categories: Categories | None = None
     weights: FloatArray | None = None
+    recalibration: FloatArray | None = None
+
+    def posterior(self, outputs: FloatArray, X: MatrixLike) -> LabelsetPosterior:
+        """Return the probabilities of labelsets of objects with these outputs of the fold's model."""
+        found = self.measure.posterior(outputs, X if Need.FEATURES in self.measure.needs else None)
+        return recalibrated(outputs, self.recalibration) if found is None else found
 
 
 def gather_examples(
@@ -157,7 +176,17 @@ def _calibrate_fold(
     scores = score_examples(fitted, fold.outputs, fold.labels, fold.X)
     strangest = bool(len(labels) and labels.any(axis=1).all() and fitted.form != "maximum")
     without = np.logical_not(fold.labels.any(axis=1))
-    return CalibratedFold(fitted, scores, without, strangest, choice, fold.categories, fold.weights)
+    dense = _dense(fold.outputs, len(fold.labels), LEARN_ENTRIES // fold.labels.shape[1])
+    known = fitted.posterior(dense[1][:1], None if fold.X is None else _safe_indexing(fold.X, dense[0][:1]))
+    recalibration = learn_recalibration(dense[1], fold.labels[dense[0]]) if known is None else None
+    described = choice, fold.categories, fold.weights, recalibration
+    return CalibratedFold(fitted, scores, without, strangest, *described)
+
+
+def _dense(outputs: AnyOutputs, n: int, most: int) -> tuple[IntArray, FloatArray]:
+    """Return every k-th row, about ``most`` of them or all, and its outputs as an array."""
+    rows = np.arange(n)[:: max(n // max(most, 1), 1)]
+    return rows, outputs.take(rows).dense(slice(None)) if isinstance(outputs, SparseOutputs) else outputs[rows]
 
 
 def score_examples(fitted: Measure, outputs: AnyOutputs, Y: LabelMatrix, X: MatrixLike = None) -> IntArray:
@@ -192,6 +221,8 @@ class Calibrator:
         How large groups are, where examples belong together. Examples count by them where sizes differ.
     n_incomplete : int
         How many examples do not calibrate because some of their labels are unknown.
+    thresholds : array of shape (q,) or None
+        The probabilities above which labels are answered for the F-measure, see :meth:`with_thresholds`.
     strangest : tuple of bool
         Whether the empty labelset is stranger than all others in each fold.
     scores, calibrations, sizes : tuples
@@ -210,6 +241,7 @@ class Calibrator:
     options: EngineOptions | None = None
     groups: GroupSizes | None = None
     n_incomplete: int = 0
+    thresholds: FloatArray | None = None
     strangest: tuple[bool, ...] = field(init=False)
     scores: tuple[IntArray, ...] = field(init=False)
     calibrations: tuple[IntArray, ...] = field(init=False)
@@ -262,7 +294,55 @@ class Calibrator:
         """
         check_device(device, self.folds[0].measure.n_labels_)
         engine, names = self._engine(outputs, X, device), self.label_names or ()
-        return LabelsetPredictions(engine, label_names=names, guarantee=self.guarantee, index=index)
+        find = partial(self.probabilities, outputs, X)
+        return LabelsetPredictions(
+            engine, label_names=names, guarantee=self.guarantee, index=index, find_probabilities=find
+        )
+
+    def probabilities(self, outputs: Sequence[AnyOutputs], X: MatrixLike = None) -> FloatArray:
+        """Return the probability of each label in the mean over the folds' models, (n, q); no score depends on it.
+
+        Parameters
+        ----------
+        outputs, X
+            As in :meth:`predict`.
+        """
+        n, q = len(outputs[0]), self.folds[0].measure.n_labels_
+        result, candidates = np.zeros((n, q)), self._candidates()
+        keys = keys_of(outputs if X is None else [X]) if candidates.drawn else None
+        blocks = outputs[0].blocks() if isinstance(outputs[0], SparseOutputs) else [slice(0, n)]
+        for rows in blocks:
+            objects = X if X is None or len(blocks) == 1 else _safe_indexing(X, np.arange(n)[rows])
+            for fold, part in zip(self.folds, outputs, strict=True):
+                dense = part.dense(rows) if isinstance(part, SparseOutputs) else part[rows]
+                posterior = fold.posterior(dense, objects)
+                result[rows] += candidates.marginals(posterior, None if keys is None else keys[rows])
+        return np.asarray(result / len(self.folds))
+
+    def with_thresholds(self, examples: Sequence[FoldExamples]) -> "Calibrator":
+        """Return the same with a threshold for each label, learned from the probabilities of all calibration examples.
+
+        Each under the model and the measure of its fold, which have not seen it; labels are not looked at.
+        """
+        candidates, q = self._candidates(N_DRAWS_TO_LEARN), examples[0].labels.shape[1]
+        work = q if candidates.rules is None else q * N_DRAWS_TO_LEARN if candidates.drawn else candidates.listed.nnz
+        share = SORT_ENTRIES / max(work * sum(self.sizes), 1)
+        marginals = []
+        for fold, part in zip(self.folds, examples, strict=True):
+            rows, dense = _dense(part.outputs, len(part.labels), int(share * len(part.labels)) + 1)
+            objects = None if part.X is None else _safe_indexing(part.X, rows)
+            keys = keys_of([dense]) if candidates.drawn else None
+            marginals.append(candidates.marginals(fold.posterior(dense, objects), keys))
+        return replace(self, thresholds=learn_thresholds(np.vstack(marginals)))
+
+    def _candidates(self, n_draws: int = N_DRAWS) -> Candidates:
+        return Candidates(self.choices.constraints, self.choices.empty == "exclude", self.seed, n_draws)
+
+    @property
+    def labels_are_better(self) -> bool:
+        """Whether most folds' measures found labels one by one the better single answers on their training parts."""
+        votes = [fold.measure.labels_are_better_ for fold in self.folds]
+        return 2 * sum(votes) > len(votes)
 
     def nonconformity(self, outputs: Sequence[AnyOutputs], Y: LabelMatrix, X: MatrixLike = None) -> FloatArray:
         """Return how strange labelsets are for objects, in the mean over the folds' models."""

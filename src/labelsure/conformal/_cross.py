@@ -57,6 +57,11 @@ class CrossConformalClassifier(CalibratedClassifier):
     on_violation : {"refuse", "drop"}, default="refuse"
         What to do with a constraint that an example given to ``fit`` breaks: raise ValueError, or warn and leave it
         out.
+    predict_for : {"auto", "exact match", "hamming", "f1"}, default="auto"
+        Which labels ``predict`` answers: "exact match", the most plausible labelset; "hamming", labels with a
+        probability above one half; "f1", labels above a threshold of their own that maximises the expected F-measure;
+        "auto", the most plausible labelset unless training showed labels one by one to be better, see ``predict``.
+        A fitted model changes it by ``set_params``; nothing is fitted again.
     random_state : int, RandomState or None, default=None
         For the folds, for every ``random_state`` inside the estimator that is None, and for the draws of randomised
         guarantees and smoothing. A draw belongs to the object: it depends on what ``fit`` drew and on the object's
@@ -136,6 +141,7 @@ class CrossConformalClassifier(CalibratedClassifier):
     smoothed: bool = False
     constraints: Constraint | Sequence[Constraint] | None = None
     on_violation: str = "refuse"
+    predict_for: str = "auto"
     random_state: Any = None
     n_jobs: int | None = None
     memory: Any = None

@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any, Self
 
@@ -16,13 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelsure._core.randomness import SMOOTHING, draw_order, draw_seeds, draw_uniforms, object_keys, set_missing_seeds
 from labelsure._core.running import one_thread, run_jobs
-from labelsure._core.types import IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, n_rows, row_index_of
 from labelsure.conformal._base import LabelsetClassifier
 from labelsure.conformal._calibrator import STRANGEST, score_examples
 from labelsure.conformal._constraints import under_constraints
 from labelsure.conformal._guarantees import state_guarantee
 from labelsure.conformal._models import fit_model
+from labelsure.conformal._probabilities import Candidates, recalibrated
 from labelsure.estimators import outputs_of
 from labelsure.labelsets import Constraint, StoredEngine, Weighing, decode
 from labelsure.measures import Measure, Need
@@ -175,7 +177,29 @@ class FullConformalClassifier(LabelsetClassifier):
             label_names=self.label_names_ or (),
             guarantee=guarantee if rules is None else under_constraints(guarantee),
             index=index,
+            find_probabilities=partial(self.predict_proba, X),
         )
+
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
+        """Return the probability of each label, shape (n_objects, n_labels), from one model of all training examples.
+
+        As in :meth:`CrossConformalClassifier.predict_proba`, but with a measure that has no posterior, as the default,
+        outputs count as they are: no example is left to recalibrate them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            The objects.
+        """
+        X, choices = self._check_objects(X), self.choices_
+        with one_thread():
+            model = fit_model(self.base_, self.X_, self.Y_, seed=self.seed_)
+            known, outputs = (outputs_of(model, rows, self.n_labels_) for rows in (self.X_, X))
+            measure = clone(self.measure_).fit(self.Y_, outputs=known, X=self.X_)
+        found = measure.posterior(outputs, X)
+        candidates = Candidates(choices.constraints, choices.empty == "exclude", self.draw_seed_)
+        keys = object_keys(X) if candidates.drawn else None
+        return candidates.marginals(recalibrated(outputs, None) if found is None else found, keys)
 
     def _assume(self, everyone: MatrixLike, i: int, code: int, order: IntArray) -> tuple[int, int, int]:
         """Train with one object assumed to have one labelset; count the scores >= and > its own, and return that."""

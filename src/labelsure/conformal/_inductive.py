@@ -44,7 +44,7 @@ class InductiveConformalClassifier(CalibratedClassifier):
         For new objects from another distribution than the training objects, with the same labels given the object
         (covariate shift): a function from X to the ratio of the two densities, up to a factor. Not with ``mondrian``
         or ``smoothed``, whose exact numbers do not go with weights.
-    empty, smoothed, constraints, on_violation, random_state, n_jobs, memory, device
+    empty, smoothed, constraints, on_violation, predict_for, random_state, n_jobs, memory, device
         As in :class:`CrossConformalClassifier`.
 
     Attributes
@@ -93,6 +93,7 @@ class InductiveConformalClassifier(CalibratedClassifier):
     smoothed: bool = False
     constraints: Constraint | Sequence[Constraint] | None = None
     on_violation: str = "refuse"
+    predict_for: str = "auto"
     random_state: Any = None
     n_jobs: int | None = None
     memory: Any = None

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from labelsure._core.randomness import SMOOTHING, draw_seeds, draw_uniforms, object_keys
-from labelsure._core.types import IntArray, LabelMatrixLike, MatrixLike
+from labelsure._core.types import FloatArray, IntArray, LabelMatrixLike, MatrixLike
 from labelsure._core.unknown import check_gaps
 from labelsure._core.validation import check_flag, check_same_length, row_index_of
 from labelsure.conformal._base import WrappingClassifier
@@ -227,6 +227,21 @@ class LabelWiseConformalClassifier(RoutingMixin, GapsMixin, WrappingClassifier):
             complementary=self.complementary_,
             groups=None if self.groups_ is None else sizes_of_groups(self.groups_, self.fold_indices_),
         )
+
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
+        """Return the mean of the models' outputs as they are, shape (n_objects, n_labels).
+
+        What is learned here are p-values of labels, and no probabilities: for outputs that are recalibrated choose
+        :class:`~labelsure.estimators.RecalibratedClassifier` as the estimator.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            The objects.
+        """
+        X = self._check_objects(X)
+        outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.n_jobs)
+        return np.asarray(sum(outputs)) / len(outputs)
 
     def predict(self, X: MatrixLike) -> Any:
         """Return the more plausible value of each label, ties by the lower score.

@@ -100,6 +100,10 @@ class OutputsPredictor:
         """Return the labelset with the highest p-value for each object; see :meth:`predict_labelsets`."""
         return self.predict_labelsets(outputs, X).labelsets.astype(np.int64)
 
+    def predict_proba(self, outputs: Any, X: MatrixLike = None) -> FloatArray:
+        """Return the probability of each label, (n, q): :attr:`LabelsetPredictions.probabilities`."""
+        return self.calibrator.probabilities(self._read(outputs, X), X)
+
     def update(self, outputs: Any, Y: LabelMatrixLike, X: MatrixLike = None) -> Self:
         """Add calibration examples to an inductive predictor, in place: :meth:`InductiveConformalClassifier.update`.
 
@@ -261,7 +265,7 @@ def calibrate_outputs(
     ]
     seeds = [seed] * len(rows)
     calibrated = tuple(calibrate(measure, examples, seeds=seeds, n_jobs=n_jobs, rules=choices.known_rules))
-    calibrator = Calibrator(calibrated, choices, draw_seed, folds is not None, names, n_jobs)
+    calibrator = Calibrator(calibrated, choices, draw_seed, folds is not None, names, n_jobs).with_thresholds(examples)
     return OutputsPredictor(calibrator, fold_numbers, n_labels, default_output, device)
 
 

@@ -1,4 +1,4 @@
-"""Single answers: the most plausible labelset, or labels one by one where training showed that these are better."""
+"""Single answers: the most plausible labelset, or labels by their probabilities, for the metric that counts."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -8,6 +8,9 @@ import numpy as np
 from labelsure._core.types import FloatArray, IntArray
 from labelsure.conformal._calibrator import Calibrator
 from labelsure.predictions import LabelsetPredictions
+
+PREDICT_FOR = ("auto", "exact match", "hamming", "f1")
+"""What answers may be for."""
 
 
 class Answers(NamedTuple):
@@ -43,8 +46,28 @@ def labels_of_outputs(outputs: Sequence[FloatArray]) -> IntArray:
     return labels
 
 
-def single_answers(predictions: LabelsetPredictions, calibrator: Calibrator, outputs: Sequence[FloatArray]) -> IntArray:
-    """Return one labelset for each object, of shape (n, q).
+ANSWERS = {
+    "auto": "each label that the models find more likely than not in the mean: better than labelsets on training parts",
+    "hamming": "each label with a probability above one half",
+    "f1": "each label whose probability is above the label's own threshold",
+}
+"""What is answered instead of the most plausible labelset."""
+
+
+def describe_answers(calibrator: Calibrator, predict_for: str) -> str:
+    """Return what is answered instead of the most plausible labelset, "" where that is."""
+    if predict_for == "exact match" or (predict_for == "auto" and not calibrator.labels_are_better):
+        return ""
+    return f'predict(X) answers with predict_for="{predict_for}": {ANSWERS[predict_for]}.'
+
+
+def single_answers(
+    predictions: LabelsetPredictions,
+    calibrator: Calibrator,
+    outputs: Sequence[FloatArray],
+    predict_for: str = "auto",
+) -> IntArray:
+    """Return one labelset for each object, of shape (n, q); where it would be no candidate, the most plausible one.
 
     Parameters
     ----------
@@ -54,11 +77,18 @@ def single_answers(predictions: LabelsetPredictions, calibrator: Calibrator, out
         What made them; its folds' measures vote on which answers are better.
     outputs : sequence of arrays of shape (n, q)
         What they were made of.
+    predict_for : {"auto", "exact match", "hamming", "f1"}
+        The metric.
     """
-    votes = [fold.measure.labels_are_better_ for fold in calibrator.folds]
-    if 2 * sum(votes) <= len(votes):
+    if not describe_answers(calibrator, predict_for):
         return predictions.labelsets.astype(np.int64)  # the int of scikit-learn's own classifiers
-    answers = labels_of_outputs(outputs)
+    answers: IntArray
+    if predict_for == "auto":
+        answers = labels_of_outputs(outputs)
+    elif predict_for == "f1" and calibrator.thresholds is not None:
+        answers = (predictions.probabilities > calibrator.thresholds).astype(np.int64)
+    else:
+        answers = (predictions.probabilities > 0.5).astype(np.int64)
     impossible = np.flatnonzero(predictions.p_value(answers) == 0)  # no candidate, or none at all
     if len(impossible):
         answers[impossible] = predictions[impossible].labelsets

@@ -4,6 +4,7 @@ from labelsure.estimators._adapter import FittedBase, fit_base, outputs_of
 from labelsure.estimators._base import MetaClassifier
 from labelsure.estimators._bpmll import BPMLLClassifier
 from labelsure.estimators._label_by_label import fit_known, learner_of_one_label
+from labelsure.estimators._logit_pooling import learn_pooling, smoothed_logits
 from labelsure.estimators._members import check_sample_weight, weight_params
 from labelsure.estimators._mlknn import MLkNNClassifier
 from labelsure.estimators._mlnb import LogOdds, MLNBClassifier
@@ -31,8 +32,10 @@ __all__ = [
     "check_sample_weight",
     "fit_base",
     "fit_known",
+    "learn_pooling",
     "learner_of_one_label",
     "outputs_of",
+    "smoothed_logits",
     "table_pipeline",
     "table_pool",
     "weight_params",

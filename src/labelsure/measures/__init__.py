@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from labelsure.measures._likelihoods import LabelWiseCombination as LabelWiseCombination
     from labelsure.measures._likelihoods import LogLossMeasure as LogLossMeasure
     from labelsure.measures._log_partition import CountedPrior as CountedPrior
+    from labelsure.measures._log_partition import LabelsetPosterior as LabelsetPosterior
     from labelsure.measures._need import Need as Need
     from labelsure.measures._penalties import CardinalityPenalty as CardinalityPenalty
     from labelsure.measures._penalties import HammingPenalty as HammingPenalty
@@ -44,7 +45,7 @@ _HOME = {
     "measures._forest_measure": ("ForestMeasure",),
     "measures._function_measure": ("FunctionMeasure",),
     "measures._likelihoods": ("LabelWiseCombination", "LabelsetPrior", "LogLossMeasure"),
-    "measures._log_partition": ("CountedPrior",),
+    "measures._log_partition": ("CountedPrior", "LabelsetPosterior"),
     "measures._penalties": ("CardinalityPenalty", "HammingPenalty", "UnseenPenalty"),
     "measures._posterior": ("PosteriorMeasure", "PosteriorParameters"),
     "measures._registry": ("MANY_LABELS", "MEASURES", "MeasureWord", "make_measure", "spell_measure"),

@@ -17,6 +17,7 @@ from labelsure._core.sparse_energy import SparseEnergy
 from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_outputs, check_same_length
+from labelsure.measures._log_partition import LabelsetPosterior
 from labelsure.measures._need import Need
 
 
@@ -163,6 +164,18 @@ class Measure(BaseEstimator):
             return energy
         self._of_all[exponent] = energy
         return energy.take(np.zeros(len(outputs), dtype=np.int64))
+
+    def posterior(self, outputs: FloatArray, X: MatrixLike = None) -> LabelsetPosterior | None:
+        """Return the probabilities that the scores are logarithms of, None where they are of none.
+
+        Parameters
+        ----------
+        outputs : array-like of shape (n, q)
+            Between 0 and 1.
+        X : array-like of n rows or None
+            The objects, where the measure needs them.
+        """
+        return None
 
     def sparse_energy(self, outputs: SparseOutputs) -> SparseEnergy:
         """Return the same scores, as :meth:`energy` would for dense outputs, from what is stored.

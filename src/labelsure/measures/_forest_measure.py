@@ -16,6 +16,7 @@ from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_count, check_number, check_same_length, n_rows
 from labelsure.measures._base import Measure
 from labelsure.measures._likelihoods import LogLossMeasure
+from labelsure.measures._log_partition import LabelsetPosterior
 from labelsure.measures._need import Need
 from labelsure.measures._posterior import PosteriorMeasure
 
@@ -198,6 +199,16 @@ class ForestMeasure(Measure):
         base = self.base_._energy(outputs, None, exponent)
         general = replace(base, constant=base.constant + to_fixed_point(-math.log(self.mix), exponent))
         return OwnScores(self.labelsets_[numbers], joint, sizes).put_into(general, exponent, self.bound_)
+
+    def posterior(self, outputs: FloatArray, X: MatrixLike = None) -> LabelsetPosterior | None:
+        """Return the base's posterior mixed with the shares in leaves, None where the base has none."""
+        base = self.base_.posterior(outputs)
+        if base is None:
+            return None
+        sizes, numbers, probabilities = self._list_labelsets(self._leaves(_read_features(X)))
+        begin = np.append(0, np.cumsum(sizes))
+        leaves = sparse.csr_array((probabilities, numbers, begin), shape=(len(sizes), len(self.labelsets_)))
+        return replace(base, leaves=leaves, mix=float(self.mix))
 
     def _list_labelsets(self, leaves: Any) -> tuple[IntArray, IntArray, FloatArray]:
         """Return the ``max_listed`` most probable labelsets of the objects in these leaves, the most probable first.

@@ -93,6 +93,27 @@ class Moments(NamedTuple):
     log_priors: FloatArray
 
 
+class Shares(NamedTuple):
+    """What the sum over all labelsets is made of.
+
+    Attributes
+    ----------
+    log_sums : array of shape (n,)
+        log Z.
+    product : array of shape (n,)
+        The share of the product over labels.
+    seen : array of shape (n, S)
+        The shares of the corrections for labelsets seen.
+    log_odds : array of shape (n, q)
+        Of labels under the product.
+    """
+
+    log_sums: FloatArray
+    product: FloatArray
+    seen: FloatArray
+    log_odds: FloatArray
+
+
 @dataclass(frozen=True, eq=False)
 class CountedPrior:
     """A distribution over labelsets: those seen are counted, and all share a product over labels.
@@ -237,19 +258,37 @@ class CountedPrior:
         less = np.subtract(extra_without, extra, out=np.zeros_like(extra), where=extra > -np.inf)
         for rows in self.blocks(len(values)):
             own = np.arange(rows.stop - rows.start), left_out[rows]
-            product, seen = self._log_terms(values[rows], beta)
-            seen[own] += less[left_out[rows]]
-            largest = np.maximum(product, seen.max(axis=1))
-            product, seen = np.exp(product - largest), np.exp(seen - largest[:, None])
-            sums = product + seen.sum(axis=1)
-            log_sums[rows] = largest + np.log(sums)
-            product, seen = product / sums, seen / sums[:, None]
-            on = expit(values[rows] + beta * (log_on - log_off))
+            log_sums[rows], product, seen, log_odds = self.shares(values[rows], beta, (own, less[left_out[rows]]))
+            on = expit(log_odds)
             marginals[rows] = product[:, None] * on + seen @ self.on
             log_product = self.log_share + on @ (log_on - log_off) + log_off.sum()
             log_priors[rows] = product * log_product + seen @ slope
             log_priors[rows] += seen[own] * (slope_without - slope)[left_out[rows]]
         return Moments(log_sums, marginals, log_priors)
+
+    def shares(self, values: FloatArray, beta: float, less: tuple[Any, FloatArray] | None = None) -> Shares:
+        """Return what the sum over all labelsets is made of, for each object.
+
+        The shares of the product and of labelsets seen add up to one. They are the same to the last bit whatever other
+        objects there are.
+
+        Parameters
+        ----------
+        values : array of shape (n, q)
+            v, row by row in memory; few objects, see ``blocks``.
+        beta : float
+            The prior's exponent; at least 0.
+        less : pair of an index and an array, or None
+            By what the logarithms of some corrections differ.
+        """
+        product, seen = self._log_terms(values, beta)
+        if less is not None:
+            seen[less[0]] += less[1]
+        largest = np.maximum(product, seen.max(axis=1))
+        product, seen = np.exp(product - largest), np.exp(seen - largest[:, None])
+        sums = product + seen.sum(axis=1)
+        log_odds = values + beta * (np.log(self.marginals) - np.log1p(-self.marginals))
+        return Shares(largest + np.log(sums), product / sums, seen / sums[:, None], log_odds)
 
     def blocks(self, n_objects: int) -> Iterator[slice]:
         """Return slices of objects, few enough for a table with all labelsets seen."""
@@ -271,3 +310,43 @@ class CountedPrior:
             logs = beta * log_seen + np.log1p(-ratio)
             slopes = (log_seen - ratio * self.log_products) / (1 - ratio)
         return logs, np.where(ratio < 1, slopes, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelsetPosterior:
+    """The probabilities of all labelsets of n objects: those of labelsets seen, and a product over labels for all.
+
+    Attributes
+    ----------
+    counted : CountedPrior
+        The prior P.
+    values : array of shape (n, q)
+        v; the probability of a labelset t is proportional to exp(v.t) P(t)^beta.
+    beta : float
+        The prior's exponent; 0 for labels that are independent.
+    leaves : sparse array of shape (n, S) or None
+        More probability of labelsets seen, where that is mixed in; rows add up to at most one.
+    mix : float
+        The share of all else, where it is.
+    """
+
+    counted: CountedPrior
+    values: FloatArray
+    beta: float
+    leaves: Any = None
+    mix: float = 1.0
+
+    @classmethod
+    def of_labels(cls, log_odds: FloatArray) -> "LabelsetPosterior":
+        """Return the probabilities of labelsets of independent labels."""
+        n_labels = log_odds.shape[1]
+        nothing = np.zeros((1, n_labels), dtype=np.int8)
+        return cls(CountedPrior(nothing, np.ones(1, dtype=np.int64), np.full(n_labels, 0.5), 1.0), log_odds, 0.0)
+
+    def shares(self, rows: slice) -> Shares:
+        """Return what the probabilities of some objects are made of."""
+        shares = self.counted.shares(np.ascontiguousarray(self.values[rows]), self.beta)
+        if self.leaves is None:
+            return shares
+        seen = self.mix * shares.seen + (1 - self.mix) * self.leaves[rows].toarray()
+        return shares._replace(product=self.mix * shares.product, seen=seen)

@@ -16,7 +16,7 @@ from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_number, check_outputs
 from labelsure.measures._base import Measure
 from labelsure.measures._likelihoods import LabelsetPrior
-from labelsure.measures._log_partition import CountedPrior
+from labelsure.measures._log_partition import CountedPrior, LabelsetPosterior
 from labelsure.measures._need import Need
 from labelsure.measures._points import labels_are_better, most_probable, point_figures
 
@@ -223,6 +223,11 @@ class PosteriorMeasure(Measure):
         """
         values = self._values(check_outputs(outputs, n_labels=self.n_labels_))
         return self._counted.log_sums(values, self.parameters_.prior_exponent)
+
+    def posterior(self, outputs: FloatArray, X: MatrixLike = None) -> LabelsetPosterior:
+        """Return the posterior probabilities of labelsets; see :meth:`Measure.posterior`."""
+        values = self._values(check_outputs(outputs, n_labels=self.n_labels_))
+        return LabelsetPosterior(self._counted, values, self.parameters_.prior_exponent)
 
     def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:
         values = self._values(outputs)

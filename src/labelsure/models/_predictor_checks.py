@@ -47,6 +47,8 @@ def check_calibrator(calibrator: Calibrator) -> None:
         n_labels.add(choices.constraints.n_labels)
     if calibrator.label_names is not None:
         n_labels.add(len(calibrator.label_names))
+    learned = [calibrator.thresholds, *(fold.recalibration for fold in folds)]
+    n_labels |= {one.shape[-1] for one in learned if one is not None}
     if len(n_labels) > 1:
         raise ValueError("its folds speak of different labels")
     if choices.guarantee != "cross" and (len(folds) < 2 or choices.smoothed):

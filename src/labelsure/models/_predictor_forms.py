@@ -96,7 +96,8 @@ def _rows(value: Any, _sizes: Sizes) -> None:  # every fold has a size of its ow
     ROWS(value, Sizes())
 
 
-NAMED: dict[str, Check] = {**LABELS, "label_names_": maybe(names("q"))}
+CLASSES = array("i", "q", 2, low=0, high=1)
+NAMED: dict[str, Check] = {**LABELS, "classes_": CLASSES, "label_names_": maybe(names("q"))}
 MODELS: dict[str, Check] = {"models_": several(anything, least=1), "fold_indices_": several(_rows, least=1)}
 DEVICE: dict[str, Check] = {"device": one_of("cpu", "cuda")}
 
@@ -234,6 +235,7 @@ PARTS = [
             "choice": maybe(instance(MeasureChoice)),
             "categories": maybe(categories),
             "weights": maybe(array("f", "m", low=0)),
+            "recalibration": maybe(array("f", 2, "q")),
         },
     ),
     Form(
@@ -247,6 +249,7 @@ PARTS = [
             "options": one_of(None),
             "groups": maybe(instance(GroupSizes)),
             "n_incomplete": COUNT,
+            "thresholds": maybe(array("f", "q", low=0, high=1)),
         },
         check=check_calibrator,
     ),

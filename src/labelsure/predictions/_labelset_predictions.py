@@ -1,13 +1,15 @@
 """What a user holds after predicting."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, FloatArray, LabelMatrix
+from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure._core.validation import (
     check_choice,
     check_count,
@@ -45,6 +47,8 @@ class LabelsetPredictions:
         What is proven about regions; ``region(0.05).statement`` says it in a sentence.
     index : pandas Index, array or None
         What the objects are called, where they came in a DataFrame.
+    answers : str
+        What ``predict`` of the classifier answers instead of :attr:`labelsets`, and why; "" where it answers these.
 
     Examples
     --------
@@ -64,6 +68,8 @@ class LabelsetPredictions:
     label_names: tuple[str, ...] = ()
     guarantee: Guarantee | NoGuarantee = UNKNOWN
     index: Any = None
+    answers: str = ""
+    find_probabilities: Callable[[], FloatArray] | None = None
     _batch: Batch = field(init=False)
 
     def __post_init__(self) -> None:
@@ -80,7 +86,9 @@ class LabelsetPredictions:
     def __getitem__(self, objects: Any) -> "LabelsetPredictions":
         """Return the predictions of some of the objects: a slice, indices, a boolean mask or a single index."""
         part = self._batch.take(objects)
-        return replace(self, _engine=part.engine, index=part.index)
+        rows = np.atleast_1d(np.arange(len(self))[objects])
+        find = None if self.find_probabilities is None else partial(_take_rows, self, rows)
+        return replace(self, _engine=part.engine, index=part.index, find_probabilities=find)
 
     def __repr__(self) -> str:
         n_unsure = int(np.sum(~self.certain)) if "best" in vars(self._batch) else 0
@@ -280,6 +288,26 @@ class LabelsetPredictions:
         p_values = self._engine.to_p_values(best.numerators)
         return RankedLabelsets(best.labelsets, p_values, self.label_names, objects=self._objects, certain=best.certain)
 
+    @cached_property
+    def probabilities(self) -> FloatArray:
+        """The probability that each label is on, shape (n, q): for thresholds, scorers and ranking, without a level.
+
+        The sum of the posterior's probabilities over the candidates with the label, in the mean over the folds' models;
+        see :meth:`CrossConformalClassifier.predict_proba`. P-values and regions do not depend on it.
+
+        Examples
+        --------
+        >>> from labelsure import calibrate_outputs
+        >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+        >>> calibrate_outputs(outputs, Y).predict_labelsets([[0.8, 0.3]]).probabilities.round(2).tolist()
+        [[0.96, 0.17]]
+        """
+        if self.find_probabilities is None:
+            raise ValueError(
+                "Probabilities are known of predictions that a fitted predictor made, and not of these, made by hand."
+            )
+        return self.find_probabilities()
+
     @property
     def label_p_values(self) -> FloatArray:
         """The highest p-value among the labelsets with each label off and on, shape (n, q, 2).
@@ -367,3 +395,7 @@ class LabelsetPredictions:
     def _objects(self) -> Any:
         """What the objects are called."""
         return range(len(self)) if self.index is None else self.index
+
+
+def _take_rows(predictions: LabelsetPredictions, rows: IntArray) -> FloatArray:
+    return predictions.probabilities[rows]

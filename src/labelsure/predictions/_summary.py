@@ -195,7 +195,7 @@ class Summaries(Sequence[ObjectSummary]):
         return f"Summaries({objects}, significance={self.region.significance})"
 
     def __str__(self) -> str:
-        return "\n\n".join(map(str, self))
+        return "\n\n".join([*map(str, self), *filter(None, [self._predictions.answers])])
 
     def _repr_html_(self) -> str:
         return show_summaries(self)
