@@ -24,6 +24,7 @@ from benchmarks import (
     paths,
     pools,
     posterior,
+    probabilities,
     reproduce,
     risk,
     rivals,
@@ -61,6 +62,7 @@ QUESTIONS = {
     "scaling": scaling,
     "gpu": gpu,
     "label_errors": label_errors,
+    "probabilities": probabilities,
 }
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
@@ -77,15 +79,23 @@ def main() -> None:
         "--write-docs", action="store_true", help=f"only write {PAGE.name} and its pictures from the results kept"
     )
     parser.add_argument(
-        "--only", type=lambda text: text.split(","), metavar="part,part", help=f"of paths: {', '.join(paths.PARTS)}"
+        "--only",
+        type=lambda text: text.split(","),
+        metavar="part,part",
+        help=f"of paths: {', '.join(paths.PARTS)}; of probabilities: {', '.join(probabilities.CASES)}",
     )
+    parser.add_argument("--n-jobs", type=int, default=1, help="processes, of probabilities")
     options = parser.parse_args()
-    if options.only and (options.questions != ["paths"] or set(options.only) - set(paths.PARTS)):
-        parser.error(f"--only chooses parts of the question paths, from {', '.join(paths.PARTS)}")
+    parts = {("paths",): paths.PARTS, ("probabilities",): probabilities.CASES}.get(tuple(options.questions), ())
+    if set(options.only or ()) - set(parts):
+        parser.error(
+            f"--only chooses parts of the question paths, from {', '.join(paths.PARTS)}, or of probabilities, from"
+            f" {', '.join(probabilities.CASES)}"
+        )
     if unknown := set(options.questions) - set(QUESTIONS):
         parser.error(f"unknown question {', '.join(sorted(unknown))}; there are {', '.join(QUESTIONS)}")
     if not options.write_docs:
-        _measure(options.questions or list(QUESTIONS), options.only)
+        _measure(options.questions or list(QUESTIONS), options.only, options.n_jobs)
     PAGE.write_text(page(), encoding="utf-8")
     print(f"wrote {PAGE}")
     try:
@@ -137,15 +147,17 @@ def _pictures() -> list[Picture]:
     return [Picture(**picture) for result in _results() for picture in result["pictures"]]
 
 
-def _measure(names: list[str], only: Sequence[str] | None = None) -> None:
+def _measure(names: list[str], only: Sequence[str] | None = None, n_jobs: int = 1) -> None:
     machine = describe_machine()
     print("\n".join(f"{key}: {value}" for key, value in machine.items()))
     for name in names:
         question = QUESTIONS[name]
         print(f"\n{name}: {question.__doc__}", flush=True)
-        for part in only or _parts(question):
+        by_case = hasattr(question, "CASES")  # these are measured together, and kept in one file
+        for part in (None,) if by_case else only or _parts(question):
+            given = {"only": only, "n_jobs": n_jobs} if by_case else {} if part is None else {"part": part}
             try:
-                answers = question.measure() if part is None else question.measure(part)
+                answers = question.measure(**given)
             except NotMeasuredError as reason:
                 print(f"  not measured, the results kept stay: {reason}", flush=True)
                 continue
