@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.stats import gamma
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.metrics import f1_score
 
 from labelsure import CrossConformalClassifier, LabelsetPredictions, find_label_errors, load_dataset
 from labelsure.estimators import outputs_of
@@ -151,6 +152,29 @@ def draw_doubtful() -> None:
     _save(figure, "doubtful")
 
 
+def draw_answers() -> None:
+    """Draw the F-measure of the labels of birds for the learner alone and for each metric to answer for."""
+    data, learner = load_dataset("birds"), RandomForestClassifier(100, random_state=0)
+    X, Y = np.concatenate([data.X_train, data.X_test]), np.concatenate([data.Y_train, data.Y_test])
+    scores: dict[str, list[float]] = {}
+    for seed in range(5):
+        train, test = np.split(np.random.default_rng(seed).permutation(len(Y)), [len(data.Y_train)])
+        model = CrossConformalClassifier(learner, cv=5, random_state=0, n_jobs=-1).fit(X[train], Y[train])
+        answers = {"the learner alone": learner.fit(X[train], Y[train]).predict(X[test])}
+        for metric in ("exact match", "hamming", "f1"):
+            answers[f'predict_for="{metric}"'] = model.set_params(predict_for=metric).predict(X[test])
+        for name, labels in answers.items():
+            macro = float(f1_score(Y[test], labels, average="macro", zero_division=0))
+            scores.setdefault(name, []).append(macro)
+    figure, axes = plt.subplots(figsize=(6.4, 2.2), layout="constrained")
+    bars = axes.barh(list(scores), [np.mean(of_way) for of_way in scores.values()], color=["#999999", *COLOURS[2::-1]])
+    axes.bar_label(bars, fmt="%.2f", padding=4)
+    axes.set(xlabel="macro F of 19 birds, mean over five splits", xlim=(0, 0.6))
+    axes.invert_yaxis()
+    axes.spines[["top", "right"]].set_visible(False)
+    _save(figure, "answers")
+
+
 def _save(figure: Figure, name: str) -> None:
     figure.savefig(HERE / f"{name}.png", dpi=150, metadata={"Software": None})
     plt.close(figure)
@@ -160,6 +184,7 @@ if __name__ == "__main__":
     mpl.use("Agg")
     draw_counting()
     draw_doubtful()
+    draw_answers()
     scene = predict_scene()
     draw_object(*scene)
     draw_promise(*scene)

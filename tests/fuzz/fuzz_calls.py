@@ -362,6 +362,12 @@ call(
     sparse=True,
 )
 call(
+    "conformal.OutputsPredictor.predict_proba",
+    lambda outputs_new: outputs_predictor().predict_proba(outputs_new),
+    ("outputs_new",),
+    sparse=True,
+)
+call(
     "conformal.OutputsPredictor.predict_labelsets",
     lambda outputs_new, X_new: outputs_predictor(smoothed=True).predict_labelsets(outputs_new, X_new),
     ("outputs_new", "X_new"),

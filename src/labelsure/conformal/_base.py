@@ -156,8 +156,8 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         labelset is allowed, over all. With ``empty="auto"`` the empty labelset is always in the sum, with the
         probability that the posterior gives it, small where no training example is without labels.
 
-        Objects get the same answer one by one and in batches. :meth:`update` leaves recalibration and thresholds as
-        they are.
+        Objects get the same answer one by one and in batches. :meth:`update`, and :meth:`recalibrate` without a new
+        measure, leave recalibration and thresholds as they are.
 
         Parameters
         ----------

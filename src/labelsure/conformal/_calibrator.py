@@ -296,7 +296,7 @@ class Calibrator:
         engine, names = self._engine(outputs, X, device), self.label_names or ()
         find = partial(self.probabilities, outputs, X)
         return LabelsetPredictions(
-            engine, label_names=names, guarantee=self.guarantee, index=index, find_probabilities=find
+            engine, label_names=names, guarantee=self.guarantee, index=index, _find_probabilities=find
         )
 
     def probabilities(self, outputs: Sequence[AnyOutputs], X: MatrixLike = None) -> FloatArray:

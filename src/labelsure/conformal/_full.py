@@ -177,7 +177,7 @@ class FullConformalClassifier(LabelsetClassifier):
             label_names=self.label_names_ or (),
             guarantee=guarantee if rules is None else under_constraints(guarantee),
             index=index,
-            find_probabilities=partial(self.predict_proba, X),
+            _find_probabilities=partial(self.predict_proba, X),
         )
 
     def predict_proba(self, X: MatrixLike) -> FloatArray:

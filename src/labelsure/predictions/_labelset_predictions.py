@@ -69,7 +69,7 @@ class LabelsetPredictions:
     guarantee: Guarantee | NoGuarantee = UNKNOWN
     index: Any = None
     answers: str = ""
-    find_probabilities: Callable[[], FloatArray] | None = None
+    _find_probabilities: Callable[[], FloatArray] | None = None
     _batch: Batch = field(init=False)
 
     def __post_init__(self) -> None:
@@ -87,8 +87,8 @@ class LabelsetPredictions:
         """Return the predictions of some of the objects: a slice, indices, a boolean mask or a single index."""
         part = self._batch.take(objects)
         rows = np.atleast_1d(np.arange(len(self))[objects])
-        find = None if self.find_probabilities is None else partial(_take_rows, self, rows)
-        return replace(self, _engine=part.engine, index=part.index, find_probabilities=find)
+        find = None if self._find_probabilities is None else partial(_take_rows, self, rows)
+        return replace(self, _engine=part.engine, index=part.index, _find_probabilities=find)
 
     def __repr__(self) -> str:
         n_unsure = int(np.sum(~self.certain)) if "best" in vars(self._batch) else 0
@@ -302,11 +302,11 @@ class LabelsetPredictions:
         >>> calibrate_outputs(outputs, Y).predict_labelsets([[0.8, 0.3]]).probabilities.round(2).tolist()
         [[0.96, 0.17]]
         """
-        if self.find_probabilities is None:
+        if self._find_probabilities is None:
             raise ValueError(
                 "Probabilities are known of predictions that a fitted predictor made, and not of these, made by hand."
             )
-        return self.find_probabilities()
+        return self._find_probabilities()
 
     @property
     def label_p_values(self) -> FloatArray:
