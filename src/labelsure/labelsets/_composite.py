@@ -10,6 +10,7 @@ from labelsure._core.labelset_bits import pack
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure.labelsets._engine import LabelsetEngine
 from labelsure.labelsets._fold_engine import FoldEngine, TableEngine
+from labelsure.labelsets.arrays._counting import Inequality
 from labelsure.labelsets.arrays._results import BestLabelsets, Members, RegionSize, sum_sizes
 from labelsure.labelsets.arrays._weighing import Counts
 from labelsure.labelsets.table import RowTable, TableAnswers
@@ -49,6 +50,10 @@ class CategoryEngine(TableEngine):
         """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
         parts, smallest = zip(*(part.at_level(significance) for part in self.parts), strict=True)
         return self if parts == self.parts else CategoryEngine(parts), smallest[0]
+
+    def under(self, inequalities: Sequence[Inequality]) -> "CategoryEngine":
+        """Return the engine whose candidates obey some inequalities as well."""
+        return CategoryEngine([part.under(inequalities) for part in self.parts])
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
         """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
@@ -133,6 +138,10 @@ class GroupedEngine(LabelsetEngine):
         """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
         engines, smallest = zip(*(engine.at_level(significance) for engine in self.engines), strict=True)
         return self if engines == self.engines else GroupedEngine(engines, self.places), self._gather(smallest)
+
+    def under(self, inequalities: Sequence[Inequality]) -> "GroupedEngine":
+        """Return the engine whose candidates obey some inequalities as well."""
+        return GroupedEngine([engine.under(inequalities) for engine in self.engines], self.places)
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
         """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""

@@ -13,6 +13,7 @@ import numpy as np
 from labelsure._core.labelset_bits import decode, pack
 from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+from labelsure.labelsets.arrays._counting import Inequality
 from labelsure.labelsets.arrays._results import (
     BestLabelsets,
     EngineOptions,
@@ -127,15 +128,12 @@ class LabelsetEngine(ABC):
         listed = None
         if limit is None or limit > self.options.few_members:
             try:
-                listed = self._list_members(i, smallest, most if limit is None else min(limit, most))
+                listed = self.list_members(i, smallest, most if limit is None else min(limit, most))
             except NotAllListedError:
                 if limit is None:
                     raise
         if listed is not None:
-            labelsets, numerators = listed
-            totals = self.total_scores(labelsets, np.full(len(labelsets), i))
-            order = np.lexsort((*pack(labelsets).T, totals, -numerators))
-            return labelsets[order], numerators[order]
+            return listed
         if limit is None or limit > most:
             raise ValueError(
                 f"This region has more than {most} labelsets, too many for a list of them all."
@@ -146,8 +144,8 @@ class LabelsetEngine(ABC):
         members = best.numerators[0, :n_there] >= smallest
         return best.labelsets[0, :n_there][members], best.numerators[0, :n_there][members]
 
-    def _list_members(self, i: int, smallest: int, most: int) -> Members | None:
-        """Return all members of a region; None where there are more than ``most``."""
+    def list_members(self, i: int, smallest: int, most: int) -> Members | None:
+        """Return all members of a region, the most plausible first; None where there are more than ``most``."""
         found: list[Members] = [(np.empty((0, self.n_labels), dtype=np.int8), np.empty(0, dtype=np.int64))]
         n_found = 0
         for part in self.iterate_members(i, smallest):
@@ -155,8 +153,17 @@ class LabelsetEngine(ABC):
             n_found += len(part[1])
             if n_found > most:
                 return None
-        labelsets, numerators = zip(*found, strict=True)
-        return np.concatenate(labelsets), np.concatenate(numerators)
+        labelsets, numerators = map(np.concatenate, zip(*found, strict=True))
+        totals = self.total_scores(labelsets, np.full(len(labelsets), i))
+        order = np.lexsort((*pack(labelsets).T, totals, -numerators))
+        return labelsets[order], numerators[order]
+
+    def under(self, inequalities: Sequence[Inequality]) -> "LabelsetEngine":  # noqa: ARG002
+        """Return the engine whose candidates obey some inequalities as well."""
+        raise ValueError(
+            "This region is too large to be listed, and its outputs are sparse or stored in tables: answers cannot"
+            " narrow it. Ask for a lower confidence, or pass the outputs as a dense array."
+        )
 
     @property
     def first_code(self) -> int:
@@ -230,6 +237,12 @@ class StrangestEmpty(LabelsetEngine):
         """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
         engine, smallest = self.engine.at_level(significance)
         return self if engine is self.engine else StrangestEmpty(engine), smallest
+
+    def under(self, inequalities: Sequence[Inequality]) -> LabelsetEngine:
+        """Return the engine whose candidates obey some inequalities as well."""
+        engine = self.engine.under(inequalities)
+        allowed = engine.constraints is None or engine.constraints.allows_empty
+        return StrangestEmpty(engine) if allowed else engine
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
         """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""

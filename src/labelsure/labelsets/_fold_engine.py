@@ -13,6 +13,7 @@ from labelsure._core.p_values import smallest_numerators
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
 from labelsure._core.validation import check_choice
 from labelsure.labelsets._engine import LabelsetEngine, StrangestEmpty
+from labelsure.labelsets.arrays._counting import Inequality
 from labelsure.labelsets.arrays._fold_arrays import Fold, FoldArrays
 from labelsure.labelsets.arrays._results import (
     Answers,
@@ -157,9 +158,17 @@ class FoldEngine(TableEngine):
             return self, smallest_numerators(significance, self.denominators)
         return self._with(self.folds, self.weighing_at(significance)), np.ones(self.n_objects, dtype=np.int64)
 
-    def _with(self, folds: Sequence[Fold], weighing: Weighing, weighing_at: WeighingAt | None = None) -> "FoldEngine":
+    def under(self, inequalities: Sequence[Inequality]) -> "FoldEngine":
+        """Return the engine whose candidates obey some inequalities as well."""
+        own = self.constraints or LabelsetRules(self.n_labels, ())
+        rules = LabelsetRules(self.n_labels, (*own.inequalities, *inequalities), own.listed)
+        return self._with(self.folds, self.weighing, self.weighing_at, constraints=rules)
+
+    def _with(
+        self, folds: Sequence[Fold], weighing: Weighing, weighing_at: WeighingAt | None = None, **changed: Any
+    ) -> "FoldEngine":
         names = ("allow_empty", "options", "n_jobs", "constraints")
-        kept: dict[str, Any] = {name: getattr(self, name) for name in names}
+        kept: dict[str, Any] = {name: getattr(self, name) for name in names} | changed
         return FoldEngine(folds, weighing=weighing, weighing_at=weighing_at, **kept)
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
