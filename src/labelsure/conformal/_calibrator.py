@@ -43,8 +43,17 @@ from labelsure.conformal._splits import Split
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
 from labelsure.estimators import LogitPool
 from labelsure.labelsets import Empty, EngineOptions, Fold, LabelsetEngine, LabelsetRules, check_device, make_engine
-from labelsure.measures import AutoMeasure, LabelsetPosterior, Measure, MeasureChoice, MeasureChoices, Need
+from labelsure.measures import (
+    AutoMeasure,
+    LabelsetPosterior,
+    Measure,
+    MeasureChoice,
+    MeasureChoices,
+    Need,
+    PosteriorMeasure,
+)
 from labelsure.predictions import Guarantee, LabelsetPredictions
+from labelsure.predictions._batch import Posterior
 
 STRANGEST = 2**SCORE_BITS
 """Above every score: that of the empty labelset under a measure whose training part has none."""
@@ -293,10 +302,19 @@ class Calibrator:
             Where tables of labelsets are made.
         """
         check_device(device, self.folds[0].measure.n_labels_)
-        engine, names = self._engine(outputs, X, device), self.label_names or ()
-        find = partial(self.probabilities, outputs, X)
+        folds = [self.meet(k, part, X) for k, part in enumerate(outputs) if not isinstance(part, SparseOutputs)]
+        measures, posterior = [fold.measure for fold in self.folds], None
+        if folds and all(isinstance(measure, PosteriorMeasure) for measure in measures):
+            exponents = tuple(measure.exponent_ for measure in measures)
+            posterior = Posterior(tuple(fold.energy for fold in folds), exponents)
+        engine, names = self._engine(folds, outputs, X, device), self.label_names or ()
         return LabelsetPredictions(
-            engine, label_names=names, guarantee=self.guarantee, index=index, _find_probabilities=find
+            engine,
+            label_names=names,
+            guarantee=self.guarantee,
+            index=index,
+            _find_probabilities=partial(self.probabilities, outputs, X),
+            _posterior=posterior,
         )
 
     def probabilities(self, outputs: Sequence[AnyOutputs], X: MatrixLike = None) -> FloatArray:
@@ -397,7 +415,9 @@ class Calibrator:
             energy = energy.override_empty(STRANGEST)
         return Fold(self.calibrations[k], energy)
 
-    def _engine(self, outputs: Sequence[AnyOutputs], X: MatrixLike, device: str) -> LabelsetEngine:
+    def _engine(
+        self, folds: Sequence[Fold], outputs: Sequence[AnyOutputs], X: MatrixLike, device: str
+    ) -> LabelsetEngine:
         exact, smoothed = self.choices.guarantee == "exact", self.choices.smoothed
         taxonomy, weights = self.choices.taxonomy, self.folds[0].weights
         merging = Merging(exact, np.zeros(len(outputs[0]), dtype=np.int64))
@@ -413,7 +433,6 @@ class Calibrator:
             return compact_engine(measures, self.calibrations, sparse, merging, **settings)
         settings["constraints"] = self.choices.constraints
         settings["options"] = replace(self.options or EngineOptions(), device=device)
-        folds = [self.meet(k, part, X) for k, part in enumerate(outputs) if not isinstance(part, SparseOutputs)]
         if taxonomy is None:
             weighing = merging.weighing(self.sizes)
             if weights is not None:

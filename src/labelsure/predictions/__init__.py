@@ -7,6 +7,7 @@ from labelsure.predictions._label_wise import LabelWisePredictions
 from labelsure.predictions._label_wise_joint import JointScores
 from labelsure.predictions._label_wise_region import LabelWiseRegion
 from labelsure.predictions._labelset_predictions import LabelsetPredictions
+from labelsure.predictions._questions import Questions, YesNoQuestion
 from labelsure.predictions._region import LabelsetRegion, ObjectRegion
 from labelsure.predictions._repeated import RepeatedValues, repeat_labels
 from labelsure.predictions._summary import ObjectSummary, PlausibleLabelset, Summaries
@@ -23,10 +24,12 @@ __all__ = [
     "ObjectRegion",
     "ObjectSummary",
     "PlausibleLabelset",
+    "Questions",
     "RankedLabelsets",
     "RegionSize",
     "RepeatedValues",
     "Summaries",
+    "YesNoQuestion",
     "as_promised",
     "repeat_labels",
 ]

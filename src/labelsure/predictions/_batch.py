@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from labelsure._core.energy import Energy
 from labelsure._core.entries import is_number
 from labelsure._core.frames import choose_library, library_of, make_frame
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
@@ -33,12 +34,15 @@ class Batch:
         The labels.
     index : pandas index, polars Series, array or None
         What the objects are called.
+    posterior : Posterior or None
+        The probabilities of labelsets, where the measure has them.
     """
 
     engine: LabelsetEngine
     guarantee: Guarantee | NoGuarantee
     label_names: tuple[str, ...]
     index: Any
+    posterior: "Posterior | None" = None
 
     @cached_property
     def best(self) -> BestLabelsets:
@@ -53,12 +57,43 @@ class Batch:
     def take(self, objects: Any) -> "Batch":
         """Return some of the objects: a slice, indices, a boolean mask or a single index."""
         chosen, index = choose_objects(self.engine.n_objects, objects, self.index)
-        return Batch(self.engine.take(chosen), self.guarantee, self.label_names, index)
+        posterior = self.posterior and self.posterior.take(chosen)
+        return Batch(self.engine.take(chosen), self.guarantee, self.label_names, index, posterior)
 
     def check(self, Y: Any, name: str = "Y", n_objects: int | None = None) -> LabelMatrix:
         """Return one labelset per object, or for ``n_objects`` of them; see :func:`check_labelsets`."""
         n_rows = self.engine.n_objects if n_objects is None else n_objects
         return check_labelsets(Y, n_objects=n_rows, label_names=self.label_names, name=name)
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """The posterior probabilities of labelsets under the model of each fold.
+
+    Attributes
+    ----------
+    energies : tuple of Energy
+        One per fold; its scores are -log p(labelset | x), but for a constant.
+    exponents : tuple of int
+        Scores are whole numbers of 2^-exponent.
+    """
+
+    energies: tuple[Energy, ...]
+    exponents: tuple[int, ...]
+
+    def take(self, objects: IntArray) -> "Posterior":
+        """Return those of some objects."""
+        return Posterior(tuple(energy.take(objects) for energy in self.energies), self.exponents)
+
+    def log_probabilities(self, Y: LabelMatrix, i: int) -> FloatArray:
+        """Return the logarithms of the probabilities of labelsets of object ``i``, in the mean over the folds."""
+        objects = np.full(len(Y), i)
+        logs = [
+            -np.ldexp(energy.scores(Y, objects=objects).astype(np.float64), -exponent)
+            for energy, exponent in zip(self.energies, self.exponents, strict=True)
+        ]
+        mean: FloatArray = np.logaddexp.reduce(logs, axis=0) - np.log(len(logs))
+        return mean
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from labelsure._core.validation import (
     made_up_names,
 )
 from labelsure.labelsets import LabelsetEngine
-from labelsure.predictions._batch import Batch, RankedLabelsets
+from labelsure.predictions._batch import Batch, Posterior, RankedLabelsets
 from labelsure.predictions._frames import frame_of_labels
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee
 from labelsure.predictions._memory import GIBIBYTE, check_listed, check_memory
@@ -70,6 +70,7 @@ class LabelsetPredictions:
     index: Any = None
     answers: str = ""
     _find_probabilities: Callable[[], FloatArray] | None = None
+    _posterior: Posterior | None = None
     _batch: Batch = field(init=False)
 
     def __post_init__(self) -> None:
@@ -78,7 +79,7 @@ class LabelsetPredictions:
         n_labels = self._engine.n_labels
         given = self.label_names
         self.label_names = check_label_names(given, n_labels) if len(given) else made_up_names(n_labels)
-        self._batch = Batch(self._engine, self.guarantee, self.label_names, self.index)
+        self._batch = Batch(self._engine, self.guarantee, self.label_names, self.index, self._posterior)
 
     def __len__(self) -> int:
         return self._engine.n_objects
@@ -88,7 +89,7 @@ class LabelsetPredictions:
         part = self._batch.take(objects)
         rows = np.atleast_1d(np.arange(len(self))[objects])
         find = None if self._find_probabilities is None else partial(_take_rows, self, rows)
-        return replace(self, _engine=part.engine, index=part.index, _find_probabilities=find)
+        return replace(self, _engine=part.engine, index=part.index, _find_probabilities=find, _posterior=part.posterior)
 
     def __repr__(self) -> str:
         n_unsure = int(np.sum(~self.certain)) if "best" in vars(self._batch) else 0

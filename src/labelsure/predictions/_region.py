@@ -11,10 +11,19 @@ import numpy as np
 
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure._core.validation import check_count, check_significance
-from labelsure.labelsets import LabelsetEngine, RegionSize
+from labelsure.labelsets import Inequality, LabelsetEngine, RegionSize
+from labelsure.labelsets.arrays._results import NotAllListedError
 from labelsure.predictions._batch import Batch, RankedLabelsets
 from labelsure.predictions._decided import DecidedLabels, describe_labels
 from labelsure.predictions._frames import frame_of_labels
+from labelsure.predictions._questions import (
+    MOST_LISTED,
+    MOST_PLAUSIBLE,
+    SETTLED_STATEMENT,
+    Members,
+    Questions,
+    check_labelset_cost,
+)
 from labelsure.predictions._show import show_region
 
 EMPTY_REGION = (
@@ -148,6 +157,14 @@ class LabelsetRegion(Region):
             As in :meth:`LabelsetPredictions.p_value`; with the true labelsets, the share of False is the error rate.
         """
         return self.hold(self._batch.check(Y), np.arange(len(self)))
+
+    @cached_property
+    def expected_answers(self) -> FloatArray:
+        """About how many yes/no answers settle each object, shape (n,): see :attr:`Questions.expected_answers`.
+
+        To rank objects by what they cost; infinite where the region is empty.
+        """
+        return np.array([one.questions().expected_answers for one in self])
 
     def to_frame(self, *, layout: str = "wide", prefix: str = "", library: str | None = None) -> Any:
         """Return a DataFrame that says for each object which labels are sure, and the size of its region.
@@ -313,3 +330,50 @@ class ObjectRegion:
         p_values = batch.engine.to_p_values(numerators, objects)
         name = [self._i] if batch.index is None else batch.index[[self._i]]
         return RankedLabelsets(labelsets, p_values, batch.label_names, objects=name)
+
+    def questions(self, *, labelset_cost: float = 1.0) -> Questions:
+        """Return the questions whose answers settle the object, or make its labels certain.
+
+        Parameters
+        ----------
+        labelset_cost : float, default=1.0
+            What it costs to judge whether a labelset is exactly the object's, judging a label being 1. Infinite: only
+            labels are asked about.
+
+        Returns
+        -------
+        Questions
+            Ask ``question`` and pass what was said to ``answer``: to settle the object while it is ``undecided``, to
+            make its labels certain until it is ``certain``.
+        """
+        cost, names = check_labelset_cost(labelset_cost), self._region.label_names
+        statement = f"{self._region.statement} {SETTLED_STATEMENT}"
+        return Questions(self._find_members, names, labelset_cost=cost, statement=statement)
+
+    def _find_members(self, inequalities: Sequence[Inequality]) -> Members:
+        """Return the members that obey inequalities: all of them, or the most plausible ones of very many."""
+        alone = self._alone
+        engine, smallest = alone._engine.under(inequalities) if inequalities else alone._engine, alone._smallest
+        try:
+            listed = engine.list_members(0, int(smallest[0]), MOST_LISTED)
+        except NotAllListedError:
+            listed = None
+        labelsets, _ = listed or engine.region_members(0, int(smallest[0]), MOST_PLAUSIBLE)
+        if not len(labelsets) and not inequalities and alone.force_nonempty:
+            labelsets = alone._batch.best.labelsets[:, 0]
+        count = None if listed else lambda: engine.region_sizes(smallest, bits=4.0)[0].value
+        return Members.of(labelsets, self._log_weights(labelsets), count)
+
+    def _log_weights(self, labelsets: LabelMatrix) -> FloatArray:
+        """Return the logarithms of posterior probabilities, or of p-values, by blocks of labelsets."""
+        batch, n_block = self._alone._batch, 2**14
+        logs = [np.empty(0)]
+        for start in range(0, len(labelsets), n_block):
+            block = labelsets[start : start + n_block]
+            if batch.posterior is not None:
+                logs.append(batch.posterior.log_probabilities(block, 0))
+            else:
+                objects = np.zeros(len(block), dtype=np.int64)
+                p_values = batch.engine.to_p_values(batch.engine.numerators_of(block, objects), objects)
+                logs.append(np.log(np.maximum(p_values, np.finfo(np.float64).tiny)))
+        return np.concatenate(logs)
