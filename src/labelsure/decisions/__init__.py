@@ -6,6 +6,7 @@ from labelsure.decisions._controllers import CoverController, PrecisionControlle
 from labelsure.decisions._cover import LabelCover, control_cover
 from labelsure.decisions._label_errors import LabelErrors, fewest_flagged, find_label_errors
 from labelsure.decisions._pac import PacRegion, pac_region, pac_significance
+from labelsure.decisions._plan import QuestionPlan, plan
 from labelsure.decisions._precision import control_precision
 from labelsure.decisions._recall import control_recall
 from labelsure.decisions._review import ReviewSelector
@@ -22,6 +23,7 @@ __all__ = [
     "PacRegion",
     "PrecisionController",
     "Question",
+    "QuestionPlan",
     "RecallController",
     "ReviewSelector",
     "Selection",
@@ -34,5 +36,6 @@ __all__ = [
     "find_label_errors",
     "pac_region",
     "pac_significance",
+    "plan",
     "select_objects",
 ]

@@ -1,5 +1,6 @@
 """How good predictions are: labelsets, rankings of labels, regions, p-values; for whom, and for how long."""
 
+from labelsure.metrics._answers_needed import AnswersNeeded, answers_needed
 from labelsure.metrics._calibration import (
     CalibrationCurve,
     UniformityTest,
@@ -40,6 +41,7 @@ from labelsure.metrics._regions import (
 from labelsure.metrics._worst_slab import coverage_in_worst_slab
 
 __all__ = [
+    "AnswersNeeded",
     "CalibrationCurve",
     "ConditionalCoverage",
     "EfficiencyCriteria",
@@ -49,6 +51,7 @@ __all__ = [
     "SizeHistogram",
     "Slab",
     "UniformityTest",
+    "answers_needed",
     "average_precision",
     "calibration_curve",
     "coverage_by_cardinality",
