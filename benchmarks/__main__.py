@@ -25,6 +25,7 @@ from benchmarks import (
     pools,
     posterior,
     probabilities,
+    questions,
     reproduce,
     risk,
     rivals,
@@ -63,6 +64,7 @@ QUESTIONS = {
     "gpu": gpu,
     "label_errors": label_errors,
     "probabilities": probabilities,
+    "questions": questions,
 }
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
@@ -82,16 +84,14 @@ def main() -> None:
         "--only",
         type=lambda text: text.split(","),
         metavar="part,part",
-        help=f"of paths: {', '.join(paths.PARTS)}; of probabilities: {', '.join(probabilities.CASES)}",
+        help="parts of paths or questions, cases of probabilities",
     )
     parser.add_argument("--n-jobs", type=int, default=1, help="processes, of probabilities")
     options = parser.parse_args()
-    parts = {("paths",): paths.PARTS, ("probabilities",): probabilities.CASES}.get(tuple(options.questions), ())
-    if set(options.only or ()) - set(parts):
-        parser.error(
-            f"--only chooses parts of the question paths, from {', '.join(paths.PARTS)}, or of probabilities, from"
-            f" {', '.join(probabilities.CASES)}"
-        )
+    question = QUESTIONS.get(options.questions[0]) if len(options.questions) == 1 else None
+    parts = getattr(question, "PARTS", getattr(question, "CASES", ()))
+    if options.only and set(options.only) - set(parts):
+        parser.error(f"--only chooses parts of one question: {', '.join(parts) or 'paths, questions, probabilities'}")
     if unknown := set(options.questions) - set(QUESTIONS):
         parser.error(f"unknown question {', '.join(sorted(unknown))}; there are {', '.join(QUESTIONS)}")
     if not options.write_docs:

@@ -36,7 +36,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """Curves over one axis; both axes are logarithmic.
+    """Curves over one axis.
 
     Parameters
     ----------
@@ -50,6 +50,8 @@ class Picture:
         Where the curves were measured.
     curves : mapping of str to sequences of float
         The curves by name, as long as ``x``.
+    scale : {"log", "linear"}, default="log"
+        Of both axes.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Picture:
     y_label: str
     x: Sequence[float]
     curves: Mapping[str, Sequence[float]]
+    scale: str = "log"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what goes into the results file."""

@@ -1,4 +1,4 @@
-"""Growth curves as pictures of the documentation."""
+"""Curves as pictures of the documentation."""
 
 from collections.abc import Iterable
 from itertools import cycle
@@ -21,7 +21,7 @@ def draw(pictures: Iterable[Picture], folder: Path) -> list[Path]:
         figure, axes = plt.subplots(figsize=(7.5, 3.2), layout="constrained")
         for marker, (name, values) in zip(cycle(MARKERS), picture.curves.items(), strict=False):
             axes.plot(picture.x, values, marker=marker, markersize=4, linewidth=1.2, label=name)
-        axes.set(xscale="log", yscale="log", xlabel=picture.x_label, ylabel=picture.y_label)
+        axes.set(xscale=picture.scale, yscale=picture.scale, xlabel=picture.x_label, ylabel=picture.y_label)
         axes.set_title(picture.title, fontsize=10, loc="left")
         axes.grid(alpha=0.3, linewidth=0.5)
         axes.spines[["top", "right"]].set_visible(False)

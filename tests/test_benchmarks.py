@@ -295,11 +295,16 @@ def test_parts_of_a_question_are_kept_and_shown_one_by_one(tmp_path, monkeypatch
 
 
 def test_unknown_parts_are_refused(monkeypatch, capsys):
-    for words in (["paths", "--only", "nowhere"], ["table", "--only", "yeast"]):
+    for words, there in (
+        (["paths", "--only", "nowhere"], "shapes, emotions"),
+        (["questions", "--only", "shapes"], "emotions, scene"),
+        (["table", "--only", "yeast"], "paths or questions"),
+        (["--only", "yeast"], "paths or questions"),
+    ):
         monkeypatch.setattr("sys.argv", ["benchmarks", *words])
         with pytest.raises(SystemExit):
             command.main()
-        assert "shapes, emotions" in capsys.readouterr().err
+        assert there in capsys.readouterr().err
 
 
 def test_predictions_of_yeast_work_with_as_many_threads_as_they_are_compared_for():
