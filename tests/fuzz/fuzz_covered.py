@@ -68,6 +68,7 @@ REASONS = {
         "LabelErrors": MADE_BY_US,
         "PacRegion": MADE_BY_US,
         "Question": MADE_BY_US,
+        "QuestionPlan": MADE_BY_US,
         "Selection": MADE_BY_US,
         "ThresholdPredictor": MADE_BY_US,
     },
@@ -123,6 +124,7 @@ REASONS = {
     },
     "metrics": dict.fromkeys(
         (
+            "AnswersNeeded",
             "CalibrationCurve",
             "ConditionalCoverage",
             "EfficiencyCriteria",
@@ -146,11 +148,13 @@ REASONS = {
             "ObjectRegion",
             "ObjectSummary",
             "PlausibleLabelset",
+            "Questions",
             "RankedLabelsets",
             "RegionSize",
             "RepeatedValues",
             "Summaries",
             "Guarantee",
+            "YesNoQuestion",
         ),
         MADE_BY_US,
     )

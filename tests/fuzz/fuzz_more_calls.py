@@ -360,6 +360,14 @@ call(
     lambda limit: predictions().region(0.2)[1].members(limit=limit),
     given={"limit": 2},
 )
+call(
+    "predictions.ObjectRegion.questions",
+    lambda labelset_cost: str(predictions().region(0.2)[1].questions(labelset_cost=labelset_cost).question),
+    given={"labelset_cost": 2.0},
+)
+call(
+    "decisions.plan", lambda **p: repr(d.plan(predictions().region(0.2), **p)), given={"budget": 5, "labelset_cost": 2}
+)
 call("predictions.ObjectRegion.__contains__", lambda Y: Y in predictions().region(0.2)[1], given={"Y": [1, 0, 1]})
 call(
     "predictions.RankedLabelsets.to_frame",
@@ -418,6 +426,13 @@ call(
     "metrics.calibration_curve", mt.calibration_curve, ("Y_true",), given={**levels, "coverage_level": 0.9}, sparse=True
 )
 call("metrics.error_rate", mt.error_rate, ("contains",))
+call(
+    "metrics.answers_needed",
+    lambda Y_new, **p: mt.answers_needed(predictions().region(0.2), Y_new, **p).costs,
+    ("Y_new",),
+    given={"certain": True, "labelset_cost": 2.0},
+    sparse=True,
+)
 for name in ("mean_region_size", "median_region_size"):
     call(f"metrics.{name}", getattr(mt, name), ("sizes",))
 call("metrics.size_histogram", mt.size_histogram, ("sizes",), given={"max_size": 8})

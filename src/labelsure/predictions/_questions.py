@@ -321,7 +321,7 @@ class Questions:
         return self._steps[-1]
 
     def _number_of(self, label: Any) -> int:
-        if label in self._names:
+        if isinstance(label, str) and label in self._names:
             return self._names.index(label)
         if is_whole(label) and 0 <= int(label) < len(self._names):
             return int(label)
@@ -379,7 +379,7 @@ class Questions:
             shares = members.shares(weights, q)
             gains = _entropy(shares[labels])
         j, heaviest = int(gains.argmax()), float(weights.max())
-        if _entropy(heaviest) / self._cost >= gains[j] * NEARLY:
+        if _entropy(heaviest) >= self._cost * float(gains[j]) * NEARLY:
             self._question = self._about_labelset(members.best(q), heaviest)
         else:
             self._question = self._about_label(int(labels[j]), float(shares[labels[j]]))
