@@ -29,6 +29,7 @@ CERTAIN_FROM = {1.0: 0.98, 2.0: 0.95}
 """The region that certain labels are asked from: a wider one where labelsets are cheap to judge."""
 
 MOST_ENUMERATED = 20
+BLOCK_OBJECTS = 10
 METHOD = (
     "Random resplits with the seeds 1 to 5 (one of medical, enron and bibtex): two thirds of a set for training, at"
     f" most {N_TRAINING}, and {N_OBJECTS} objects. Extra trees (100, at least 2 examples in a leaf, 0.3 of the"
@@ -141,16 +142,26 @@ def correcting(cost: float) -> str:
 
 def play_resplits(name: str, learner: Any, *, only_certain: bool = False) -> Ways:
     """Return the answers of every way to ask, (resplits, objects)."""
-    resplits = [predict(name, seed, learner) for seed in SEEDS[name]]
-    tasks = [(*resplit, level) for resplit in resplits for level in sorted({*LEVELS, *CERTAIN_LEVELS})]
-    played = Parallel(n_jobs=-1)(delayed(play)(*task, only_certain=only_certain) for task in tasks)
-    ways: dict[str, list[dict[str, Array]]] = {}
-    for found in played:
+    tasks = []
+    for seed in SEEDS[name]:
+        predictions, Y = predict(name, seed, learner)
+        for start in range(0, len(Y), BLOCK_OBJECTS):
+            rows = slice(start, start + BLOCK_OBJECTS)
+            levels = sorted({*LEVELS, *CERTAIN_LEVELS})
+            tasks += [(seed, predictions[rows], Y[rows], level) for level in levels]
+    played = Parallel(n_jobs=-1)(delayed(play)(*task, only_certain=only_certain) for _, *task in tasks)
+    ways: dict[str, dict[int, list[dict[str, Array]]]] = {}
+    for (seed, *_), found in zip(tasks, played, strict=True):
         for way, values in found.items():
-            ways.setdefault(way, []).append(values)
+            ways.setdefault(way, {}).setdefault(seed, []).append(values)
+    return {way: _join(list(ways[way].values())) for way in sorted(ways)}
+
+
+def _join(resplits: list[list[dict[str, Array]]]) -> dict[str, Array]:
+    """Return the values of all objects, one row per resplit."""
+    names = resplits[0][0]
     return {
-        way: {key: np.array([values[key] for values in several]) for key in several[0]}
-        for way, several in sorted(ways.items())
+        name: np.array([np.concatenate([block[name] for block in blocks]) for blocks in resplits]) for name in names
     }
 
 
