@@ -156,6 +156,14 @@ def test_probabilities_of_a_forest_measure_are_sums_of_what_its_scores_say(data)
     np.testing.assert_allclose(model.predict_proba(X[200:]), p.T @ every, atol=1e-6)
 
 
+def test_few_labelsets_of_many_labels_need_no_table_of_all():
+    outputs = np.random.default_rng(0).random((30, 40)) ** 8
+    predictor = calibrated(outputs, np.eye(40, dtype=int)[np.arange(30)], constraints=AtMost(1, list(range(40))))
+    probabilities = predictor.predict_proba(outputs[:3])
+    assert ((probabilities >= 0) & (probabilities.sum(axis=1, keepdims=True) <= 1 + 1e-9)).all()
+    np.testing.assert_array_equal(probabilities[1:2], predictor.predict_proba(outputs[1:2]))
+
+
 @pytest.mark.parametrize("measure", [PowerMeasure(), LogLossMeasure()], ids=repr)
 def test_outputs_are_recalibrated_where_scores_are_no_probabilities(measure):
     rng = np.random.default_rng(0)

@@ -151,10 +151,11 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         either.
 
         An excluded empty labelset and labelsets that constraints forbid are left out of the sum, which has a closed
-        form else. Under constraints it goes over the labelsets that are allowed, or where these are more than 65 536
-        over those seen in training and 1024 drawn for each object, a standard error of at most 0.016; where no such
-        labelset is allowed, over all. With ``empty="auto"`` the empty labelset is always in the sum, with the
-        probability that the posterior gives it, small where no training example is without labels.
+        form else. Under constraints it goes over the labelsets that are allowed, or where these are more than 65 536,
+        or labels more than 20 without a list of labelsets, over those seen in training and 1024 drawn for each object,
+        a standard error of at most 0.016; where no such labelset is allowed, over all. With ``empty="auto"`` the empty
+        labelset is always in the sum, with the probability that the posterior gives it, small where no training
+        example is without labels.
 
         Objects get the same answer one by one and in batches. :meth:`update`, and :meth:`recalibrate` without a new
         measure, leave recalibration and thresholds as they are.

@@ -17,6 +17,10 @@ from labelsure.measures import LabelsetPosterior
 MOST_LISTED = 2**16
 """With more candidates under constraints, the sum over them is estimated."""
 
+LISTED_LABELS = 20
+"""Or with more labels, where constraints are no list: all labelsets would be looked at to find those that are allowed.
+"""
+
 N_DRAWS = 1024
 """Labelsets drawn for an estimate: its standard error is at most 0.016."""
 
@@ -61,6 +65,8 @@ class Candidates:
     def listed(self) -> Any:
         """All of them as a sparse matrix, where there are rules and few enough labelsets that obey them."""
         if self.rules is None or self.rules.n_allowed > MOST_LISTED:
+            return None
+        if self.rules.listed is None and self.rules.n_labels > LISTED_LABELS:
             return None
         labelsets = self.rules.labelsets()
         return sparse.csr_array(labelsets[self.hold(labelsets)], dtype=np.float64)
