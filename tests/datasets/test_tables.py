@@ -1,5 +1,6 @@
 """Tables in four formats: types from the schema, columns by name, errors with row and column."""
 
+import csv
 import json
 
 import numpy as np
@@ -265,6 +266,15 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, name):
         infer_schema(path, **options)
     assert message in str(caught.value)
     assert "separator" in options or str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [name for name in BAD if "never ends" in name])
+def test_quotes_that_never_end_are_found_where_a_package_raised_the_limit_of_cells(tmp_path, name):
+    before = csv.field_size_limit(2**30)  # as scipy.io.arff and river do, for the whole process
+    try:
+        test_what_is_wrong_with_a_file_is_said(tmp_path, name)
+    finally:
+        csv.field_size_limit(before)
 
 
 def test_many_different_values_are_no_categories(tmp_path):

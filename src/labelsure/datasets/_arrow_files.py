@@ -15,6 +15,8 @@ from labelsure.datasets._raw import ArrowBatch, TableFile
 
 DELIMITERS = (",", ";", "\t", "|")
 BLOCK_BYTES = 2**20
+LONGEST_CELL = 2**17
+"""Characters of a cell that the csv module reads by default; a longer one is a quote that never ends."""
 
 
 def import_arrow(module: str, path: Path) -> Any:
@@ -40,7 +42,7 @@ class CsvFile(TableFile):
                 delimiter = "\t" if path.suffix.lower() == ".tsv" else _delimiter_of(first)
                 file.seek(0)
                 reader = csv.reader(file, delimiter=delimiter)
-                self.names = tuple(next(reader, ()))
+                self.names = tuple(check_cells(next(reader, [])))
             except UnicodeDecodeError:
                 raise DatasetError(f"{path} {NOT_UTF8}") from None
             except csv.Error as error:
@@ -93,7 +95,7 @@ class CsvFile(TableFile):
             return self._what_is_too_long()
         with suppress(csv.Error), self.path.expanduser().open(encoding="utf-8-sig", newline="") as file:
             rows = csv.reader(file, delimiter=self._delimiter)
-            for number, row in enumerate(rows):
+            for number, row in enumerate(map(check_cells, rows)):
                 if row and len(row) != len(self.names):
                     return (
                         f"{self.path}, row {number} (line {rows.line_num}): expected {len(self.names)} cells, one per"
@@ -144,6 +146,13 @@ class ParquetFile(TableFile):
 MOST_SAID = 200
 QUOTES = "Check its quotes and delimiters."
 NOT_UTF8 = "is not in UTF-8. Save it in that encoding, for example with: iconv -f latin1 -t utf-8"
+
+
+def check_cells(row: list[str]) -> list[str]:
+    """Raise csv.Error where a cell is too long; the csv module's own limit other packages raise for the whole process."""
+    if max(map(len, row), default=0) > LONGEST_CELL:
+        raise csv.Error(f"field larger than field limit ({LONGEST_CELL})")
+    return row
 
 
 def check_names(path: Path, names: tuple[str, ...]) -> None:
