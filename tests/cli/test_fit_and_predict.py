@@ -243,8 +243,8 @@ def test_labels_without_variation_are_fitted_and_noted_in_one_line(tmp_path, out
     model, test = str(tmp_path / "m.labelsure"), str(tmp_path / "test.csv")
     words = ["fit", str(path), "--labels", ",".join([*LABELS, *same]), *FAST, "--measure", "posterior"]
     assert main([*words, "--model", model]) == 0
-    noted = [line for line in capsys.readouterr().err.splitlines() if "without variation" in line]
-    assert noted == [
+    noted = [line for line in capsys.readouterr().err.splitlines() if line.startswith("labelsure: note: ")]
+    assert noted == [  # and nothing of scikit-learn's about the same labels
         f"labelsure: note: {path}: 3 labels without variation: 'never', 'nor this' in no row; 'always' in every row."
         " Nothing can be learned about that, so it is predicted as it is here."
     ]
@@ -255,6 +255,14 @@ def test_labels_without_variation_are_fitted_and_noted_in_one_line(tmp_path, out
     assert [(rows[name]["objects"], rows[name]["predicted"]) for name in same] == [(25, 0), (25, 0), (25, 50)]
     assert main(["explain", model, test, "--row", "2"]) == 0
     assert main(["report", model, test, "-o", str(tmp_path / "r.html")]) == 0
+
+
+def test_labels_that_vary_in_too_few_rows_are_still_warned_of(tmp_path, capsys):
+    rare = {"never": ["0"] * 90, "rare": ["1"] + ["0"] * 89}
+    path = write_csv(tmp_path / "train.csv", make_tickets(90) | rare)
+    words = ["fit", str(path), "--labels", ",".join([*LABELS, *rare]), *FAST]
+    assert main([*words, "--model", str(tmp_path / "m.labelsure")]) == 0
+    assert "Label not 4 is present in all training examples" in capsys.readouterr().err
 
 
 def test_identifiers_and_dates_are_left_out_and_noted_in_one_line(tmp_path, capsys):

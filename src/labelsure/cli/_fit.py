@@ -75,10 +75,10 @@ def _run(options: Namespace, client: Any) -> None:
     with in_one_line():
         schema, batch = read_examples(options.data, options)
     model = _make(options, schema)
-    _check_rows(options, batch.Y, schema)
+    constant = _check_rows(options, batch.Y, schema)
     say(_describe(options, schema, batch.Y))
     with keep_fits(options.model, options.learner) as model.memory:
-        with noted_warnings(), fits_on(client):
+        with noted_warnings(but=_warnings_of(constant)), fits_on(client):
             model.fit(batch.X, batch.Y, label_names=list(schema.label_names))
         with in_one_line():
             save_model(model, options.model, table=schema.to_json())
@@ -120,8 +120,8 @@ def _make(options: Namespace, schema: Any) -> Any:
     return CrossConformalClassifier(learner, cv=options.folds, guarantee=options.guarantee, **given)
 
 
-def _check_rows(options: Namespace, Y: Any, schema: Any) -> None:
-    """Raise CommandError where there are too few rows, or no label varies; say which labels do not."""
+def _check_rows(options: Namespace, Y: Any, schema: Any) -> list[int]:
+    """Raise CommandError where there are too few rows, or no label varies; say, and return, which labels do not."""
     n_rows, n_folds = len(Y), 2 if options.guarantee == words.INDUCTIVE else options.folds
     if n_folds < 2 or n_rows < 2 * n_folds:
         raise CommandError(
@@ -144,6 +144,12 @@ def _check_rows(options: Namespace, Y: Any, schema: Any) -> None:
             f"{options.data}: {labels} without variation: {'; '.join(said)}. Nothing can be learned about that, so it"
             " is predicted as it is here."
         )
+    return [j for j, count in enumerate(counts) if count in (0, n_rows)]
+
+
+def _warnings_of(constant: list[int]) -> str | None:
+    """Return the pattern of what scikit-learn warns of labels without variation, which was said with their names."""
+    return rf"Label (not )?({'|'.join(map(str, constant))}) is present in all" if constant else None
 
 
 def _describe(options: Namespace, schema: Any, Y: Any) -> str:

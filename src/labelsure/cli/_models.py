@@ -214,10 +214,12 @@ def note(text: str) -> None:
 
 
 @contextmanager
-def noted_warnings() -> Iterator[None]:
-    """Hold back the warnings given inside and print each once, in one line."""
+def noted_warnings(*, but: str | None = None) -> Iterator[None]:
+    """Hold back the warnings given inside and print each once, in one line, except those that match ``but``."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        if but is not None:
+            warnings.filterwarnings("ignore", message=but)
         yield
     counts = Counter(" ".join(str(warning.message).split()) for warning in caught)
     for text, count in counts.items():
