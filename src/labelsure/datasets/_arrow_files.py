@@ -149,7 +149,7 @@ NOT_UTF8 = "is not in UTF-8. Save it in that encoding, for example with: iconv -
 
 
 def check_cells(row: list[str]) -> list[str]:
-    """Raise csv.Error where a cell is too long; the csv module's own limit other packages raise for the whole process."""
+    """Raise csv.Error where a cell is too long: other packages raise the csv module's own limit for the process."""
     if max(map(len, row), default=0) > LONGEST_CELL:
         raise csv.Error(f"field larger than field limit ({LONGEST_CELL})")
     return row
