@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from labelsure._core.compilation import KERNELS, kernel, kernel_part, put_off_garbage_collection
+from labelsure._core.compilation import KERNELS, kernel, kernel_part
 
 numba = pytest.importorskip("numba")
 event = pytest.importorskip("numba.core.event")
@@ -92,7 +92,6 @@ def test_a_kernel_is_compiled_again_when_the_fields_of_its_tuples_have_changed(a
 
 def compiled_anew(function):
     """Compile a kernel without the cache, which would spare what these tests are about."""
-    put_off_garbage_collection()
     KERNELS.add(function)
     return numba.njit(function)
 

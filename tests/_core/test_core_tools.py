@@ -122,24 +122,6 @@ def test_kernel_works_for_a_function_that_no_cache_can_hold():
     assert kernel(namespace["triple"])(np.int64(14)) == 42
 
 
-def test_kernel_works_where_caching_is_impossible(monkeypatch):
-    njit = numba.njit
-
-    def refuse_to_cache(**options):
-        if options.get("cache"):
-            raise RuntimeError("cannot cache function: no locator available")
-        return njit(**options)
-
-    monkeypatch.setattr(numba, "njit", refuse_to_cache)
-
-    @kernel
-    def double(x):
-        return 2 * x
-
-    assert double(np.int64(21)) == 42
-    assert double.targetoptions["nogil"]
-
-
 def test_import_optional_returns_the_module():
     assert import_optional("os.path", extra="x", purpose="x").join is not None
 

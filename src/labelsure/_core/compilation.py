@@ -4,25 +4,38 @@ import contextlib
 import gc
 import hashlib
 import os
+import pickle
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Hashable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from labelsure._core.kept_code import KeptCode, Numba
+import numba
+from numba.core import event
+from numba.core.caching import FunctionCache
+from numba.core.compiler import CompileResult
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.serialize import dumps
+from platformdirs import user_cache_path
+
+from labelsure._core.files import is_ours, open_no_link, seal, unseal, whole_place
+
+FOLDERS: set[str] = set()
+"""Where machine code was written or read."""
 
 KERNELS: set[Callable[..., Any]] = set()
 """The functions that are kernels, before they are compiled."""
+
+NO_BRACKETS = str.maketrans("", "", "<>")
+"""Not allowed in names of files on Windows, but part of the names of functions in functions."""
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` with numba at its first call; it runs without the interpreter lock.
 
-    The machine code is kept in the folder that ``NUMBA_CACHE_DIR`` names, beside the module or in the user's cache,
-    see :class:`KeptCode`. It contains that of the kernels it calls, and where the fields of their named tuples lie. So
-    what is kept is marked with all kernels and named tuples of the package: if one of them changes, all are compiled
-    again.
+    The machine code is cached on disk, see :class:`KernelCache`.
     """
     return _compile(function, inline="never")
 
@@ -46,10 +59,6 @@ def kernel_part(function: Callable[..., Any]) -> Callable[..., Any]:
 def _compile(
     function: Callable[..., Any], *, inline: Literal["never", "always"], counted: bool = True
 ) -> Callable[..., Any]:
-    import numba
-
-    put_off_garbage_collection()
-    hold_back_forks()
     KERNELS.add(function)
     # nobody calls kernels from C
     options: dict[str, Any] = {"nogil": True, "inline": inline, "no_cfunc_wrapper": True}
@@ -57,71 +66,155 @@ def _compile(
         options["_nrt"] = False
     compiled: Any = numba.njit(**options)(function)
     if compiled is not function and function.__closure__ is None:  # the same: NUMBA_DISABLE_JIT is set
-        # no source file, or another numba, whose code we cannot keep: nothing is kept rather than something stale
-        with contextlib.suppress(OSError, AttributeError):
-            compiled._cache = KeptCode(function, _mark_of(function.__module__.partition(".")[0]), _numba())
+        with contextlib.suppress(OSError):  # no source file, so nobody could tell when it changes
+            compiled._cache = KernelCache(function)
     return cast(Callable[..., Any], compiled)
 
 
-@cache
-def _numba() -> Numba:
-    import numba
-    from numba.core.compiler import CompileResult
-    from numba.core.serialize import dumps
+class KernelCache(FunctionCache):
+    """numba's cache of a kernel, safe to share: one file for each signature, checked before it is unpickled.
 
-    return Numba(
-        numba.__version__, cast(Any, numba.config).CACHE_DIR, dumps, CompileResult._reduce, CompileResult._rebuild
-    )
+    Machine code contains that of the kernels it calls, and where the fields of their named tuples lie. numba stamps a
+    file with the one source that defines the kernel; here the stamp is the digest of all kernel sources of the package.
+    A file that is damaged, has another stamp, is a link, or could have been written by somebody else than this user,
+    root and the owner of the source is not used: the kernel is compiled again, and the file replaced. Files are renamed
+    when they are whole, so processes may share them. Folders may be read-only; where none can be written, each process
+    compiles for itself, after a warning.
 
+    Parameters
+    ----------
+    function : callable
+        The kernel, before it is compiled.
 
-@cache
-def hold_back_forks() -> None:
-    """Have forks wait until no thread compiles: the child would wait for that thread, which it does not have."""
-    from numba.core.compiler_lock import global_compiler_lock as lock
-
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
-
-
-@cache
-def put_off_garbage_collection() -> None:
-    """Have numba compile kernels, and nothing else, without looking for garbage meanwhile.
-
-    Compiling makes millions of objects that are needed until it ends, and they would be looked through again and again.
+    Raises
+    ------
+    OSError
+        If the kernel has no source file.
     """
-    from numba.core import event
 
-    class PutOff(event.Listener):
-        compiling = 0  # one kernel is compiled while another is that calls it; numba does this in one thread at a time
-        was_enabled = False
+    def __init__(self, function: Callable[..., Any]) -> None:  # not numba's, which passes over read-only folders
+        source = Path(function.__code__.co_filename).absolute()
+        self._trusted = {0, source.stat().st_uid}
+        self._name = f"{source.stem}.{function.__qualname__}-{function.__code__.co_firstlineno}".translate(NO_BRACKETS)
+        self._stamp = (_digest_of_kernels(function.__module__.partition(".")[0]), _digest_of(source))
+        self._folders = list(_folders(source))
+        self._cache_path = str(self._folders[0])
 
-        def on_start(self, started: event.Event) -> None:
-            if started.data["dispatcher"].py_func not in KERNELS:
-                return
-            if self.compiling == 0:
-                self.was_enabled = gc.isenabled()
-                gc.disable()
-            self.compiling += 1
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        key = self._key(sig, target_context.codegen())
+        for folder in self._folders:
+            parts = self._read(folder / self._file_name(key), key)
+            if parts is not None:
+                FOLDERS.add(str(folder))
+                return CompileResult._rebuild(target_context, *parts)
+        return None
 
-        def on_end(self, ended: event.Event) -> None:
-            if ended.data["dispatcher"].py_func not in KERNELS:
-                return
-            self.compiling -= 1
-            if self.compiling == 0 and self.was_enabled:
-                gc.enable()
+    def _save_overload(self, sig: Any, data: Any) -> None:
+        if data.lifted or data.library.has_dynamic_globals:  # it would not do for another process
+            return
+        key = self._key(sig, data.codegen)
+        content = dumps((self._stamp, key, data._reduce()))
+        problems = []
+        for folder in self._folders:
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                with whole_place(folder / self._file_name(key), mode=0o644) as unfinished:
+                    unfinished.write_bytes(seal(content) + content)
+            except OSError as error:
+                problems.append(error.strerror)
+                continue
+            FOLDERS.add(str(folder))
+            return
+        _warn_that_nothing_is_cached(problems[0])
 
-    cast(Any, event).register("numba:compile", PutOff())
+    def _key(self, sig: Any, codegen: Any) -> tuple[Hashable, ...]:
+        processor = codegen.magic_tuple()
+        return numba.__version__, sys.implementation.cache_tag, sig, processor
+
+    def _file_name(self, key: tuple[Hashable, ...]) -> str:
+        return f"{self._name}.{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}.nbc"
+
+    def _read(self, path: Path, key: tuple[Hashable, ...]) -> Any:
+        """Return the parts of a compiled kernel, or None where the file cannot be used."""
+        try:
+            with open(path, "rb", opener=open_no_link) as file:
+                content = unseal(file.read()) if is_ours(os.fstat(file.fileno()), or_of=self._trusted) else None
+            stamp, stored_key, parts = (None, None, None) if content is None else pickle.loads(content)
+        except Exception:  # not only OSError: a class that the file names may be gone
+            return None
+        return parts if (stamp, stored_key) == (self._stamp, key) else None
+
+
+def _folders(source: Path) -> Iterator[Path]:
+    """Yield where machine code may be: in NUMBA_CACHE_DIR, beside the module, in the user's cache."""
+    own = f"{source.parent.name}_{hashlib.sha256(str(source.parent).encode()).hexdigest()[:16]}"
+    if named := cast(Any, numba.config).CACHE_DIR:
+        yield Path(named, own).absolute()
+    yield source.parent / "__pycache__"
+    users = user_cache_path("labelsure") / "compiled" / own
+    if users.is_absolute():  # else the user has no home: "~" would be a folder in the current one
+        yield users
 
 
 @cache
-def _mark_of(package: str) -> str:
+def _digest_of_kernels(package: str) -> str:
     """Return a digest of all files of a package that have kernels or named tuples, which kernels may take."""
     digest = hashlib.sha256()
     if not hasattr(sys.modules[package], "__path__"):  # a single file, which is looked at anyway
-        return digest.hexdigest()[:16]
+        return digest.hexdigest()
     folder = Path(cast(str, sys.modules[package].__file__)).parent
     for path in sorted(folder.rglob("*.py")):
         content = path.read_bytes()
         if path.name.endswith("kernels.py") or b"(NamedTuple)" in content:
             digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + content)
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()
+
+
+@cache
+def _digest_of(source: Path) -> str:
+    return hashlib.sha256(source.read_bytes()).hexdigest()
+
+
+@cache  # once for each problem
+def _warn_that_nothing_is_cached(problem: str) -> None:
+    warnings.warn(
+        f"Compiled code cannot be cached ({problem}): each process compiles it again, which takes up to a minute. Set"
+        " the environment variable NUMBA_CACHE_DIR to a folder that can be written.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+class NoGarbageCollection(event.Listener):
+    """Has numba compile kernels, and nothing else, without looking for garbage meanwhile.
+
+    Compiling makes millions of objects that are needed until it ends, and they would be looked through again and again.
+    """
+
+    compiling = 0  # one kernel is compiled while another is that calls it; numba does this in one thread at a time
+    was_enabled = False
+
+    def on_start(self, started: Any) -> None:
+        """Stop collecting with the first kernel."""
+        if started.data["dispatcher"].py_func not in KERNELS:
+            return
+        if self.compiling == 0:
+            self.was_enabled = gc.isenabled()
+            gc.disable()
+        self.compiling += 1
+
+    def on_end(self, ended: Any) -> None:
+        """Go on collecting after the last one."""
+        if ended.data["dispatcher"].py_func not in KERNELS:
+            return
+        self.compiling -= 1
+        if self.compiling == 0 and self.was_enabled:
+            gc.enable()
+
+
+event.register("numba:compile", NoGarbageCollection())
+
+if hasattr(os, "register_at_fork"):
+    # forks wait until no thread compiles: the child would wait for that thread, which it does not have
+    lock = global_compiler_lock
+    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)

@@ -6,7 +6,6 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from labelsure._core.kept_code import FOLDERS
 from labelsure._core.optional import import_optional
 from labelsure.conformal._cross import CrossConformalClassifier
 from labelsure.conformal._outputs import calibrate_outputs
@@ -55,6 +54,8 @@ def compile_kernels() -> list[str]:
     >>> bool(compile_kernels())  # doctest: +SKIP
     True
     """
+    from labelsure._core.compilation import FOLDERS  # numba takes its time to import
+
     rng = np.random.default_rng(0)
     for n_labels, options in CASES:
         outputs = rng.random((60, n_labels))

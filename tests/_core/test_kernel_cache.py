@@ -13,18 +13,16 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from labelsure._core import kept_code
+from labelsure._core import compilation
+from labelsure._core.compilation import kernel
 from labelsure._core.files import SEAL_BYTES, seal
-from labelsure._core.kept_code import KeptCode, Numba
 
 numba = pytest.importorskip("numba")
-compiler = pytest.importorskip("numba.core.compiler")
 serialize = pytest.importorskip("numba.core.serialize")
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 
 SOURCE = "def twice(number):\n    return number + number\n"
-NUMBA = Numba(numba.__version__, "", serialize.dumps, compiler.CompileResult._reduce, compiler.CompileResult._rebuild)
 
 
 class Place:
@@ -35,8 +33,9 @@ class Place:
         self.beside = folder / "__pycache__"
         self.source.write_text(SOURCE)
 
-    def kernel(self, mark="mark", version=numba.__version__):
+    def kernel(self):
         """Return the kernel as a new process would have it: not compiled yet."""
+        compilation._digest_of.cache_clear()  # a process reads its sources once
         spec = importlib.util.spec_from_file_location("toy", self.source)
         module = importlib.util.module_from_spec(spec)
         sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
@@ -44,9 +43,8 @@ class Place:
             spec.loader.exec_module(module)
         finally:
             sys.dont_write_bytecode = before
-        compiled = numba.njit(module.twice)
-        compiled._cache = KeptCode(module.twice, mark, NUMBA._replace(version=version, named_folder=str(self.named)))
-        return compiled
+        sys.modules["toy"] = module
+        return kernel(module.twice)
 
     @property
     def file(self):
@@ -56,24 +54,27 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    monkeypatch.setattr(kept_code, "user_cache_path", lambda _: tmp_path / "users")
-    return Place(tmp_path)
+    place = Place(tmp_path)
+    monkeypatch.setattr(compilation, "user_cache_path", lambda _: tmp_path / "users")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(place.named))
+    monkeypatch.setitem(sys.modules, "toy", None)  # removed afterwards
+    return place
 
 
-def is_found(kernel):
-    assert kernel(21) == 42
-    return bool(kernel.stats.cache_hits)
+def is_found(twice):
+    assert twice(21) == 42
+    return bool(twice.stats.cache_hits)
 
 
 def test_what_one_process_compiles_the_next_one_finds(place):
     assert not is_found(place.kernel())
     assert is_found(place.kernel())
-    assert str(place.file.parent) in kept_code.FOLDERS
+    assert str(place.file.parent) in compilation.FOLDERS
 
 
 def test_each_signature_has_a_file_of_its_own(place):
-    kernel = place.kernel()
-    assert (kernel(21), kernel(1.5), kernel(1j)) == (42, 3.0, 2j)
+    twice = place.kernel()
+    assert (twice(21), twice(1.5), twice(1j)) == (42, 3.0, 2j)
     later = place.kernel()
     assert (later(1j), later(21), later(1.5)) == (2j, 42, 3.0)
     assert sum(later.stats.cache_hits.values()) == 3
@@ -99,7 +100,7 @@ DAMAGE = {
     "longer": lambda content: content + b"\0",
     "class that is gone": lambda _: sealed(b"cno_such_module\nNothing\n."),
     "something else": lambda _: sealed(serialize.dumps("something else")),
-    "for something else": lambda _: sealed(serialize.dumps((("numba", "other"), None))),
+    "for something else": lambda _: sealed(serialize.dumps((("stamp",), ("numba", "other"), None))),
 }
 
 
@@ -124,14 +125,24 @@ def test_code_for_another_signature_under_this_name_is_not_run(place):
     assert place.kernel()(1.5) == 3.0
 
 
-def test_code_of_another_version_is_not_run(place):
+def test_code_of_another_version_is_not_run(place, monkeypatch):
     is_found(place.kernel())
-    assert not is_found(place.kernel(mark="another labelsure"))
-    assert not is_found(place.kernel(version="another numba"))
+    with monkeypatch.context() as patch:
+        patch.setattr(numba, "__version__", "another numba")
+        assert not is_found(place.kernel())
+    assert is_found(place.kernel())
     place.source.write_text(SOURCE.replace("number + number", "2 * number"))
-    kept_code._digest_of.cache_clear()  # a process reads its sources once
     assert not is_found(place.kernel())
     assert is_found(place.kernel())
+
+
+def test_code_of_other_sources_is_replaced(place):
+    """Folders do not grow with every line that a developer changes."""
+    is_found(place.kernel())
+    before = place.file
+    place.source.write_text(SOURCE.replace("number + number", "2 * number"))
+    assert not is_found(place.kernel())
+    assert place.file == before
 
 
 def test_code_for_another_processor_is_not_run(place, monkeypatch):
@@ -157,7 +168,7 @@ def test_the_next_folder_is_taken_where_the_named_one_cannot_be(place, obstacle)
 
 
 def test_a_user_without_a_home_gets_no_folder_called_tilde(place, monkeypatch):
-    monkeypatch.setattr(kept_code, "user_cache_path", lambda _: Path("~/.cache/labelsure"))
+    monkeypatch.setattr(compilation, "user_cache_path", lambda _: Path("~/.cache/labelsure"))
     assert [folder.is_absolute() for folder in place.kernel()._cache._folders] == [True, True]
 
 
@@ -165,12 +176,12 @@ CHILD = """
 import os, resource, sys, warnings
 from pathlib import Path
 import numba
-from labelsure._core import kept_code
+from labelsure._core import compilation
 from labelsure._core.compilation import kernel
 import toy
 
 numba.njit(toy.once)(1)  # whatever compiling imports is imported now
-kept_code.user_cache_path = lambda _: Path(sys.argv[1])
+compilation.user_cache_path = lambda _: Path(sys.argv[1])
 compiled = [kernel(toy.twice), kernel(toy.thrice)]
 if sys.argv[2] == "full":
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
