@@ -319,8 +319,13 @@ def test_an_interrupted_run_goes_on_where_it_stopped(here, offline, name, code, 
     assert capsys.readouterr().err == ""
 
 
+def flip_a_bit(content):
+    return content[:-1] + bytes([content[-1] ^ 1])
+
+
+@pytest.mark.parametrize("damage", [lambda _: b"", flip_a_bit], ids=["cut", "one bit"])
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
-def test_unfinished_parts_that_were_cut_are_made_again(here, ending, monkeypatch, capsys):
+def test_unfinished_parts_that_were_damaged_are_made_again(here, ending, damage, monkeypatch, capsys):
     from labelsure.cli._predict_parts import PartMaker
 
     made, asked = PartMaker.__call__, []
@@ -336,10 +341,13 @@ def test_unfinished_parts_that_were_cut_are_made_again(here, ending, monkeypatch
     assert main([*words, str(whole)]) == 0
     monkeypatch.setattr(PartMaker, "__call__", stop_at_fourth)
     assert main([*words, str(out)]) == 130
-    cut, empty = (here / f".o.{ending}.parts" / name for name in ("0000000", "0000002"))
-    content = cut.read_bytes()
-    cut.write_bytes(content[: content.rindex(b"\n", 0, len(content) // 2) + 1])  # a table of fewer rows
-    empty.write_bytes(b"")
+    first, _, third = sorted(
+        (here / f".o.{ending}.parts").rglob("output.pkl"), key=lambda path: path.stat().st_mtime_ns
+    )
+    content = first.read_bytes()
+    middle = len(content) // 2
+    first.write_bytes(damage(content[:middle]) + content[middle:])
+    third.write_bytes(content[:middle])
     assert main([*words, str(out)]) == 0
     assert asked == [0, 10, 20, 30, 0, 20, 30, 40]
     assert out.read_bytes() == whole.read_bytes()
@@ -362,7 +370,6 @@ def test_parts_of_other_data_or_options_are_not_used(here, monkeypatch, capsys):
     monkeypatch.setattr(PartMaker, "__call__", made)
     capsys.readouterr()
     assert main([*words, "--confidence", "80"]) == 0
-    assert "begun anew" in capsys.readouterr().err
     (here / "again.csv").write_text("")
     assert main([*words[:-1], "again.csv", "--confidence", "80"]) == 0
     assert (here / OUT).read_text() == (here / "again.csv").read_text()
@@ -370,22 +377,20 @@ def test_parts_of_other_data_or_options_are_not_used(here, monkeypatch, capsys):
 
 def test_what_is_written_after_an_error_half_way_goes_on_too(here, monkeypatch, capsys):
     """A disk that is full for a while: what is finished is kept, and told."""
-    from labelsure.cli import _parts
+    from labelsure._core.memory import KeptResults
 
-    written = _parts.write_whole
+    written = KeptResults.write
 
-    def fail(path, content):
-        if path.name == "0000003":
-            from labelsure.cli._errors import CommandError
+    def fail(kept, key, content):
+        if key.endswith(" 3"):
+            raise OSError(28, "No space left on device", str(kept.folder))
+        written(kept, key, content)
 
-            raise CommandError(f"{path} could not be written: No space left on device.")
-        written(path, content)
-
-    monkeypatch.setattr(_parts, "write_whole", fail)
+    monkeypatch.setattr(KeptResults, "write", fail)
     assert main([*PREDICT, "--batch", "10"]) == 1
     assert "No space left on device. 30 finished rows are kept in" in capsys.readouterr().err
     assert (here / OUT).read_text() == OLD
-    monkeypatch.setattr(_parts, "write_whole", written)
+    monkeypatch.setattr(KeptResults, "write", written)
     assert main([*PREDICT, "--batch", "10"]) == 0
     assert len(read_csv(here / OUT)) == 50
 

@@ -9,8 +9,8 @@ import pytest
 from dask_clusters import local_cluster
 from host_device import make_device
 from labelsure import load_model, save_model
+from labelsure._core.memory import KeptResults
 from labelsure.cli import main
-from labelsure.cli._predict_parts import Parts
 from labelsure.labelsets.table import _device
 from labelsure.models import open_model
 
@@ -117,20 +117,25 @@ def test_another_word_is_refused(capsys):
     assert "argument --device: invalid choice: 'gpu'" in capsys.readouterr().err
 
 
+def number_of(key):
+    """Which batch a result is of."""
+    return int(key.rsplit(" ", 1)[1])
+
+
 @pytest.mark.parametrize("first", ["cpu", "cuda"])
 def test_what_one_device_has_begun_the_other_finishes(here, launched, first, monkeypatch, capsys):
-    second, written, numbers = {"cpu": "cuda", "cuda": "cpu"}[first], Parts.write, []
+    second, written, numbers = {"cpu": "cuda", "cuda": "cpu"}[first], KeptResults.write, []
     assert main(words_of("predict")) == 0
     whole = (here / "out.csv").read_bytes()
 
-    def stop_at_third(parts, number, content):
-        if number == 3:
+    def stop_at_third(kept, key, content):
+        if number_of(key) == 3:
             raise KeyboardInterrupt
-        written(parts, number, content)
+        written(kept, key, content)
 
-    monkeypatch.setattr(Parts, "write", stop_at_third)
+    monkeypatch.setattr(KeptResults, "write", stop_at_third)
     assert main([*words_of("predict"), "--device", first]) == 130
-    monkeypatch.setattr(Parts, "write", lambda *given: numbers.append(given[1]) or written(*given))
+    monkeypatch.setattr(KeptResults, "write", lambda *given: numbers.append(number_of(given[1])) or written(*given))
     capsys.readouterr()
     assert main([*words_of("predict"), "--device", second]) == 0
     assert numbers == [3, 4, 5, 6, 7]

@@ -1,52 +1,59 @@
-"""Unfinished parts beside an output, in a folder that others can write to as well."""
+"""Unfinished work beside an output, in a folder that others can write to as well."""
 
 import os
 
 import pytest
 
 from labelsure.cli._errors import CommandError
-from labelsure.cli._parts import KEY, Parts
+from labelsure.cli._kept import kept_beside
 
-WORK = {"model": "a", "data": "b"}
+posix = pytest.mark.skipif(os.name != "posix", reason="owners and permission bits of POSIX")
+
+
+def begin(output):
+    """Finish one part of an output, and be interrupted; return the folder."""
+    with pytest.raises(KeyboardInterrupt), kept_beside(output, "part") as kept:
+        kept.write("first", b"finished")
+        raise KeyboardInterrupt
+    return kept.folder
 
 
 @pytest.fixture
-def begun(tmp_path):
-    """An output with one part finished."""
-    parts = Parts(tmp_path / "out.csv", WORK)
-    parts.write(0, b"finished")
-    return parts
+def output(tmp_path):
+    return tmp_path / "out.csv"
 
 
-def test_parts_are_for_the_user_alone_and_go_on(begun):
-    again = Parts(begun.output, WORK)
-    assert again.resumed
-    assert again.find(0) == b"finished"
-    if os.name == "posix":
-        assert begun.folder.stat().st_mode & 0o777 == 0o700
+def test_parts_are_for_the_user_alone_and_go_on(output, capsys):
+    folder = begin(output)
+    assert "interrupted. 1 part is kept in" in capsys.readouterr().err
+    with kept_beside(output, "part") as again:
+        assert again.read("first") == b"finished"
+        assert again.read("of other work") is None
+        (path,) = folder.rglob("output.pkl")
+        if os.name == "posix":
+            assert (folder.stat().st_mode & 0o777, path.stat().st_mode & 0o777) == (0o700, 0o600)
+    assert not folder.exists()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="permission bits of POSIX")
-@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
-def test_parts_that_others_could_have_written_are_thrown_away(begun, mode):
-    begun.folder.chmod(mode)
-    again = Parts(begun.output, WORK)
-    assert (again.resumed, again.thrown_away) == (False, True)
-    assert again.find(0) is None
+def to_link(path):
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to(path.with_name("elsewhere"))
 
 
-@pytest.mark.skipif(os.name != "posix", reason="owners of POSIX")
-def test_parts_of_another_user_are_thrown_away(begun, monkeypatch):
-    monkeypatch.setattr(os, "geteuid", lambda: begun.folder.stat().st_uid + 1)
-    assert Parts(begun.output, WORK).thrown_away
+@posix
+@pytest.mark.parametrize("change", [lambda folder: folder.chmod(0o770), lambda folder: folder.chmod(0o707), to_link],
+                         ids=["group", "everybody", "link"])  # fmt: skip
+def test_folders_that_others_can_write_to_and_links_are_refused(output, change):
+    folder = begin(output)
+    change(folder)
+    with pytest.raises(CommandError, match="must be a folder that is yours"), kept_beside(output, "part"):
+        pass
+    assert len(list(folder.rglob("output.pkl"))) == 1  # nothing was deleted
 
 
-@pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
-@pytest.mark.parametrize("work", [WORK, {"other": "work"}], ids=["the same work", "other work"])
-def test_a_link_in_place_of_the_folder_is_not_followed(begun, tmp_path, work):
-    elsewhere = tmp_path / "elsewhere"
-    begun.folder.rename(elsewhere)
-    begun.folder.symlink_to(elsewhere)
-    with pytest.raises(CommandError, match="could not be written"):
-        Parts(begun.output, work)
-    assert sorted(file.name for file in elsewhere.iterdir()) == ["0000000", KEY]
+@posix
+def test_folders_of_another_user_are_refused(output, monkeypatch):
+    folder = begin(output)
+    monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
+    with pytest.raises(CommandError, match="must be a folder that is yours"), kept_beside(output, "part"):
+        pass

@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
+from labelsure._core.memory import KeptResults
 from labelsure.cli import main
-from labelsure.cli._predict_parts import Parts
 
 pytest.importorskip("pyarrow", reason="tables are read by pyarrow")
 pytest.importorskip("skops", reason="models are saved by skops")
@@ -38,20 +38,25 @@ def test_what_is_printed_is_the_same(here, cluster, capsys):
     assert capsys.readouterr().out == expected
 
 
-def test_parts_are_kept_when_a_cluster_fails_and_need_none_to_go_on(here, cluster, monkeypatch, capsys):
-    written = Parts.write
+def number_of(key):
+    """Which batch a result is of."""
+    return int(key.rsplit(" ", 1)[1])
 
-    def fail_at_third(parts, number, content):
-        if number == 3:
+
+def test_parts_are_kept_when_a_cluster_fails_and_need_none_to_go_on(here, cluster, monkeypatch, capsys):
+    written = KeptResults.write
+
+    def fail_at_third(kept, key, content):
+        if number_of(key) == 3:
             raise KeyboardInterrupt
-        written(parts, number, content)
+        written(kept, key, content)
 
     assert main([*WORDS, "-o", "whole.csv"]) == 0
-    monkeypatch.setattr(Parts, "write", fail_at_third)
+    monkeypatch.setattr(KeptResults, "write", fail_at_third)
     assert main([*WORDS, "-o", "out.csv", "--scheduler", cluster.scheduler_address]) == 130
     assert "21 finished rows are kept" in capsys.readouterr().err
     numbers = []
-    monkeypatch.setattr(Parts, "write", lambda *args: numbers.append(args[1]) or written(*args))
+    monkeypatch.setattr(KeptResults, "write", lambda *args: numbers.append(number_of(args[1])) or written(*args))
     assert main([*WORDS, "-o", "out.csv"]) == 0
     assert numbers == [3, 4, 5, 6, 7]
     assert (here / "out.csv").read_bytes() == (here / "whole.csv").read_bytes()

@@ -50,12 +50,12 @@ def test_kept_folds_change_nothing(name, tmp_path, monkeypatch):
     model, n_fits = MODELS[name]
     alone = answers(clone(model).fit(X, Y))
     first = clone(model).set_params(memory=tmp_path / "kept").fit(X, Y)
-    entries = sorted((tmp_path / "kept").iterdir())
+    entries = sorted((tmp_path / "kept").rglob("output.pkl"))
     assert len(entries) == n_fits
     for path in entries[::2]:  # as if it had been killed
         path.unlink()
     again = clone(model).set_params(memory=str(tmp_path / "kept")).fit(X, Y)
-    assert sorted((tmp_path / "kept").iterdir()) == entries
+    assert sorted((tmp_path / "kept").rglob("output.pkl")) == entries
     monkeypatch.setattr("labelsure.conformal._models.fit_model", None)  # nothing is fitted any more
     kept = clone(model).set_params(memory=tmp_path / "kept").fit(X, Y)
     for found in (first, again, kept):
@@ -90,8 +90,10 @@ def test_memory_of_joblib_serves_too_and_answers_that_come_in_any_order(tmp_path
     memory = joblib.Memory(tmp_path / "kept", verbose=0)
     with joblib.parallel_config(backend="threading"):
         found = clone(model).set_params(memory=memory, n_jobs=3).fit(X, Y)
-    assert len(list((tmp_path / "kept").rglob("?" * 64))) == 3
+    assert len(list((tmp_path / "kept").rglob("output.pkl"))) == 3
     assert answers(found).tobytes() == answers(clone(model).fit(X, Y)).tobytes()
+    memory.clear(warn=False)
+    assert not list((tmp_path / "kept").rglob("output.pkl"))
 
 
 def test_wrong_memory_is_refused_before_anything_is_fitted(tmp_path):

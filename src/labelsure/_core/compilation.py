@@ -7,8 +7,8 @@ import os
 import pickle
 import sys
 import warnings
-from collections.abc import Callable, Hashable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -20,16 +20,13 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.serialize import dumps
 from platformdirs import user_cache_path
 
-from labelsure._core.files import is_ours, open_no_link, seal, unseal, whole_place
+from labelsure._core.files import open_ours, seal, unseal, whole_place
 
 FOLDERS: set[str] = set()
 """Where machine code was written or read."""
 
 KERNELS: set[Callable[..., Any]] = set()
 """The functions that are kernels, before they are compiled."""
-
-NO_BRACKETS = str.maketrans("", "", "<>")
-"""Not allowed in names of files on Windows, but part of the names of functions in functions."""
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -77,34 +74,35 @@ class KernelCache(FunctionCache):
     Machine code contains that of the kernels it calls, and where the fields of their named tuples lie. numba stamps a
     file with the one source that defines the kernel; here the stamp is the digest of all kernel sources of the package.
     A file that is damaged, has another stamp, is a link, or could have been written by somebody else than this user,
-    root and the owner of the source is not used: the kernel is compiled again, and the file replaced. Files are renamed
-    when they are whole, so processes may share them. Folders may be read-only; where none can be written, each process
-    compiles for itself, after a warning.
+    root and the owner of the source is not used: the kernel is compiled again, and the file replaced. Folders may be
+    read-only; where none can be written, each process compiles for itself, after a warning.
 
     Parameters
     ----------
     function : callable
-        The kernel, before it is compiled.
-
-    Raises
-    ------
-    OSError
-        If the kernel has no source file.
+        The kernel, before it is compiled; OSError if it has no source file.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:  # not numba's, which passes over read-only folders
         source = Path(function.__code__.co_filename).absolute()
-        self._trusted = {0, source.stat().st_uid}
-        self._name = f"{source.stem}.{function.__qualname__}-{function.__code__.co_firstlineno}".translate(NO_BRACKETS)
-        self._stamp = (_digest_of_kernels(function.__module__.partition(".")[0]), _digest_of(source))
+        self._open = partial(open_ours, or_of={0, source.stat().st_uid})
+        self._name = f"{source.stem}.{function.__name__.strip('<>')}"
+        self._place = (str(source), function.__qualname__, function.__code__.co_firstlineno)
+        package = function.__module__.partition(".")[0]
+        self._stamp = (_digest_of_kernels(package), hashlib.sha256(source.read_bytes()).hexdigest())
         self._folders = list(_folders(source))
         self._cache_path = str(self._folders[0])
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
-        key = self._key(sig, target_context.codegen())
+        name = self._file_name(sig, target_context.codegen())
         for folder in self._folders:
-            parts = self._read(folder / self._file_name(key), key)
-            if parts is not None:
+            try:
+                with open(folder / name, "rb", opener=self._open) as file:
+                    content = unseal(file.read())
+                stamp, compiled_for, parts = (None, None, ()) if content is None else pickle.loads(content)
+            except Exception:  # not only OSError: a class that the file names may be gone
+                continue
+            if (stamp, compiled_for) == (self._stamp, sig):
                 FOLDERS.add(str(folder))
                 return CompileResult._rebuild(target_context, *parts)
         return None
@@ -112,13 +110,12 @@ class KernelCache(FunctionCache):
     def _save_overload(self, sig: Any, data: Any) -> None:
         if data.lifted or data.library.has_dynamic_globals:  # it would not do for another process
             return
-        key = self._key(sig, data.codegen)
-        content = dumps((self._stamp, key, data._reduce()))
+        content = dumps((self._stamp, sig, data._reduce()))
         problems = []
         for folder in self._folders:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
-                with whole_place(folder / self._file_name(key), mode=0o644) as unfinished:
+                with whole_place(folder / self._file_name(sig, data.codegen), mode=0o644) as unfinished:
                     unfinished.write_bytes(seal(content) + content)
             except OSError as error:
                 problems.append(error.strerror)
@@ -127,31 +124,18 @@ class KernelCache(FunctionCache):
             return
         _warn_that_nothing_is_cached(problems[0])
 
-    def _key(self, sig: Any, codegen: Any) -> tuple[Hashable, ...]:
+    def _file_name(self, sig: Any, codegen: Any) -> str:
         processor = codegen.magic_tuple()
-        return numba.__version__, sys.implementation.cache_tag, sig, processor
-
-    def _file_name(self, key: tuple[Hashable, ...]) -> str:
-        return f"{self._name}.{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}.nbc"
-
-    def _read(self, path: Path, key: tuple[Hashable, ...]) -> Any:
-        """Return the parts of a compiled kernel, or None where the file cannot be used."""
-        try:
-            with open(path, "rb", opener=open_no_link) as file:
-                content = unseal(file.read()) if is_ours(os.fstat(file.fileno()), or_of=self._trusted) else None
-            stamp, stored_key, parts = (None, None, None) if content is None else pickle.loads(content)
-        except Exception:  # not only OSError: a class that the file names may be gone
-            return None
-        return parts if (stamp, stored_key) == (self._stamp, key) else None
+        key = repr((numba.__version__, sys.implementation.cache_tag, self._place, sig, processor))
+        return f"{self._name}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.nbc"
 
 
 def _folders(source: Path) -> Iterator[Path]:
     """Yield where machine code may be: in NUMBA_CACHE_DIR, beside the module, in the user's cache."""
-    own = f"{source.parent.name}_{hashlib.sha256(str(source.parent).encode()).hexdigest()[:16]}"
     if named := cast(Any, numba.config).CACHE_DIR:
-        yield Path(named, own).absolute()
+        yield Path(named, "labelsure").absolute()
     yield source.parent / "__pycache__"
-    users = user_cache_path("labelsure") / "compiled" / own
+    users = user_cache_path("labelsure") / "compiled"
     if users.is_absolute():  # else the user has no home: "~" would be a folder in the current one
         yield users
 
@@ -160,19 +144,12 @@ def _folders(source: Path) -> Iterator[Path]:
 def _digest_of_kernels(package: str) -> str:
     """Return a digest of all files of a package that have kernels or named tuples, which kernels may take."""
     digest = hashlib.sha256()
-    if not hasattr(sys.modules[package], "__path__"):  # a single file, which is looked at anyway
-        return digest.hexdigest()
-    folder = Path(cast(str, sys.modules[package].__file__)).parent
-    for path in sorted(folder.rglob("*.py")):
-        content = path.read_bytes()
-        if path.name.endswith("kernels.py") or b"(NamedTuple)" in content:
-            digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + content)
+    for folder in getattr(sys.modules[package], "__path__", ()):  # a single file has none
+        for path in sorted(Path(folder).rglob("*.py")):
+            content = path.read_bytes()
+            if path.name.endswith("kernels.py") or b"(NamedTuple)" in content:
+                digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + content)
     return digest.hexdigest()
-
-
-@cache
-def _digest_of(source: Path) -> str:
-    return hashlib.sha256(source.read_bytes()).hexdigest()
 
 
 @cache  # once for each problem

@@ -105,9 +105,16 @@ def unseal(data: bytes) -> bytes | None:
     return content if data.startswith(seal(content)) else None
 
 
-def open_no_link(path: str, flags: int) -> int:
-    """Open a file as :func:`open` has it done by an ``opener``, but no link."""
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
+def open_ours(path: str, flags: int, *, or_of: Collection[int] = ()) -> int:
+    """Open a file as :func:`open` has it done by an ``opener``: no link, and none that others could have written.
+
+    A new one is for this user alone. See :func:`is_ours`; of another file it raises PermissionError.
+    """
+    number = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    if not is_ours(os.fstat(number), or_of=or_of):
+        os.close(number)
+        raise PermissionError(f"{path} could have been written by somebody else")
+    return number
 
 
 def is_ours(about: os.stat_result, *, or_of: Collection[int] = ()) -> bool:
@@ -131,6 +138,16 @@ def is_ours(about: os.stat_result, *, or_of: Collection[int] = ()) -> bool:
         return True
     owned = about.st_uid in (os.geteuid(), *or_of)
     return owned and not about.st_mode & OTHERS_WRITE and not stat.S_ISLNK(about.st_mode)
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder for this user alone, or raise ValueError where others could write to the one that is there."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not is_ours(folder.lstat()):
+        raise ValueError(
+            f"{folder} must be a folder that is yours, and that nobody else can write to: what is kept there is"
+            " trusted, and could run any code. Delete it, `chmod go-w` it, or name another one."
+        )
 
 
 def _lock(file: BinaryIO, *, wait: bool = False) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
-from labelsure.cli._kept_fits import keep_fits
+from labelsure.cli._kept import keep_fits
 from labelsure.cli._models import (
     add_jobs,
     add_label_options,

@@ -1,6 +1,7 @@
 """What ``labelsure predict`` does: answers in parts, made here or on a cluster, and one file of them in the end."""
 
 import itertools
+import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
@@ -13,8 +14,7 @@ from labelsure.batches import AnswerColumns, BatchError, Trained, map_batches
 from labelsure.cli import _arguments as words
 from labelsure.cli._answers import FORMATS, AnswerFormat, Layout
 from labelsure.cli._errors import CommandError
-from labelsure.cli._models import note
-from labelsure.cli._parts import Parts, digest_of
+from labelsure.cli._kept import digest_of, kept_beside
 from labelsure.cli._writing import printable, say, whole_file
 from labelsure.conformal import answer_batch
 from labelsure.datasets import DatasetError
@@ -87,35 +87,21 @@ def print_answers(trained: Trained, table: Any, options: Namespace, client: Any)
 def write_answers(trained: Trained, table: Any, options: Namespace, client: Any) -> None:
     """Write one part per batch, then the file; parts stay if this is interrupted."""
     maker = _maker(trained, options)
-    parts = Parts(options.output, _key(options))
-    if parts.thrown_away:
-        note(f"unfinished work on {options.output} was of another model, other data or options: begun anew.")
     done = Done()
-    try:
-        with _watched(table) as bar:
-            for part in _parts(maker, _unfinished(table, parts, done, bar), client):
-                parts.write(part.number, part.content)
-                done.add(part.n_rows, bar)
+    with kept_beside(options.output, "finished row", lambda: done.n_rows) as kept:
+        key = _key(options)
+        try:
+            with _watched(table) as bar:
+                for part in _parts(maker, _unfinished(table, kept, key, done, bar), client):
+                    kept.write(f"{key} {part.number}", part.content)
+                    done.add(part.n_rows, bar)
+        except DatasetError:  # to be mended in the data, and parts of other data are of no use
+            done.n_rows = 0
+            raise
         if not done.n_rows:
             raise CommandError(NO_ROWS.format(options.data))
         with whole_file(options.output) as file:
-            maker.answers.join(map(parts.read, range(done.n_parts)), file)
-    except DatasetError:  # to be mended in the data, and parts of other data are of no use
-        parts.remove()
-        raise
-    except KeyboardInterrupt:
-        say(f"\nlabelsure: interrupted. {_how_to_go_on(parts, done.n_rows)}", file=sys.stderr)
-        raise
-    except CommandError as error:
-        if not done.n_rows:
-            parts.remove()
-            raise
-        raise CommandError(f"{error} {_how_to_go_on(parts, done.n_rows)}") from error
-    except BaseException:
-        if not done.n_parts:
-            parts.remove()
-        raise
-    parts.remove()
+            maker.answers.join((_read(kept, f"{key} {number}") for number in range(done.n_parts)), file)
     say(f"{options.output.name}: {done.n_rows} rows, regions at {options.confidence} % confidence")
 
 
@@ -147,24 +133,27 @@ def _rows_of(numbered: Numbered) -> str:
     return f"row {start + 1}" if n_rows == 1 else f"rows {start + 1} to {start + n_rows}"
 
 
-def _unfinished(table: Any, parts: Parts, done: Done, bar: Any) -> Iterator[Numbered]:
+def _read(kept: Any, key: str) -> bytes:
+    content: bytes | None = kept.read(key)
+    if content is None:
+        raise CommandError(f"finished rows in {kept.folder} were removed or damaged before the output was whole.")
+    return content
+
+
+def _unfinished(table: Any, kept: Any, key: str, done: Done, bar: Any) -> Iterator[Numbered]:
     """Yield the batches whose parts are not there yet, or damaged."""
     for number, batch in enumerate(table):
-        if parts.find(number) is not None:
+        if kept.read(f"{key} {number}") is not None:
             done.add(batch.n_rows, bar)
         else:
             yield Numbered(number, batch)
 
 
-def _how_to_go_on(parts: Parts, n_rows: int) -> str:
-    return f"{n_rows} finished rows are kept in {parts.folder}: give the same command again to go on."
-
-
-def _key(options: Namespace) -> dict[str, Any]:
+def _key(options: Namespace) -> str:
     """Return everything that a part depends on."""
     given = {name: getattr(options, name) for name in ("confidence", "top", "keep", "batch")}
     digests = {name: digest_of(getattr(options, name)) for name in ("model", "data")}
-    return {**given, **digests, "labelsure": __version__}
+    return json.dumps({**given, **digests, "labelsure": __version__}, sort_keys=True)
 
 
 def _watched(table: Any) -> Any:

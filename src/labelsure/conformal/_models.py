@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import delayed
 
-from labelsure._core.keeping import run_kept
+from labelsure._core.memory import run_kept
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.running import count_threads, one_thread, progress_bar, run_jobs
 from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, MatrixLike
