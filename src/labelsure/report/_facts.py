@@ -12,6 +12,7 @@ from labelsure.metrics import f1_macro, f1_micro, hamming_loss, subset_accuracy
 from labelsure.predictions import NoGuarantee
 from labelsure.report._acceptance import Acceptance, accept
 from labelsure.report._assets import read_json
+from labelsure.report._comparison import brier_score, count_answers, say_what_wrapping_did
 from labelsure.report._counts import Counts, limits_of
 from labelsure.report._levels import Levels, take_snapshots
 from labelsure.report._objects import SHADES, Objects, in_shades
@@ -20,6 +21,9 @@ from labelsure.report._words import Words, describe
 
 N_BARS = 20
 """Of the histograms of confidence and credibility."""
+
+WIDE = 0.02
+"""The significance of regions that certain labels are asked from: benchmarks/questions.py compares it with others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,12 +135,27 @@ class Facts:
         if truth is None:
             return {}
         answers = {
-            "learner alone": subject.alone,
+            "learner alone": None if subject.alone is None else (subject.alone > 0.5).astype(np.int8),
             "predicted labels": subject.predicted,
             "most plausible labelset": subject.predictions.labelsets,
         }
         figures = (subset_accuracy, hamming_loss, f1_micro, f1_macro)
         return {name: [of(truth, labels) for of in figures] for name, labels in answers.items() if labels is not None}
+
+    @cached_property
+    def comparison(self) -> list[str]:
+        """What wrapping did, where the learner's own outputs are known, and what a person has to answer."""
+        subject, said = self.subject, list[str]()
+        truth, outputs = subject.labels, subject.alone
+        if truth is None:
+            return said
+        if outputs is not None and ((outputs > 0) & (outputs < 1)).any():  # else they are labels
+            briers = [brier_score(truth, p) for p in (subject.predictions.probabilities, outputs)]
+            macros = [f1_macro(truth, labels) for labels in (subject.answers, (outputs > 0.5).astype(np.int8))]
+            said.append(say_what_wrapping_did(*briers, *macros))
+        significance = float(self.levels.significances[self.start])
+        answers = count_answers(subject.predictions, truth, significance, min(significance, WIDE))
+        return [*said, *([] if answers is None else [str(answers)])]
 
     def for_script(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return facts and arrays that travel to the page's script."""

@@ -46,6 +46,7 @@ def make_page(facts: Facts) -> str:
         "confidence_table": tables.bars_table(facts, "confidence"),
         "credibility_table": tables.bars_table(facts, "credibility"),
         "single_table": tables.single_table(facts) if labelled else "",
+        "comparison": "".join(f"<p>{text(words)}</p>" for words in facts.comparison),
         "acceptance_part": tables.acceptance_part(facts.acceptance, labelled=labelled),
         "hardest_tables": tables.hardest_tables(facts),
         "css": read_asset("report.css"),

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from labelsure._core.types import IntArray, LabelMatrix
-from labelsure._core.validation import check_label_matrix, check_same_length, is_list
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+from labelsure._core.validation import check_label_matrix, check_outputs, check_same_length, is_list
 from labelsure.predictions import LabelsetPredictions
 
 MOST_GROUPS = 100
@@ -36,7 +37,7 @@ class Subject:
     predicted : array of shape (n, q) or None
         What ``predict`` answers; None: nothing but the most plausible labelsets.
     alone : array of shape (n, q) or None
-        What the learner answers by itself.
+        What the learner says by itself, between 0 and 1.
     names : tuple of str
         What the objects are called.
     groups : tuple of Grouping
@@ -48,7 +49,7 @@ class Subject:
     predictions: LabelsetPredictions
     labels: LabelMatrix | None
     predicted: LabelMatrix | None
-    alone: LabelMatrix | None
+    alone: FloatArray | None
     names: tuple[str, ...]
     groups: tuple[Grouping, ...]
     title: str
@@ -85,7 +86,7 @@ def check_subject(
         predictions,
         _check_labels(Y, predictions, "Y"),
         _check_labels(predicted, predictions, "predicted"),
-        _check_labels(alone, predictions, "alone"),
+        _check_alone(alone, predictions),
         _check_names(objects, predictions),
         _check_groups(groups, n_objects),
         "Labelsure report" if title is None else title,
@@ -98,6 +99,15 @@ def _check_labels(labels: Any, predictions: LabelsetPredictions, name: str) -> L
     names = predictions.label_names
     checked = check_label_matrix(labels, name=name, n_labels=len(names), label_names=names)
     check_same_length(range(len(predictions)), checked, names=("the predictions", name))
+    return checked
+
+
+def _check_alone(alone: Any, predictions: LabelsetPredictions) -> FloatArray | None:
+    if alone is None:
+        return None
+    names, dense = predictions.label_names, alone.toarray() if sparse.issparse(alone) else alone
+    checked = check_outputs(dense, name="alone", n_labels=len(names), label_names=names)
+    check_same_length(range(len(predictions)), checked, names=("the predictions", "alone"))
     return checked
 
 

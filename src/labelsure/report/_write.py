@@ -18,7 +18,7 @@ def write_report(
     Y: LabelMatrixLike | None = None,
     *,
     predicted: LabelMatrixLike | None = None,
-    alone: LabelMatrixLike | None = None,
+    alone: Any = None,
     objects: Any = None,
     groups: Any = None,
     title: str | None = None,
@@ -37,9 +37,10 @@ def write_report(
         Of n objects that the predictor has not seen: what ``predict_labelsets`` returns.
     Y : array-like, sparse matrix or DataFrame of shape (n, q), or None
         The true labels, zeros and ones. Without them the page shows what can be shown.
-    predicted, alone : array-likes of shape (n, q), or None
-        Single answers to show beside the most plausible labelsets: what ``predict`` returns, which the page calls
-        predicted then, and what the learner says alone, which is compared with the truth only.
+    predicted : label matrix of shape (n, q) or None
+        What ``predict`` returns, to show beside the most plausible labelsets; the page calls it predicted then.
+    alone : array-like of shape (n, q) or None
+        What the learner says alone, its outputs between 0 and 1, or its labels; compared with the truth only.
     objects : sequence of length n, or None
         What the objects are called; None: by their index where they came in a DataFrame, else 0, 1, ...
     groups : dict or DataFrame, or None
