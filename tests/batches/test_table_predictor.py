@@ -2,6 +2,7 @@
 
 import pickle
 import shutil
+from copy import copy
 
 import numpy as np
 import pytest
@@ -47,6 +48,16 @@ def test_answers_are_the_summaries_of_the_model(fitted):
         top = [(list(one.labels), one.p_value) for one in summary.top]
         top += [(None, None)] * (10 - len(top))
         assert [(answer[f"top{k}"], answer[f"top{k}_p"]) for k in range(1, 11)] == top
+
+
+@pytest.mark.parametrize("metric", ["exact match", "hamming", "f1"])
+def test_labels_are_for_the_metric_of_the_model(fitted, metric):
+    model = copy(fitted.models["cross"]).set_params(predict_for=metric)
+    expected = [
+        [name for name, on in zip(model.label_names_, labels, strict=True) if on]
+        for labels in model.predict(fitted.rows).tolist()
+    ]
+    assert [answer["labels"] for answer in in_rows(TablePredictor(model)(fitted.rows))] == expected
 
 
 @pytest.mark.parametrize("source", ["memory", "file"])

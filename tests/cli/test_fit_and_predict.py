@@ -1,6 +1,7 @@
 """From a table of one's own to answers: the same as from Python, whatever the format, the order and the batches."""
 
 import json
+from copy import copy
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from made_up_tables import LABELS, make_tickets, read_csv, write_csv
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
-from labelsure import CrossConformalClassifier, save_model
+from labelsure import CrossConformalClassifier, load_model, save_model
 from labelsure.cli import main
 from labelsure.datasets import TableSchema, infer_schema, open_table
 
@@ -60,6 +61,51 @@ def test_labels_are_what_predict_answers_and_top1_the_most_plausible_labelset(to
     assert (labels != most_plausible).any()
     assert [row["labels"] for row in rows] == in_words(labels)
     assert [row["top1"] for row in rows] == in_words(most_plausible)
+
+
+@pytest.mark.parametrize("metric", ["auto", "exact-match", "hamming", "f1"])
+def test_labels_are_for_the_metric_that_is_named_and_nothing_else_changes(torn, tmp_path, metric):
+    rows = read_csv(predict(torn.folder, "--predict-for", metric, output=tmp_path / "named.csv"))
+    model = copy(torn.model).set_params(predict_for=metric.replace("-", " "))
+    assert [row["labels"] for row in rows] == in_words(model.predict(torn.X))
+    saved = read_csv(predict(torn.folder, output=tmp_path / "saved.csv"))
+    assert [row | {"labels": ""} for row in rows] == [row | {"labels": ""} for row in saved]
+
+
+def test_fit_keeps_the_metric_in_the_model_and_says_what_labels_are(torn, tmp_path, capsys):
+    words = ["fit", str(torn.folder / "train.csv"), "--labels", ",".join(LABELS), *FAST, "--measure", "posterior"]
+    said = {
+        "auto": "the most plausible labelset; training did not show the learner's own labels to be better.",
+        "f1": "each label whose probability is above the label's own threshold.",
+    }
+    for metric, labels in said.items():
+        given = [] if metric == "auto" else ["--predict-for", metric]
+        assert main([*words, "--model", str(tmp_path / "m.labelsure"), *given]) == 0
+        assert f"Labels (--predict-for {metric}): {labels}\n" in capsys.readouterr().out
+    assert load_model(tmp_path / "m.labelsure").predict_for == "f1"
+    rows = read_csv(predict(tmp_path, data=torn.folder / "test.csv", output=tmp_path / "out.csv"))
+    assert [row["labels"] for row in rows] == in_words(copy(torn.model).set_params(predict_for="f1").predict(torn.X))
+
+
+def test_work_begun_for_another_metric_is_begun_anew(torn, out, capsys, monkeypatch):
+    from labelsure.cli._predict_parts import Parts
+
+    words = ["predict", str(torn.folder / "m.labelsure"), str(torn.folder / "test.csv"), "-o", str(out), "--batch", "9"]
+    write = Parts.write
+
+    def write_two(parts, number, content):
+        if number == 2:
+            raise KeyboardInterrupt
+        write(parts, number, content)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Parts, "write", write_two)
+        assert main(words) == 130
+    capsys.readouterr()
+    assert main([*words, "--predict-for", "f1"]) == 0
+    assert "begun anew" in capsys.readouterr().err
+    expected = copy(torn.model).set_params(predict_for="f1").predict(torn.X)
+    assert [row["labels"] for row in read_csv(out)] == in_words(expected)
 
 
 def test_columns_are_as_documented(tickets, out):

@@ -4,6 +4,8 @@ import csv
 import json
 import subprocess
 import sys
+from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -49,26 +51,98 @@ def test_evaluate_says_what_the_metrics_say(tickets, answered, tmp_path, capsys)
     assert "Labels as predicted, and sure and ruled out at 90 %" in printed
 
 
-def test_evaluate_shows_the_learner_alone_predict_and_the_most_plausible_labelset(torn, tmp_path, capsys):
-    words = ["evaluate", str(torn.folder / "m.labelsure"), str(torn.folder / "test.csv")]
-    assert main([*words, "--json", str(tmp_path / "e.json")]) == 0
-    printed, kept = capsys.readouterr().out, json.loads((tmp_path / "e.json").read_text())
-    folds = [model.estimator.predict_proba(torn.X) for model in torn.model.models_]
-    expected = {
-        "learner_alone": np.mean(folds, axis=0) > 0.5,
-        "predict": torn.model.predict(torn.X),
-        "most_plausible": torn.model.predict_labelsets(torn.X).labelsets,
-    }
+@pytest.fixture
+def evaluated(torn, tmp_path, capsys):
+    """Run evaluate on the torn model; return what it printed and wrote."""
+
+    def evaluate(*options):
+        words = ["evaluate", str(torn.folder / "m.labelsure"), str(torn.folder / "test.csv"), *options]
+        assert main([*words, "--json", str(tmp_path / "e.json")]) == 0
+        return capsys.readouterr().out, json.loads((tmp_path / "e.json").read_text())
+
+    return evaluate
+
+
+def test_evaluate_shows_the_learner_alone_beside_answers_for_each_metric(torn, evaluated):
+    printed, kept = evaluated()
+    outputs = np.mean([model.estimator.predict_proba(torn.X) for model in torn.model.models_], axis=0)
+    expected = {"learner_alone": outputs > 0.5}
+    for metric in ("exact match", "hamming", "f1"):
+        model = copy(torn.model).set_params(predict_for=metric)
+        expected[metric.replace(" ", "_")] = model.predict(torn.X)
+    expected["predict"] = torn.model.predict(torn.X)
     assert list(kept["single"]) == list(expected)
+    lines = printed.partition("single answer ")[2].splitlines()
     for place, (name, labels) in enumerate(expected.items(), start=1):
-        found, line = kept["single"][name], printed.partition("single answer ")[2].splitlines()[place]
+        found = dict(kept["single"][name])
+        p = outputs if name == "learner_alone" else torn.model.predict_proba(torn.X)
+        assert found.pop("brier_score") == pytest.approx(np.mean((p - torn.Y) ** 2))
         assert found == {
             measure: getattr(metrics, measure)(torn.Y, labels.astype(int))
-            for measure in ("subset_accuracy", "hamming_loss", "f1_micro", "f1_macro")
+            for measure in ("subset_accuracy", "hamming_loss", "f1_macro", "f1_micro")
         }
-        assert line.split()[-4:] == ["%", *(f"{found[measure]:.4f}" for measure in list(found)[1:])]
+        if name != "predict":
+            shown = list(kept["single"][name].values())[1:]
+            assert lines[place].split()[-5:] == ["%", *(f"{value:.4f}" for value in shown)]
     assert [row["predicted"] for row in kept["labels"]] == expected["predict"].sum(axis=0).tolist()
-    assert kept["single"]["predict"] != kept["single"]["most_plausible"]
+
+
+@pytest.mark.parametrize("options", [(), ("--predict-for", "f1"), ("--predict-for", "exact-match")])
+def test_evaluate_marks_the_answers_that_labels_are(torn, evaluated, options):
+    printed, kept = evaluated(*options)
+    marked = options[-1] if options else "learner alone"
+    (line,) = [line for line in printed.splitlines() if " * " in line]
+    assert line.startswith(f"{marked} * ")
+    said = f"* Labels (--predict-for {options[-1] if options else 'auto'}): "
+    assert said in printed
+    assert ("training showed them to be better than the most plausible labelset" in printed) == (not options)
+    assert kept["predict_is"] == marked.replace(" ", "_").replace("-", "_")
+    model = copy(torn.model).set_params(predict_for=kept["predict_for"])
+    assert [row["predicted"] for row in kept["labels"]] == model.predict(torn.X).sum(axis=0).tolist()
+
+
+def test_evaluate_shows_labels_apart_where_some_of_them_are_no_candidates(tmp_path, torn, capsys):
+    from labelsure.models import open_model, save_model
+
+    model = copy(torn.model).set_params(empty="exclude")
+    model.calibrator_ = replace(model.calibrator_, choices=replace(model.calibrator_.choices, empty="exclude"))
+    assert not np.array_equal(model.predict(torn.X), torn.model.predict(torn.X))
+    path = tmp_path / "m.labelsure"
+    save_model(model, path, table=open_model(torn.folder / "m.labelsure").table)
+    assert main(["evaluate", str(path), str(torn.folder / "test.csv")]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if " * " in line]
+    exact = metrics.subset_accuracy(torn.Y, model.predict(torn.X))
+    assert line.split()[:4] == ["labels", "*", f"{100 * exact:.1f}", "%"]
+
+
+def test_evaluate_and_report_say_what_wrapping_did(torn, evaluated, tmp_path):
+    printed, kept = evaluated("--predict-for", "f1")
+    single = kept["single"]
+    said = (
+        f"What wrapping did: Brier score {single['f1']['brier_score']:.3f} (learner alone"
+        f" {single['learner_alone']['brier_score']:.3f}); macro F {single['f1']['f1_macro']:.3f}"
+        f" ({single['learner_alone']['f1_macro']:.3f})."
+    )
+    assert f"\n{said}\n" in printed
+    words = ["report", str(torn.folder / "m.labelsure"), str(torn.folder / "test.csv"), "-o", str(tmp_path / "p.html")]
+    assert main([*words, "--predict-for", "f1"]) == 0
+    assert f"<p>{said}</p>" in (tmp_path / "p.html").read_text(encoding="utf-8")
+    printed, _ = evaluated("--predict-for", "hamming")
+    assert f" With --predict-for f1 macro F is {single['f1']['f1_macro']:.3f}.\n" in printed
+
+
+def test_evaluate_says_what_a_person_has_to_answer(torn, evaluated):
+    printed, kept = evaluated("--confidence", "90", "70")
+    predictions = torn.model.predict_labelsets(torn.X)
+    settled = metrics.answers_needed(predictions.region(0.3), torn.Y, certain=False, labelset_cost=np.inf)
+    certain = metrics.answers_needed(predictions.region(0.1), torn.Y)
+    assert (
+        f"What a person has to answer, mean of all 50 objects: settled at 70 %: {settled.labels.mean():.1f} of 3"
+        f" labels; certain: {certain.labels.mean():.1f} labels and {certain.labelsets.mean():.1f} labelsets per object."
+    ) in printed
+    found = kept["answers_of_a_person"]
+    assert (found["n_sampled"], found["settled_at"], found["certain_from"]) == (50, 70, 90)
+    assert found["settled_labels"] == settled.labels.mean()
 
 
 def test_explain_names_the_most_plausible_labelset_beside_the_labels(torn, capsys):
@@ -82,6 +156,16 @@ def test_explain_names_the_most_plausible_labelset_beside_the_labels(torn, capsy
         assert first.startswith(f"Row {row + 1}: {told}")
         assert ("which is the most plausible labelset" in first) == (not differs)
         assert (f"The most plausible labelset is another: {best} (" in first) == differs
+
+
+def test_explain_tells_the_labels_for_the_metric_that_is_named(torn, capsys):
+    model = copy(torn.model).set_params(predict_for="f1")
+    labels = model.predict(torn.X)
+    row = int(np.flatnonzero((labels != torn.model.predict(torn.X)).any(axis=1))[0])
+    words = ["explain", str(torn.folder / "m.labelsure"), str(torn.folder / "test.csv"), "--row", str(row + 1)]
+    assert main([*words, "--predict-for", "f1"]) == 0
+    told = ", ".join(np.array(LABELS)[labels[row] == 1]) or "no label"
+    assert capsys.readouterr().out.startswith(f"Row {row + 1}: {told}")
 
 
 def test_report_shows_what_predict_answers_beside_the_learner_alone(torn, tmp_path):

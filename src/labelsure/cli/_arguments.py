@@ -30,6 +30,9 @@ ALIASES = {"forest": "random-forest", "boosting": "gradient-boosting", "knn": "m
 
 INDUCTIVE = "inductive"
 
+PREDICT_FOR = ("auto", "exact-match", "hamming", "f1")
+"""What can follow --predict-for: in Python a blank stands for the hyphen."""
+
 GUARANTEES = {
     "cross": "the paper's p-value, proven for twice the level and a term for the number of folds",
     "exact": "mean of e-values, randomised",

@@ -11,8 +11,10 @@ from labelsure.cli._models import (
     add_device,
     add_jobs,
     add_model_and_data,
+    add_predict_for,
     answer_rows,
     in_one_line,
+    labels_in_words,
     note_unseen,
     open_data,
     open_trained,
@@ -27,11 +29,8 @@ to ask of these data. A lower level, another learner or another question may say
 labelsure.decisions.advise in Python finds one, and docs/which-question.md explains it."""
 """What to do where regions say next to nothing about single labels."""
 
-SINGLE = {
-    "learner_alone": "learner alone",
-    "predict": "labels (predict)",
-    "most_plausible": "most plausible labelset",
-}
+SINGLE = {"learner_alone": "learner alone", "exact_match": "exact-match", "hamming": "hamming", "f1": "f1"}
+"""Single answers, as in files and as printed: the learner's, and those for each metric."""
 
 
 def add_parser(commands: Any) -> None:
@@ -58,6 +57,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--json", type=words.output_file, metavar="FILE", help="also write all figures to FILE")
     add_jobs(parser)
     add_device(parser)
+    add_predict_for(parser)
     parser.set_defaults(run=run)
 
 
@@ -70,18 +70,20 @@ def run(options: Namespace) -> None:
         batch = table.read()
     note_unseen(table)
     answers = answer_rows(trained.model, batch.X)
-    figures = judge(answers, batch.Y, list(dict.fromkeys(options.confidence)))
+    figures = judge(trained.model, answers, batch.Y, list(dict.fromkeys(options.confidence)))
     if options.json is not None:
         document = {"model": str(options.model), "data": str(options.data), **figures, "versions": versions()}
         write_whole(options.json, json.dumps(document, indent=1) + "\n")
-    say("\n".join(_lines(f"{options.data}", figures)))
+    say("\n".join(_lines(f"{options.data}", figures, labels_in_words(trained.model))))
 
 
-def judge(answers: Any, Y: Any, levels: Sequence[str]) -> dict[str, Any]:
+def judge(model: Any, answers: Any, Y: Any, levels: Sequence[str]) -> dict[str, Any]:
     """Return how good predictions are, given the true labels.
 
     Parameters
     ----------
+    model : fitted predictor
+        What made them.
     answers : Answers
         For n objects.
     Y : array of shape (n, q)
@@ -91,32 +93,46 @@ def judge(answers: Any, Y: Any, levels: Sequence[str]) -> dict[str, Any]:
     """
     import warnings
 
-    from labelsure.conformal import labels_of_outputs
+    from labelsure.conformal._points import choose_answers
+    from labelsure.report._comparison import count_answers
 
     predictions = answers.predictions
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a level that cannot be reached shows in the sizes
         regions = {level: predictions.region(words.significance_of(level)) for level in levels}
+    significances = [words.significance_of(level) for level in levels]
+    person = count_answers(predictions, Y, significances[-1], min(significances))
     return {
         "n_objects": len(Y),
         "n_labels": Y.shape[1],
         "levels": {level: _judge_region(region, Y) for level, region in regions.items()},
-        "single": {
-            "learner_alone": _judge_single(labels_of_outputs(answers.outputs), Y),
-            "predict": _judge_single(answers.labels, Y),
-            "most_plausible": _judge_single(predictions.labelsets, Y),
-        },
+        "single": _judge_singles(model, answers, Y),
+        "predict_for": model.predict_for,
+        "predict_is": choose_answers(model.calibrator_, model.predict_for).replace(" ", "_"),
+        "answers_of_a_person": None if person is None else person._asdict(),
         "confidence": float(predictions.confidence.mean()),
         "credibility": float(predictions.credibility.mean()),
         "labels": _judge_labels(regions[levels[-1]], answers.labels, Y, predictions.label_names),
     }
 
 
-def _judge_single(labels: Any, Y: Any) -> dict[str, float]:
+def _judge_singles(model: Any, answers: Any, Y: Any) -> dict[str, dict[str, float]]:
+    """Return the figures of the learner alone, of the answers for each metric and of those that ``predict`` gives."""
     from labelsure import metrics
+    from labelsure.conformal import labels_of_outputs, single_answers
+    from labelsure.report._comparison import brier_score
 
-    names = ("subset_accuracy", "hamming_loss", "f1_micro", "f1_macro")
-    return {name: getattr(metrics, name)(Y, labels) for name in names}
+    names = ("subset_accuracy", "hamming_loss", "f1_macro", "f1_micro")
+    outputs, predictions = answers.outputs, answers.predictions
+    single = {"learner_alone": labels_of_outputs(outputs)}
+    for metric in ("exact match", "hamming", "f1"):
+        single[metric.replace(" ", "_")] = single_answers(predictions, model.calibrator_, outputs, metric)
+    single["predict"] = answers.labels
+    figures = {key: {name: getattr(metrics, name)(Y, labels) for name in names} for key, labels in single.items()}
+    brier, of_learner = brier_score(Y, predictions.probabilities), brier_score(Y, sum(outputs) / len(outputs))
+    for key, row in figures.items():
+        row["brier_score"] = of_learner if key == "learner_alone" else brier
+    return figures
 
 
 def _judge_region(region: Any, Y: Any) -> dict[str, float]:
@@ -157,8 +173,10 @@ def _judge_labels(region: Any, labels: Any, Y: Any, names: Sequence[str]) -> lis
     return rows
 
 
-def _lines(data: str, figures: dict[str, Any]) -> list[str]:
+def _lines(data: str, figures: dict[str, Any], labels_are: str) -> list[str]:
     """Return the figures in words and tables."""
+    from labelsure.report._comparison import AnswersOfPerson
+
     level = list(figures["levels"])[-1]
     levels = [("confidence", "coverage", "95 % interval", "labelsets: mean", "median", "one", "none", "undecided")]
     for name, row in figures["levels"].items():
@@ -166,17 +184,13 @@ def _lines(data: str, figures: dict[str, Any]) -> list[str]:
         sizes = f"{row['mean_size']:.4g}", f"{row['median_size']:.4g}"
         shares = f"{100 * row['single']:.1f} %", f"{100 * row['empty']:.1f} %", f"{row['undecided']:.2f}"
         levels.append((f"{name} %", f"{100 * row['coverage']:.1f} %", interval, *sizes, *shares))
-    singles: list[tuple[str, ...]] = [("single answer", "exact match", "Hamming loss", "F1 micro", "F1 macro")]
-    for name, row in figures["single"].items():
-        exact, *others = row.values()
-        singles.append((SINGLE[name], f"{100 * exact:.1f} %", *(f"{value:.4f}" for value in others)))
     labels = [("label", "rows", "predicted", "right", "F1", "sure", "wrongly", "ruled out", "wrongly")]
     for row in figures["labels"]:
         f1 = "-" if row["f1"] is None else f"{row['f1']:.3f}"
         counts = [str(row[key]) for key in ("objects", "predicted", "right")]
         decided = [str(row[key]) for key in ("sure", "sure_wrong", "ruled_out", "ruled_out_wrong")]
         labels.append((row["label"], *counts, f1, *decided))
-    undecided = figures["levels"][level]["undecided"]
+    person, undecided = figures["answers_of_a_person"], figures["levels"][level]["undecided"]
     hint = [UNDECIDED.format(level=level, share=100 * undecided / figures["n_labels"])]
     return [
         f"{data}: {figures['n_objects']} rows, {figures['n_labels']} labels",
@@ -184,14 +198,37 @@ def _lines(data: str, figures: dict[str, Any]) -> list[str]:
         "Regions: how often they hold the true labelset, how many labelsets they have, labels left undecided",
         *aligned(levels),
         "",
-        *aligned(singles),
+        *_single_lines(figures, labels_are),
         f"Most plausible labelset: mean confidence {figures['confidence']:.3f}, credibility"
         f" {figures['credibility']:.3f}",
+        *([] if person is None else [str(AnswersOfPerson(**person))]),
         "",
         f"Labels as predicted, and sure and ruled out at {level} %",
         *aligned(labels),
         *(hint if undecided > MOSTLY * figures["n_labels"] else []),
     ]
+
+
+def _single_lines(figures: dict[str, Any], labels_are: str) -> list[str]:
+    """Return single answers as a table, those that ``predict`` gives with a star, and what wrapping did."""
+    from labelsure.report._comparison import say_what_wrapping_did
+
+    single, answered = figures["single"], figures["predict_is"]
+    shown = dict(SINGLE)
+    if single["predict"] == single[answered] | {"brier_score": single["predict"]["brier_score"]}:
+        shown[answered] += " *"
+    else:  # some of these answers were no candidates
+        shown["predict"] = "labels *"
+    rows: list[tuple[str, ...]] = [
+        ("single answer", "exact match", "Hamming loss", "F1 macro", "F1 micro", "Brier score")
+    ]
+    for key, name in shown.items():
+        exact, *others = single[key].values()
+        rows.append((name, f"{100 * exact:.1f} %", *(f"{value:.4f}" for value in others)))
+    ours, alone = single["predict"], single["learner_alone"]
+    did = say_what_wrapping_did(ours["brier_score"], alone["brier_score"], ours["f1_macro"], alone["f1_macro"])
+    more = "" if answered == "f1" else f" With --predict-for f1 macro F is {single['f1']['f1_macro']:.3f}."
+    return [*aligned(rows), f"* {labels_are}", did + more]
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

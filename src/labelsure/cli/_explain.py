@@ -12,6 +12,7 @@ from labelsure.cli._models import (
     add_device,
     add_jobs,
     add_model_and_data,
+    add_predict_for,
     answer_rows,
     in_one_line,
     note_unseen,
@@ -42,6 +43,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--top", type=words.count, default=5, metavar="K", help="labelsets listed (default: 5)")
     add_jobs(parser)
     add_device(parser)
+    add_predict_for(parser)
     parser.set_defaults(run=run)
 
 

@@ -10,11 +10,14 @@ from labelsure.cli._kept import keep_fits
 from labelsure.cli._models import (
     add_jobs,
     add_label_options,
+    add_predict_for,
     asked_labels,
     check_installed,
     counted,
     few,
     in_one_line,
+    labels_in_words,
+    metric_of,
     note,
     noted_warnings,
 )
@@ -47,6 +50,7 @@ def add_parser(commands: Any) -> None:
         "--guarantee", type=words.guarantee_name, default="cross", metavar="NAME", help="(default: cross)"
     )
     parser.add_argument("--folds", type=words.count, default=10, metavar="K", help="folds (default: 10)")
+    add_predict_for(parser, "auto")
     add_scheduler(parser)
     parser.set_defaults(run=run)
 
@@ -82,6 +86,7 @@ def _run(options: Namespace, client: Any) -> None:
             model.fit(batch.X, batch.Y, label_names=list(schema.label_names))
         with in_one_line():
             save_model(model, options.model, table=schema.to_json())
+    say(labels_in_words(model))
     say(f"At 95 % confidence: {model.calibrator_.guarantee.sentence(0.05)}")
     say(f"Saved to {options.model} ({readable_size(options.model)}).")
 
@@ -114,7 +119,8 @@ def _make(options: Namespace, schema: Any) -> Any:
 
     learner = make_table_learner(options.learner, schema)
     n_jobs = options.jobs if options.scheduler is None else -1  # with 1 everything would stay here
-    given = {"measure": make_measure(options.measure), "random_state": options.seed, "n_jobs": n_jobs}
+    given = {"measure": make_measure(options.measure), "predict_for": metric_of(options.predict_for)}
+    given |= {"random_state": options.seed, "n_jobs": n_jobs}
     if options.guarantee == words.INDUCTIVE:
         return InductiveConformalClassifier(learner, **given)
     return CrossConformalClassifier(learner, cv=options.folds, guarantee=options.guarantee, **given)

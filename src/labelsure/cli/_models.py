@@ -40,6 +40,40 @@ def add_device(parser: ArgumentParser) -> None:
     )
 
 
+def add_predict_for(parser: ArgumentParser, default: str | None = None) -> None:
+    """Add the metric that labels are to be good at."""
+    parser.add_argument(
+        "--predict-for",
+        choices=words.PREDICT_FOR,
+        default=default,
+        help=f"the metric that labels are chosen for (default: {default or 'as the model was saved'})",
+    )
+
+
+def metric_of(option: str) -> str:
+    """Return what --predict-for is in Python.
+
+    Examples
+    --------
+    >>> metric_of("exact-match")
+    'exact match'
+    """
+    return option.replace("-", " ")
+
+
+def labels_in_words(model: Any) -> str:
+    """Return what the labels of a fitted model are, and what "auto" goes by."""
+    from labelsure.conformal._points import ANSWERS, choose_answers
+
+    chosen = choose_answers(model.calibrator_, model.predict_for)
+    why = {
+        "exact match": "; training did not show the learner's own labels to be better",
+        "learner alone": "; training showed them to be better than the most plausible labelset",
+    }
+    metric = model.predict_for.replace(" ", "-")
+    return f"Labels (--predict-for {metric}): {ANSWERS[chosen]}{why[chosen] if metric == 'auto' else ''}."
+
+
 def add_label_options(parser: ArgumentParser) -> None:
     """Add what says which columns are labels, and what the others are."""
     chosen = parser.add_mutually_exclusive_group()
@@ -128,6 +162,8 @@ def open_trained(options: Namespace) -> Any:
     model = batches.limit_cores(trained.model, 1 if elsewhere else options.jobs)
     if options.device is not None:
         model.device = options.device
+    if options.predict_for is not None:
+        model.predict_for = metric_of(options.predict_for)
     if not elsewhere:
         check_device(model)
     return trained._replace(model=model)

@@ -9,6 +9,7 @@ from labelsure.cli._models import (
     add_device,
     add_jobs,
     add_model_and_data,
+    add_predict_for,
     check_device,
     in_one_line,
     note_unseen,
@@ -54,6 +55,7 @@ def add_parser(commands: Any) -> None:
     )
     add_jobs(parser)
     add_device(parser)
+    add_predict_for(parser)
     add_scheduler(parser)
     parser.set_defaults(run=run)
 

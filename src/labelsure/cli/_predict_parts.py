@@ -151,7 +151,7 @@ def _unfinished(table: Any, kept: Any, key: str, done: Done, bar: Any) -> Iterat
 
 def _key(options: Namespace) -> str:
     """Return everything that a part depends on."""
-    given = {name: getattr(options, name) for name in ("confidence", "top", "keep", "batch")}
+    given = {name: getattr(options, name) for name in ("confidence", "top", "keep", "batch", "predict_for")}
     digests = {name: digest_of(getattr(options, name)) for name in ("model", "data")}
     return json.dumps({**given, **digests, "labelsure": __version__}, sort_keys=True)
 

@@ -10,6 +10,7 @@ from labelsure.cli._models import (
     add_device,
     add_jobs,
     add_model_and_data,
+    add_predict_for,
     answer_rows,
     in_one_line,
     note,
@@ -39,12 +40,12 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--title", help="of the page")
     add_jobs(parser)
     add_device(parser)
+    add_predict_for(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> None:
     """Predict all rows, and write the page."""
-    from labelsure.conformal import labels_of_outputs
     from labelsure.report import write_report
 
     refuse_to_overwrite(options.output, options.model, options.data)
@@ -66,7 +67,7 @@ def run(options: Namespace) -> None:
                 answers.predictions,
                 batch.Y,
                 predicted=answers.labels,
-                alone=labels_of_outputs(answers.outputs),
+                alone=sum(answers.outputs) / len(answers.outputs),
                 objects=list(rows),
                 groups=groups or None,
                 title=options.title or f"{options.model.name} on {options.data.name}",

@@ -47,18 +47,28 @@ def labels_of_outputs(outputs: Sequence[FloatArray]) -> IntArray:
 
 
 ANSWERS = {
-    "auto": "each label that the models find more likely than not in the mean: better than labelsets on training parts",
+    "exact match": "the most plausible labelset",
+    "learner alone": "each label that the models find more likely than not in the mean",
     "hamming": "each label with a probability above one half",
     "f1": "each label whose probability is above the label's own threshold",
 }
-"""What is answered instead of the most plausible labelset."""
+"""What answers are."""
+
+
+def choose_answers(calibrator: Calibrator, predict_for: str) -> str:
+    """Return which of ``ANSWERS`` are given: "auto" goes by what training showed."""
+    if predict_for != "auto":
+        return predict_for
+    return "learner alone" if calibrator.labels_are_better else "exact match"
 
 
 def describe_answers(calibrator: Calibrator, predict_for: str) -> str:
     """Return what is answered instead of the most plausible labelset, "" where that is."""
-    if predict_for == "exact match" or (predict_for == "auto" and not calibrator.labels_are_better):
+    chosen = choose_answers(calibrator, predict_for)
+    if chosen == "exact match":
         return ""
-    return f'predict(X) answers with predict_for="{predict_for}": {ANSWERS[predict_for]}.'
+    why = ": better than labelsets on training parts" if predict_for == "auto" else ""
+    return f'predict(X) answers with predict_for="{predict_for}": {ANSWERS[chosen]}{why}.'
 
 
 def single_answers(
@@ -80,12 +90,13 @@ def single_answers(
     predict_for : {"auto", "exact match", "hamming", "f1"}
         The metric.
     """
-    if not describe_answers(calibrator, predict_for):
+    chosen = choose_answers(calibrator, predict_for)
+    if chosen == "exact match":
         return predictions.labelsets.astype(np.int64)  # the int of scikit-learn's own classifiers
     answers: IntArray
-    if predict_for == "auto":
+    if chosen == "learner alone":
         answers = labels_of_outputs(outputs)
-    elif predict_for == "f1" and calibrator.thresholds is not None:
+    elif chosen == "f1" and calibrator.thresholds is not None:
         answers = (predictions.probabilities > calibrator.thresholds).astype(np.int64)
     else:
         answers = (predictions.probabilities > 0.5).astype(np.int64)
