@@ -26,9 +26,8 @@ def measure(n_rows: int = N_ROWS, n_at_once: int = N_AT_ONCE) -> list[Figure | T
     """Return memory, seconds, who took them, and the overhead of batches; fewer rows for a first look."""
     try:
         import pyarrow  # noqa: F401
-        import skops  # noqa: F401
     except ImportError as error:
-        raise NotMeasuredError(f"it takes pyarrow and skops ({error})") from error
+        raise NotMeasuredError(f"it takes pyarrow ({error})") from error
     with TemporaryDirectory() as name:
         folder = Path(name)
         write_rows(folder / "train.parquet", N_TRAINED_ON, seed=1, labels=True)

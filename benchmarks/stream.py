@@ -31,9 +31,8 @@ def measure(n_rows: int = N_ROWS) -> list[Figure | Table]:
     """Return memory, seconds, and who took them; fewer rows for a first look."""
     try:
         import pyarrow  # noqa: F401
-        import skops  # noqa: F401
     except ImportError as error:
-        raise NotMeasuredError(f"it takes pyarrow and skops ({error})") from error
+        raise NotMeasuredError(f"it takes pyarrow ({error})") from error
     with TemporaryDirectory() as name:
         folder = Path(name)
         write_rows(folder / "train.parquet", N_TRAINED_ON, seed=1, labels=True)

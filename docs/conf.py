@@ -75,7 +75,7 @@ html_sidebars: dict[str, list[str]] = {"index": [], "start": [], "recipes": [], 
 
 ROOMS = (
     *("conformal", "predictions", "measures", "estimators", "decisions", "metrics", "labelsets", "datasets"),
-    *("models", "plots", "report"),
+    *("model_file", "plots", "report"),
 )
 SKLEARN_REQUEST = re.compile(r"set_\w+_request|get_metadata_routing")
 

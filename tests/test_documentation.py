@@ -32,7 +32,7 @@ FENCE = re.compile(
 )
 OPTIONAL = {
     "catboost", "dask", "distributed", "lightgbm", "mapie", "matplotlib", "pandas", "polars", "pyarrow", "river",
-    "skops", "xgboost",
+    "xgboost",
 }  # fmt: skip
 """What a page may import although not everybody has it; the page is skipped then, and says why."""
 

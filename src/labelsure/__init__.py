@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from labelsure.estimators import table_pool as table_pool
     from labelsure.measures import AutoMeasure as AutoMeasure
     from labelsure.measures import PowerMeasure as PowerMeasure
-    from labelsure.models import load_model as load_model
-    from labelsure.models import save_model as save_model
+    from labelsure.model_file import load_model as load_model
+    from labelsure.model_file import save_model as save_model
     from labelsure.predictions import LabelsetPredictions as LabelsetPredictions
     from labelsure.predictions import LabelsetRegion as LabelsetRegion
     from labelsure.predictions import LabelWisePredictions as LabelWisePredictions
@@ -96,7 +96,7 @@ _HOME: dict[str, tuple[str, ...]] = {
     "labelsets": (),
     "measures": ("AutoMeasure", "PowerMeasure"),
     "metrics": (),
-    "models": ("load_model", "save_model"),
+    "model_file": ("load_model", "save_model"),
     "plots": (),
     "predictions": ("LabelWisePredictions", "LabelWiseRegion", "LabelsetPredictions", "LabelsetRegion"),
     "report": (),

@@ -50,6 +50,5 @@ def fitted(tmp_path_factory):
     table.drop(columns="id").join(pd.DataFrame(labels, columns=NAMES)).to_csv(folder / "train.csv", index=False)
     words = ["--learner", "logistic", "--measure", "log-loss", "--folds", "3", "--jobs", "1", "--guarantee", "exact"]
     path = folder / "m.labelsure"
-    pytest.importorskip("skops", reason="models are saved by skops")
     assert main(["fit", str(folder / "train.csv"), "--labels", ",".join(NAMES), *words, "--model", str(path)]) == 0
     return Fitted(models, X[80:].reset_index(drop=True), path, tickets_frame(40, seed=1)[0])

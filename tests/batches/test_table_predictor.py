@@ -11,7 +11,7 @@ from scipy import sparse
 from labelsure import LabelWiseConformalClassifier, calibrate_outputs, save_model
 from labelsure.batches import AnswerColumns, BatchError, TablePredictor, _sources
 from labelsure.datasets import TableSchema, open_table
-from labelsure.models import ModelFileError, open_model
+from labelsure.model_file import ModelFileError, open_model
 
 pd = pytest.importorskip("pandas", reason="tables of pandas")
 pa = pytest.importorskip("pyarrow", reason="tables in memory are read by pyarrow")

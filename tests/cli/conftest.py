@@ -48,7 +48,6 @@ FAST = ("--learner", "logistic", "--measure", "log-loss", "--folds", "3", "--job
 def tickets(tmp_path_factory) -> Path:
     """A folder with train.csv, test.csv and a model fitted on the first of them."""
     pytest.importorskip("pyarrow", reason="CSV is read by pyarrow")
-    pytest.importorskip("skops", reason="models are saved by skops")
     from made_up_tables import LABELS, make_tickets, write_csv
 
     from labelsure.cli import main

@@ -11,7 +11,7 @@ CONTEXT = multiprocessing.get_context("forkserver")
 # a server that has imported everything forks a process for each command: imports take longer than the commands do
 CONTEXT.set_forkserver_preload(
     ["labelsure.cli", "labelsure.cli._learners",
-     "labelsure.conformal", "labelsure.datasets", "labelsure.models", "labelsure.predictions", "numba", "pandas",
+     "labelsure.conformal", "labelsure.datasets", "labelsure.model_file", "labelsure.predictions", "numba", "pandas",
      "pyarrow.csv", "pyarrow.parquet", "scipy.optimize", "scipy.stats", "sklearn.compose", "sklearn.impute",
      "sklearn.linear_model", "sklearn.multiclass", "sklearn.pipeline", "sklearn.preprocessing", "skops.io"]
 )  # fmt: skip

@@ -12,10 +12,9 @@ from killing import run_counted
 from made_up_tables import LABELS, make_tickets, read_csv, write_csv
 
 from labelsure.cli import main
-from labelsure.models import open_model, save_model
+from labelsure.model_file import open_model, save_model
 
 pytest.importorskip("pyarrow", reason="tables are read by pyarrow")
-pytest.importorskip("skops", reason="models are saved by skops")
 
 OLD = "what was here before"
 FAST = ["--learner", "logistic", "--measure", "log-loss", "--folds", "3", "--jobs", "1"]
@@ -57,7 +56,7 @@ def text(name, content):
 
 def save_by_a_later_version(folder):
     opened = open_model(folder / MODEL)
-    with patch("labelsure.models._files.FORMAT", 99), patch("labelsure.models._archive.FORMAT", 99):
+    with patch("labelsure.model_file.FORMAT", 99):
         save_model(opened.model, folder / MODEL, table=opened.table)
 
 

@@ -12,7 +12,7 @@ from labelsure import load_model, save_model
 from labelsure._core.memory import KeptResults
 from labelsure.cli import main
 from labelsure.labelsets.table import _device
-from labelsure.models import open_model
+from labelsure.model_file import open_model
 
 COMMANDS = {
     "predict": ["predict", "{}", "test.csv", "--batch", "7", "-o", "out.csv"],

@@ -14,7 +14,6 @@ from labelsure.cli import main
 from labelsure.datasets import TableSchema, infer_schema, open_table
 
 pa = pytest.importorskip("pyarrow", reason="tables are read by pyarrow")
-pytest.importorskip("skops", reason="models are saved by skops")
 parquet = pytest.importorskip("pyarrow.parquet")
 
 FAST = ("--learner", "logistic", "--measure", "log-loss", "--folds", "3", "--jobs", "1")
@@ -35,7 +34,7 @@ def out(tmp_path):
 
 
 def test_answers_are_those_of_the_model_in_python(tickets, out):
-    from labelsure.models import open_model
+    from labelsure.model_file import open_model
 
     rows = read_csv(predict(tickets, output=out))
     opened = open_model(tickets / "m.labelsure")
@@ -246,7 +245,7 @@ def test_sparse_files_are_learned(tmp_path):
 
 
 def test_the_schema_in_the_file_is_that_of_the_table(tickets):
-    from labelsure.models import open_model
+    from labelsure.model_file import open_model
 
     schema = TableSchema.from_json(open_model(tickets / "m.labelsure").table)
     assert schema == infer_schema(tickets / "train.csv", LABELS)

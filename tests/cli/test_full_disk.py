@@ -12,7 +12,7 @@ from made_up_tables import LABELS, make_tickets, write_csv
 
 from labelsure import calibrate_outputs, load_model, save_model
 from labelsure.cli import main
-from labelsure.models import ModelFileError
+from labelsure.model_file import ModelFileError
 from labelsure.report import write_report
 
 SIZE = 300_000
@@ -87,13 +87,13 @@ def test_fit_keeps_what_is_finished_and_goes_on(disk, fill, capsys, tmp_path):
 
 
 def test_fit_with_room_for_fits_but_not_for_the_model_keeps_the_fits(disk, fill, capsys, monkeypatch):
-    from labelsure import models
+    from labelsure import model_file
 
     def save(*args, **kwargs):  # the disk fills up meanwhile
         fill(0)
         save_model(*args, **kwargs)
 
-    monkeypatch.setattr(models, "save_model", save)
+    monkeypatch.setattr(model_file, "save_model", save)
     fill(SIZE)
     (disk / "m.labelsure").write_text("an older model")
     assert main([*FIT, str(disk / "m.labelsure")]) == 1

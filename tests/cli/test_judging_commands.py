@@ -16,13 +16,12 @@ from labelsure.cli import main
 from labelsure.datasets import TableSchema, load_dataset, open_table
 
 pytest.importorskip("pyarrow", reason="tables are read by pyarrow")
-pytest.importorskip("skops", reason="models are saved by skops")
 
 
 @pytest.fixture(scope="module")
 def answered(tickets):
     """The model's predictions for the test table, and its labels."""
-    from labelsure.models import open_model
+    from labelsure.model_file import open_model
 
     opened = open_model(tickets / "m.labelsure")
     batch = open_table(tickets / "test.csv", TableSchema.from_json(opened.table), labels=True).read()

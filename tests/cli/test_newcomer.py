@@ -10,7 +10,6 @@ from labelsure.cli import main
 from test_documentation import FENCE, PAGES, words_and_numbers
 
 pytest.importorskip("pyarrow", reason="tables are read by pyarrow")
-pytest.importorskip("skops", reason="models are saved by skops")
 
 COMMANDS = ("datasets", "fit", "predict", "evaluate", "report", "explain", "check")
 """Those that take seconds with a fast learner."""

@@ -8,7 +8,6 @@ from labelsure._core.memory import KeptResults
 from labelsure.cli import main
 
 pytest.importorskip("pyarrow", reason="tables are read by pyarrow")
-pytest.importorskip("skops", reason="models are saved by skops")
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 
 

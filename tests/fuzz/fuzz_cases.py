@@ -14,7 +14,7 @@ LONG = int(os.environ.get("LABELSURE_FUZZ_CALLS", "40000"))
 """About how many calls the long run makes in all."""
 
 REFUSED_ANYWAY = {
-    "models.load_model", "models.open_model", "models.read_manifest", "datasets.load_dataset",
+    "model_file.load_model", "model_file.open_model", "model_file.read_manifest", "datasets.load_dataset",
 }  # fmt: skip
 """Calls that are refused with the arguments that are given here: there is no such file."""
 

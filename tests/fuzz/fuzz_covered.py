@@ -4,7 +4,7 @@ MADE_BY_US = "made by labelsure from checked arrays, never by a user: its method
 ENGINE = "a part of the engine, fed by the predictors: compared with brute force in tests/labelsets"
 STAGE = "a stage inside the predictors, for those who build on them: takes what the doors have checked"
 BASE = "a base class: called through every class that is made of it"
-FILES = "reads files: generated and mutated files are in tests/datasets and tests/models"
+FILES = "reads files: generated and mutated files are in tests/datasets and tests/model_file"
 
 REASONS = {
     "batches": {
@@ -134,7 +134,7 @@ REASONS = {
         ),
         MADE_BY_US,
     ),
-    "models": {"ModelFile": MADE_BY_US, "ModelFileError": "an exception"},
+    "model_file": {"ModelFile": MADE_BY_US, "ModelFileError": "an exception"},
     "plots": {},
     "predictions": dict.fromkeys(
         (

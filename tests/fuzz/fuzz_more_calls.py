@@ -33,7 +33,7 @@ import labelsure.estimators as e
 import labelsure.labelsets as ls
 import labelsure.measures as m
 import labelsure.metrics as mt
-import labelsure.models as mo
+import labelsure.model_file as mo
 
 # --- measures -----------------------------------------------------------------------------------------------------
 EVERY_MEASURE = (
@@ -549,7 +549,9 @@ def save_and_load(folder, model, table, trusted):
 
 
 call(
-    "models.save_model", in_a_folder(save_and_load), given={"model": outputs_predictor(), "table": None, "trusted": ()}
+    "model_file.save_model",
+    in_a_folder(save_and_load),
+    given={"model": outputs_predictor(), "table": None, "trusted": ()},
 )
 
 
@@ -570,7 +572,7 @@ for name in ("TablePredictor", "predict_batches"):
     )
 
 for name in ("load_model", "open_model", "read_manifest"):
-    call(f"models.{name}", lambda path, name=name: str(getattr(mo, name)(path)) and None, given={"path": "nowhere"})
+    call(f"model_file.{name}", lambda path, name=name: str(getattr(mo, name)(path)) and None, given={"path": "nowhere"})
 for name in ("load_dataset",):
     call(
         f"datasets.{name}",

@@ -18,7 +18,7 @@ import numpy as np
 
 import labelsure
 from labelsure.datasets import DatasetError
-from labelsure.models import ModelFileError
+from labelsure.model_file import ModelFileError
 
 SOURCES = str(Path(labelsure.__file__).parent)
 CLEAR_TYPES = (ValueError, TypeError, IndexError, DatasetError, ModelFileError)

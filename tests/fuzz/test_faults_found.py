@@ -37,7 +37,7 @@ from labelsure.estimators import check_sample_weight, outputs_of
 from labelsure.labelsets import AtMost, compile_constraints, list_constraints
 from labelsure.measures import AutoMeasure, LogLossMeasure, PosteriorMeasure, default_candidates, make_measure
 from labelsure.metrics import OnlinePValues, Slab, calibration_curve, coverage_by_group
-from labelsure.models import save_model
+from labelsure.model_file import save_model
 
 RNG = np.random.default_rng(0)
 X, X_NEW = RNG.integers(0, 9, (16, 4)) / 8, RNG.integers(0, 9, (2, 4)) / 8

@@ -46,7 +46,7 @@ class TablePredictor:
     n_jobs : int or None, default=None
         How many cores a call may use; None for one, because engines make several calls at a time.
     trusted : sequence of str
-        As in :func:`labelsure.models.load_model`.
+        As in :func:`labelsure.model_file.load_model`.
 
     Attributes
     ----------

@@ -15,7 +15,7 @@ import numpy as np
 from labelsure._core.files import full_path
 from labelsure.conformal import OutputsPredictor
 from labelsure.datasets import TableSchema, as_arrow, names_of_columns, open_table, table_library
-from labelsure.models import ModelFileError, open_model, read_manifest
+from labelsure.model_file import ModelFileError, open_model, read_manifest
 
 MODELS_KEPT = 4
 _kept: dict[Any, "Trained"] = {}
@@ -51,9 +51,9 @@ def open_trained(path: str | PathLike[str], *, trusted: Sequence[str] = ()) -> T
     Parameters
     ----------
     path : str or path
-        What :func:`labelsure.models.save_model` or ``labelsure fit`` wrote.
+        What :func:`labelsure.model_file.save_model` or ``labelsure fit`` wrote.
     trusted : sequence of str
-        As in :func:`labelsure.models.load_model`.
+        As in :func:`labelsure.model_file.load_model`.
 
     Raises
     ------

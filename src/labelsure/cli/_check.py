@@ -45,7 +45,7 @@ def run(options: Namespace) -> None:
     if options.trusted and options.trusted.resolve() == options.data.resolve():
         raise CommandError(f"{options.data}: rows to check must not be the trusted ones. Leave out --trusted.")
     refuse_to_overwrite(options.output, options.data, *([options.trusted] if options.trusted else []))
-    check_installed(files=[options.data, options.trusted])
+    check_installed([options.data, options.trusted])
     with in_one_line():
         schema, known = read_examples(options.trusted or options.data, options)
         suspects = open_table(options.data, schema, labels=True).read() if options.trusted else known

@@ -73,9 +73,9 @@ def run(options: Namespace) -> None:
 
 
 def _run(options: Namespace, client: Any) -> None:
-    from labelsure.models import save_model
+    from labelsure.model_file import save_model
 
-    check_installed("skops", files=[options.data])
+    check_installed([options.data])
     with in_one_line():
         schema, batch = read_examples(options.data, options)
     model = _make(options, schema)

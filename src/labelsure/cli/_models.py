@@ -16,7 +16,6 @@ from labelsure.cli._errors import CommandError
 from labelsure.cli._writing import say
 
 NAMES_SHOWN = 5
-EXTRAS = {"skops": "models", "pyarrow": "tables"}
 ARROW_ENDINGS = (".csv", ".tsv", ".parquet", ".pq")
 
 
@@ -107,19 +106,12 @@ def asked_labels(options: Any) -> list[str] | None:
     return names
 
 
-def check_installed(*packages: str, files: Iterable[Path | None] = ()) -> None:
-    """Raise CommandError with all packages that are missing, those that tables are read and written with among them.
-
-    Before any work: who has to install something does it once.
-    """
+def check_installed(files: Iterable[Path | None]) -> None:
+    """Raise CommandError, before any work, where tables are to be read or written without the package for them."""
     tables = [file for file in files if file is not None and file.suffix.lower() in ARROW_ENDINGS]
-    missing = [name for name in (*packages, *(["pyarrow"] if tables else [])) if find_spec(name) is None]
-    if missing:
-        extras = ",".join(EXTRAS[name] for name in missing)
-        what = "package" if len(missing) == 1 else "packages"
+    if tables and find_spec("pyarrow") is None:
         raise CommandError(
-            f"this needs the {what} {' and '.join(missing)}, not installed here. Install with: pip install"
-            f' "labelsure[{extras}]"'
+            'this needs the package pyarrow, not installed here. Install with: pip install "labelsure[tables]"'
         )
 
 
@@ -127,7 +119,7 @@ def check_installed(*packages: str, files: Iterable[Path | None] = ()) -> None:
 def in_one_line() -> Iterator[None]:
     """Turn what the user can mend into a CommandError: data, model files, packages that are missing."""
     from labelsure.datasets import DatasetError
-    from labelsure.models import ModelFileError
+    from labelsure.model_file import ModelFileError
 
     try:
         yield
@@ -141,13 +133,11 @@ def open_trained(options: Namespace) -> Any:
     Without a cluster the device is there, see :func:`check_device`; with one it is each worker's, which has one core.
     """
     from labelsure import batches
-    from labelsure.models import read_manifest
 
     path, elsewhere = options.model, getattr(options, "scheduler", None) is not None
     with in_one_line():
-        packages = ["skops"] if "skops" in read_manifest(path)["versions"] else []
         output = getattr(options, "output", None)
-        check_installed(*packages, files=[options.data, output if output and output.suffix != ".csv" else None])
+        check_installed([options.data, output if output and output.suffix != ".csv" else None])
         trained = batches.open_trained(path)
     if trained.schema is None:
         raise CommandError(

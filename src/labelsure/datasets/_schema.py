@@ -89,7 +89,7 @@ class TableSchema:
         return self.label_names if self.names_in is None else (self.names_in,)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the schema as what JSON knows: for ``labelsure.models.save_model(model, path, table=...)``.
+        """Return the schema as what JSON knows: for ``labelsure.model_file.save_model(model, path, table=...)``.
 
         Examples
         --------

@@ -31,8 +31,7 @@ from labelsure import (
 from labelsure.conformal import GUARANTEES
 from labelsure.labelsets import Allowed, AtLeast, AtMost, Exactly, Exclude, Hierarchy, Implies
 from labelsure.measures import MEASURES, Need, make_measure
-from labelsure.models import ModelFileError
-from labelsure.models._predictor_forms import FORMS
+from labelsure.model_file import ModelFileError
 
 
 class FunctionOfTable(TransformerMixin, BaseEstimator):
@@ -59,11 +58,6 @@ def measure_of(name):
     """Return the measure with a name, its forests small."""
     measure = make_measure(name)
     return measure.set_params(n_estimators=3) if "n_estimators" in measure.get_params() else measure
-
-
-def needs_skops(name):
-    if "forest" in name or name == "auto":
-        pytest.importorskip("skops", reason="forests are kept by skops")
 
 
 def answers_of(model, objects=X[NEW]):
@@ -97,7 +91,6 @@ def again(tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_cross_predictors_answer_the_same_under_every_guarantee(again, name):
-    needs_skops(name)
     model = CrossConformalClassifier(LEARNER, measure=measure_of(name), cv=3, random_state=0).fit(X[TRAIN], Y[TRAIN])
     for guarantee in GUARANTEES:
         counted = model.recalibrate(X[TRAIN], Y[TRAIN], guarantee=guarantee)
@@ -111,7 +104,6 @@ def test_cross_predictors_answer_the_same_under_every_guarantee(again, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_inductive_predictors_answer_the_same(again, name):
-    needs_skops(name)
     measure = measure_of(name)
     model = InductiveConformalClassifier(LEARNER, measure=measure, smoothed=True, random_state=0).fit(
         X[TRAIN], Y[TRAIN]
@@ -125,7 +117,6 @@ def test_inductive_predictors_answer_the_same(again, name):
     "name", [name for name in NAMES if "oof" not in name and "posterior" not in name and name != "auto"]
 )
 def test_full_predictors_answer_the_same(again, name):
-    needs_skops(name)
     measure = measure_of(name)
     assert Need.OUT_OF_FOLD_OUTPUTS not in measure.needs
     if Need.FEATURES in measure.needs:
@@ -243,7 +234,6 @@ def test_names_of_labels_and_features_are_kept(again):
 
 
 def test_full_predictors_keep_tables(again):
-    pytest.importorskip("skops", reason="pipelines are kept by skops")
     table = pd.DataFrame(X[:14, :3], columns=list("abc")).assign(kind=["x", "y"] * 7, large=X[:14, 0] > 9)
     learner = make_pipeline(FunctionOfTable(), MLkNNClassifier(2))
     model = FullConformalClassifier(learner, measure=make_measure("power"), random_state=0).fit(table[:12], Y[:12])
@@ -261,10 +251,3 @@ def test_unknown_labels_answer_the_same(again):
     labels[5, 0] = np.nan
     model = CrossConformalClassifier(LEARNER, cv=3, random_state=0).fit(X[TRAIN], labels)
     assert_same(answers_of(again(model)), answers_of(model))
-
-
-def test_forms_know_all_arguments_of_their_classes():
-    """A field that a form names and its class does not have would never be there."""
-    for form in FORMS.values():
-        assert set(form.arguments) <= set(form.parameters), form.name
-    assert len({form.name for form in FORMS.values()}) == len(FORMS)
