@@ -48,6 +48,7 @@ from labelsure._compact_trees import (
 )
 from labelsure._core.files import whole_file
 from labelsure._core.optional import import_optional
+from labelsure._core.running import progress_bar
 from labelsure._core.validation import is_list
 from labelsure._version import __version__
 
@@ -253,7 +254,7 @@ def save_model(model: Any, path: AnyPath, *, table: Mapping[str, Any] | None = N
     True
     """
     names = _names_of(trusted)
-    with _one_line(Path(path), "was not written"):
+    with _one_line(Path(path), "was not written"), progress_bar(description="saving", total=2) as bar:
         _check_model(model)
         try:
             kept = None if table is None else json.loads(json.dumps(dict(table), allow_nan=False))
@@ -272,6 +273,7 @@ def save_model(model: Any, path: AnyPath, *, table: Mapping[str, Any] | None = N
             "learners": sorted(name for name in types if name.partition(".")[0] in STRICT),
             "trusted": sorted(types & names),
         }
+        bar.update()
         with whole_file(Path(path)) as file:
             _write(file, manifest, schema, files, packer.arrays)
 

@@ -76,7 +76,7 @@ def torn(tickets, tmp_path_factory) -> Torn:
 
     from labelsure.cli import main
     from labelsure.datasets import TableSchema, open_table
-    from labelsure.models import open_model, save_model
+    from labelsure.model_file import open_model, save_model
 
     folder = tmp_path_factory.mktemp("torn")
     for name, n_rows, seed in (("train.csv", 120, 0), ("test.csv", 50, 1)):

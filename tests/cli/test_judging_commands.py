@@ -101,7 +101,7 @@ def test_evaluate_marks_the_answers_that_labels_are(torn, evaluated, options):
 
 
 def test_evaluate_shows_labels_apart_where_some_of_them_are_no_candidates(tmp_path, torn, capsys):
-    from labelsure.models import open_model, save_model
+    from labelsure.model_file import open_model, save_model
 
     model = copy(torn.model).set_params(empty="exclude")
     model.calibrator_ = replace(model.calibrator_, choices=replace(model.calibrator_.choices, empty="exclude"))
