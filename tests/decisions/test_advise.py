@@ -13,7 +13,6 @@ from sklearn.svm import LinearSVC
 
 from labelsure import (
     CrossConformalClassifier,
-    FullConformalClassifier,
     InductiveConformalClassifier,
     LabelWiseConformalClassifier,
     MLkNNClassifier,
@@ -26,10 +25,8 @@ from labelsure import (
     control_precision,
     control_recall,
 )
-from labelsure.decisions import Advice, Answer
-from labelsure.decisions._advice import QUESTIONS
-from labelsure.decisions._advise_questions import ASKING
 
+QUESTIONS = ["labelsets", "few wrong", "each label", "cover", "recall", "precision", "review"]
 X, Y = make_multilabel_classification(n_samples=500, n_features=6, n_classes=4, length=80, random_state=0)
 TRAIN, HELD_OUT = slice(0, 200), slice(200, 500)
 KNN = MLkNNClassifier().fit(X[TRAIN], Y[TRAIN])
@@ -51,14 +48,9 @@ def by_question(advice):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_kind_of_model_is_asked_every_question_at_every_level(name):
-    advice = advise(MODELS[name].fit(X[TRAIN], Y[TRAIN]), X[HELD_OUT], Y[HELD_OUT])
+    advice = advise(MODELS[name].fit(X[:40], Y[:40]), X[HELD_OUT], Y[HELD_OUT])
     assert set(by_question(advice)) == {(question, level) for question in QUESTIONS for level in (0.05, 0.1, 0.2)}
-    assert advice.left_out == ""
     assert all(answer.code.count("(") == answer.code.count(")") for answer in advice.answers)
-
-
-def test_questions_are_asked_in_the_order_of_their_strength():
-    assert list(ASKING) == list(QUESTIONS)
 
 
 def halves(n, seed=0):
@@ -77,21 +69,18 @@ def test_figures_are_those_of_the_answers_themselves():
     h = int(answers["few wrong", 0.2].figures["h"])
     few = predictions.region(0.2, at_most_wrong=h)
     assert answers["few wrong", 0.2].figures["labels"] == (few.undecided | few.empty).sum(axis=1).mean()
-    each = {
-        conditional: calibrate_labels(outputs, labels, conditional=conditional)
-        .predict_labels(new)
-        .region(0.2, per_label=True)
-        .outer.sum(axis=1)
-        .mean()
-        for conditional in (False, True)
-    }
-    assert answers["each label", 0.2].figures["labels"] == each["conditional=True" in answers["each label", 0.2].code]
-    k = control_cover(outputs, labels, target=0.8).limit
-    assert answers["cover", 0.2].figures["k"] == k
+    each = predictions.region(0.2, per_label=True)
+    assert answers["each label", 0.2].figures["labels"] == each.outer.sum(axis=1).mean()
+    assert answers["each label", 0.2].figures["found"] == each.outer[Y[asked] == 1].mean()
+    cover = control_cover(outputs, labels, target=0.8).predict(new)
+    assert answers["cover", 0.2].figures["covered"] == (cover >= Y[asked]).all(axis=1).mean()
     recall = control_recall(outputs, labels, target=0.8).predict(new)
     assert answers["recall", 0.2].figures["labels"] == recall.sum(axis=1).mean()
     precision = control_precision(outputs, labels, target=0.8).predict(new)
-    assert answers["precision", 0.2].figures["found"] == precision[Y[asked] == 1].mean()
+    assert answers["precision", 0.2].figures["some"] == precision.any(axis=1).mean()
+    of_predicted = (precision * Y[asked]).sum(axis=1) / precision.sum(axis=1).clip(min=1)
+    expected = np.where(precision.any(axis=1), of_predicted, 1).mean()
+    np.testing.assert_allclose(answers["precision", 0.2].figures["precision"], expected)
     h = int(answers["review", 0.2].figures["h"])
     selector = ReviewSelector(KNN, at_most=h).calibrate(X[calibration], Y[calibration])
     assert answers["review", 0.2].figures["accepted"] == selector.select(X[asked], alpha=0.2).accepted.mean()
@@ -119,7 +108,7 @@ def test_many_labels_are_told_to_ask_something_else_and_looked_at_in_bounded_tim
     answers = by_question(advice)
     assert not any(answer.informative for (question, _), answer in answers.items() if question == "labelsets")
     assert advice.first.question in ("few wrong", "each label", "cover", "recall")
-    assert "Measured on 300 objects, drawn at random, with 300 others" in " ".join(str(advice).split())
+    assert "Measured on 300 objects (labelsets on at most 100), with 300 others" in " ".join(str(advice).split())
     assert answers["labelsets", 0.05].figures["median_size"] <= 1001
     assert len(np.unique(advice.looked_at)) == 600
     assert advice.looked_at.max() < 1500
@@ -131,38 +120,14 @@ def test_nothing_is_recommended_where_nothing_is_known():
     predictor = calibrate_outputs(rng.random((100, 12)), rng.integers(2, size=(100, 12)))
     advice = advise(predictor, rng.random((300, 12)), labels)
     assert advice.first is None
-    assert repr(advice) == "Advice(ask first: nothing; 12 labels)"
     assert "Ask nothing yet" in str(advice)
-
-
-def test_predictions_and_models_without_labels_answer_what_they_can():
-    model = MODELS["cross"].fit(X[TRAIN], Y[TRAIN])
-    of_model = advise(model, X[HELD_OUT])
-    of_predictions = advise(model.predict_labelsets(X[HELD_OUT]))
-    assert {answer.question for answer in of_model.answers} == {"labelsets"}
-    assert [a.figures for a in of_model.answers] == [a.figures for a in of_predictions.answers]
-    assert of_predictions.answers[0].code == "predictions.region(0.05)"
-    assert "Not measured: few wrong" in of_model.left_out
-    by_label = MODELS["label-wise"].fit(X[TRAIN], Y[TRAIN]).predict_labels(X[HELD_OUT])
-    with_truth = advise(by_label, y=Y[HELD_OUT])
-    assert {answer.question for answer in with_truth.answers} == {"few wrong", "each label"}
-    assert with_truth.answers[0].code.startswith("predictions.region(0.05, at_most_wrong=")
-    assert "of which an object has" in with_truth.basis
-
-
-def test_full_conformal_predictor_is_asked_for_labelsets_alone():
-    model = FullConformalClassifier(MLkNNClassifier(n_neighbors=3), random_state=0).fit(X[:20], Y[:20])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        advice = advise(model, X[200:220], Y[200:220], levels=[0.2])
-    assert [answer.question for answer in advice.answers] == ["labelsets"]
 
 
 def test_objects_without_any_label_are_looked_at_too():
     nothing = np.zeros_like(Y[HELD_OUT])
     answers = by_question(advise(KNN, X[HELD_OUT], nothing, levels=[0.2]))
     assert answers["few wrong", 0.2].figures["found"] == 1.0
-    assert answers["recall", 0.2].figures == {"labels": 0.0, "reached": 1.0}
+    assert answers["recall", 0.2].figures["recall"] == 1.0
 
 
 def test_outputs_of_all_folds_are_understood():
@@ -182,22 +147,11 @@ def test_frames_are_taken_by_the_names_of_labels():
     assert one.answers == advise(model, frame[HELD_OUT], labels[HELD_OUT]).answers
 
 
-def test_table_has_a_row_for_every_question_and_level():
-    table = advise(KNN, X[HELD_OUT], Y[HELD_OUT], levels=[0.2, 0.1]).to_frame()
-    assert table.index.names == ["question", "level"]
-    assert table.loc[("recall", 0.1), "code"] == "RecallController(classifier, target=0.9).fit(X, y).predict(X_new)"
-    assert len(table) == 14
-    assert {"informative", "answer", "labels", "median_size", "accepted"} <= {*table.columns}
-
-
-def test_text_names_what_to_ask_first_and_is_shown_by_notebooks():
-    advice = Advice((Answer("recall", 0.1, True, "2 < 3 labels", "RecallController(classifier)"),), 9, "9 labels.")
-    assert str(advice).startswith(
-        "9 labels.\n\nAsk first: Which labels hold nearly all true ones?\n    RecallController("
-    )
-    assert "Here classifier is your learner, not fitted" in " ".join(str(advice).split())
-    assert "2 &lt; 3 labels" in advice._repr_html_()
-    assert all(len(line) <= 110 for line in str(advise(KNN, X[HELD_OUT], Y[HELD_OUT])).splitlines())
+def test_text_names_what_to_ask_first_and_lists_every_question():
+    advice = advise(KNN, X[HELD_OUT], Y[HELD_OUT])
+    assert f"Ask first: Which labelsets cannot be ruled out?\n    {advice.first.code}\n" in str(advice)
+    assert all(f"\n\n{question}: " in str(advice) for question in QUESTIONS)
+    assert all(len(line) <= 110 for line in str(advice).splitlines())
 
 
 def test_code_runs_as_it_is_written():
@@ -219,8 +173,6 @@ def test_same_draws_same_advice():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((KNN,), "X is required with a model"),
-        ((KNN, X), "y is required with a MLkNNClassifier"),
         ((MLkNNClassifier, X, Y), "got the class MLkNNClassifier"),
         ((RecallController(), X, Y), "not fitted yet"),
         ((KNN, X, Y[:10]), "X and y must have the same number of rows"),
@@ -244,11 +196,3 @@ def test_bad_models_and_examples_are_named(arguments, message):
 def test_bad_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         advise(KNN, X, Y, **options)
-
-
-def test_predictions_refuse_objects_and_other_labels():
-    predictions = MODELS["cross"].fit(X[TRAIN], Y[TRAIN]).predict_labelsets(X[HELD_OUT])
-    with pytest.raises(ValueError, match="X goes with a model"):
-        advise(predictions, X[HELD_OUT])
-    with pytest.raises(ValueError, match="must have the same number of rows"):
-        advise(predictions, y=Y)

@@ -251,7 +251,7 @@ REFUSALS = {
     "folds": (lambda: calibrate_outputs(OUTPUTS, Y, folds=[[0], [0, 1]]), "folds must be an array of shape"),
     "target": (lambda: control_precision(OUTPUTS, Y, target=10**400), "target must be a number strictly between"),
     "thresholds": (lambda: control_precision(OUTPUTS, Y, thresholds=10**400), "thresholds must be at most 1000000"),
-    "levels": (lambda: advise(None, levels=3.0), "significance must be a number strictly between 0 and 1"),
+    "levels": (lambda: advise(None, X, Y, levels=3.0), "significance must be a number strictly between 0 and 1"),
     "significance": (lambda: AutoMeasure(significance=np.array(7)).levels(), "significance must be a number strictly"),
     "measure": (lambda: make_measure(3), "The name of a measure must be a text"),
     "n_labels": (lambda: default_candidates(None), "n_labels must be a whole number"),

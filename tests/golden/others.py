@@ -115,16 +115,6 @@ def label_errors(trusted):
     return found
 
 
-def advice(with_truth):
-    X, Y, X_new, Y_new = make_examples(200)
-    model = labelsure.InductiveConformalClassifier(Steps(), random_state=0).fit(X, Y)
-    advised = labelsure.advise(model, X_new, Y_new if with_truth else None)
-    return {
-        "answers": certain([f"{one.code} at {one.level}: {one.words}" for one in advised.answers]),
-        "first": certain([advised.first.code if advised.first else ""]),
-    }
-
-
 def predictions_for_metrics(n_labels=4, smoothed=False):
     X, Y, X_new, Y_new = make_examples(90, n_labels)
     model = labelsure.CrossConformalClassifier(
@@ -328,8 +318,6 @@ def _all():
     yield from _reviews()
     yield "find_label_errors", partial(label_errors, False)
     yield "find_label_errors trusted", partial(label_errors, True)
-    yield "advise", partial(advice, True)
-    yield "advise without truth", partial(advice, False)
     yield "metrics of regions", regions_and_coverage
     yield "metrics of calibration and efficiency", calibration_and_efficiency
     yield "metrics of monitoring simple_jumper", partial(monitoring, "simple_jumper")

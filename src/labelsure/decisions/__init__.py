@@ -1,7 +1,6 @@
 """What may be acted on: labels whose recall or precision is under control, objects that need no review, PAC regions."""
 
-from labelsure.decisions._advice import Advice, Answer
-from labelsure.decisions._advise import advise
+from labelsure.decisions._advise import Advice, Answer, advise
 from labelsure.decisions._controllers import CoverController, PrecisionController, RecallController
 from labelsure.decisions._cover import LabelCover, control_cover
 from labelsure.decisions._label_errors import LabelErrors, fewest_flagged, find_label_errors

@@ -1,85 +1,112 @@
-"""Which question to ask of a model: some of its objects are drawn, and every question is asked of them."""
+"""Which question to ask of a model: every question is asked of some objects, and what the answers say is measured."""
 
-from collections.abc import Sequence
+import textwrap
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 
-from labelsure._core.types import IntArray, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import (
-    check_count,
-    check_label_matrix,
-    check_same_length,
-    check_significance,
-    is_list,
-    n_rows,
-)
-from labelsure.decisions._advice import QUESTIONS, Advice
-from labelsure.decisions._advise_questions import ASKING
-from labelsure.decisions._advise_sample import MOST_LABELSETS, REGION_OBJECTS, Sample, take_objects
-from labelsure.decisions._review import check_model
-from labelsure.decisions._sureness import names_of_labels, rows_of
-from labelsure.predictions import LabelsetPredictions, LabelWisePredictions
+from labelsure._core import validation
+from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure.conformal import calibrate_labels, calibrate_outputs
+from labelsure.decisions import _sureness
+from labelsure.decisions._cover import control_cover
+from labelsure.decisions._precision import control_precision
+from labelsure.decisions._recall import control_recall
+from labelsure.decisions._review import ReviewSelector, check_model
+from labelsure.decisions._selection import select_objects
 
-LEAST_EXAMPLES = 20
+QUESTIONS = {
+    "labelsets": "Which labelsets cannot be ruled out?",
+    "few wrong": "What is each label, so that at most h of them are wrong?",
+    "each label": "What is each label, taken by itself?",
+    "cover": "Which labels hold all true ones?",
+    "recall": "Which labels hold nearly all true ones?",
+    "precision": "Which labels are nearly all true?",
+    "review": "Which predictions need no review?",
+}  # the strongest answers first; "review" asks for something else, and is never recommended first
+
+CONTROLS = {"cover": control_cover, "recall": control_recall, "precision": control_precision}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a question yields at a level, the error accepted, whether that is worth asking for, and how to ask it."""
+
+    question: str
+    level: float
+    informative: bool
+    words: str
+    code: str
+    figures: Mapping[str, float]
+
+
+@dataclass(frozen=True, repr=False)
+class Advice:
+    """Which question the data can answer, to be printed: an answer for each question and level, and the rows used."""
+
+    answers: tuple[Answer, ...]
+    basis: str
+    looked_at: IntArray = field(compare=False)
+
+    @property
+    def first(self) -> Answer | None:
+        """The strongest question with an informative answer, at the smallest error; None where there is none."""
+        worth = [answer for answer in self.answers if answer.informative and answer.question != "review"]
+        return min(worth, key=lambda answer: (list(QUESTIONS).index(answer.question), answer.level), default=None)
+
+    def __repr__(self) -> str:
+        recommended = "Ask nothing yet: no answer says much. A larger error, a better learner or more data may help."
+        if self.first is not None:
+            words = f"At an error of {self.first.level:g}: {self.first.words}. X and y: other examples than these."
+            recommended = f"Ask first: {QUESTIONS[self.first.question]}\n    {self.first.code}\n{_wrap(words)}"
+        blocks = [_wrap(self.basis), recommended, "What each question yields (* where that is worth asking for):"]
+        for question, text in QUESTIONS.items():
+            answers = [answer for answer in self.answers if answer.question == question]
+            lines = [_wrap(f"{'*' if one.informative else ' '} {one.level:<5g} {one.words}", 8) for one in answers]
+            blocks += ["\n".join([f"{question}: {text}", *lines])] if lines else []
+        return "\n\n".join(blocks)
 
 
 def advise(
     model: Any,
-    X: MatrixLike = None,
-    y: LabelMatrixLike | None = None,
+    X: MatrixLike,
+    y: LabelMatrixLike,
     *,
     levels: Sequence[float] = (0.05, 0.1, 0.2),
     max_objects: int = 1000,
     random_state: Any = 0,
 ) -> Advice:
-    """Say which question a model can answer for these data, with figures and the line of code that asks it.
+    """Measure which question a model can answer for these data, and give the line of code that asks it.
 
-    With a hundred labels a region of labelsets is right and says nothing; with five it may say everything. Each
-    question is asked of the objects at each level, and how much the answers say is measured: by the labels they leave
-    to look through, the labelsets that remain, or the objects that need no review.
+    Worth asking, as rules of thumb: labelsets where half of the regions hold at most 10 and half of the labels are
+    decided; few wrong (h at most half of the errors without a model), each label, cover and recall where at most half
+    of the labels, and 3 for each true one plus one, are left to look through, the first two with half of the true
+    ones; precision where half of the objects get a label; review where a fifth are accepted.
 
     Parameters
     ----------
-    model : fitted predictor or classifier, LabelsetPredictions or LabelWisePredictions
-        Any conformal predictor of this package, any classifier for several labels, or predictions.
-    X : array-like of shape (n_objects, n_features) or None, default=None
-        Objects that neither trained nor calibrated the model; for a predictor that works on outputs, their outputs.
-        None for predictions.
-    y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels) or None, default=None
-        Their labels, all known. Half of the examples, drawn at random, calibrate the questions that the model does not
-        answer by itself, and the other half is asked about. Without labels, or with predictions, only the questions
-        that the model answers by itself are measured.
+    model : fitted predictor or classifier
+        Any conformal predictor of this package, or any classifier for several labels.
+    X : array-like of shape (n_objects, n_features)
+        Objects that neither trained nor calibrated the model; outputs, for a predictor on outputs.
+    y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
+        Their labels. Half of the examples calibrate what the model does not answer by itself, the others are asked.
     levels : sequence of float, default=(0.05, 0.1, 0.2)
-        The errors to think about: significances of regions, one minus the target of recall, precision and cover, the
-        share of wrong ones among the accepted.
+        Errors: significances, one minus targets of recall, precision and cover, shares of wrong ones accepted.
     max_objects : int, default=1000
-        At most so many objects are looked at, drawn at random (``advice.looked_at``); regions of labelsets of 100 at
-        most, and at most 1000 labelsets of each are counted.
+        How many examples are drawn at most; labelsets are looked at for 100 objects, and up to 1000 of each counted.
     random_state : int, RandomState or None, default=0
         For the draws.
 
     Returns
     -------
     Advice
-        ``print`` it; ``advice.first`` is the answer to ask for first, ``advice.to_frame()`` a table.
-
-    Notes
-    -----
-    An answer counts as worth asking for
-
-    - labelsets: where half of the regions hold at most 10, and at most half of the labels are undecided;
-    - at most h wrong labels, each label by itself, cover and recall: where no more labels are left to look through
-      than about three times as many as are true, nor more than half of all. h is at most 10 and at most half of
-      what calling each label as most objects have it gets wrong on average; and the first two must leave in half of
-      the true labels;
-    - precision: where at least half of the objects get a label;
-    - review: where at least a fifth of the objects are accepted.
-
-    These are rules of thumb for what to try, not promises. The figures are measured on the objects here; what is
-    proven about an answer is in its own ``statement``. A question that was chosen by these figures should be calibrated
-    with other examples than these: no proof covers a choice made with the examples that calibrate.
+        To be printed; ``first`` is the answer to ask for first. Calibrate it with other examples than these.
 
     Examples
     --------
@@ -87,83 +114,133 @@ def advise(
     >>> from labelsure import InductiveConformalClassifier, MLkNNClassifier, advise
     >>> X, y = make_multilabel_classification(n_samples=900, n_classes=3, length=200, random_state=0)
     >>> model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(X[:500], y[:500])
-    >>> advice = advise(model, X[500:], y[500:])
-    >>> advice
-    Advice(ask first: 'labelsets' at level 0.05; 3 labels)
-    >>> advice.first.code
+    >>> advise(model, X[500:], y[500:]).first.code
     'model.predict_labelsets(X_new).region(0.05)'
-    >>> print(advice.first.words)
-    half of the regions hold at most 1 labelset, and 8 % of the labels are undecided
     """
-    asked = sorted(float(check_significance(level)) for level in (levels if is_list(levels) else [levels]))
-    if not asked:
+    errors = sorted(float(validation.check_significance(level)) for level in np.atleast_1d(levels).tolist())
+    if not errors:
         raise ValueError("levels must hold at least one number between 0 and 1, got none. Pass (0.05, 0.1, 0.2).")
-    sample = _draw(model, X, y, check_count(max_objects, name="max_objects", at_least=LEAST_EXAMPLES), random_state)
-    answers = [ask(sample, level) for ask in ASKING.values() for level in asked]
-    found = tuple(answer for answer in answers if answer is not None)
-    missing = [name for name in QUESTIONS if name not in {answer.question for answer in found}]
-    return Advice(found, sample.n_labels, _describe(sample), np.sort(sample.rows), _left_out(missing))
-
-
-def _draw(model: Any, X: Any, y: Any, max_objects: int, random_state: Any) -> Sample:
-    """Return the objects to ask about and the examples to calibrate with, or say what is missing."""
-    if isinstance(model, LabelsetPredictions | LabelWisePredictions):
-        if X is not None:
-            raise ValueError("X goes with a model: predictions know their objects. Pass advise(predictions, y=y).")
-        names: Any = model.label_names
-        n_labels: Any = len(names)
-        n_objects = len(model)
-    else:
-        check_model(model)
-        names, n_labels = names_of_labels(model), getattr(model, "n_labels_", getattr(model, "n_labels", None))
-        if X is None:
-            raise ValueError("X is required with a model: pass objects that neither trained nor calibrated it.")
-        if y is None and not any(hasattr(model, name) for name in ("predict_labelsets", "predict_labels")):
-            raise ValueError(
-                f"y is required with a {type(model).__name__}: it makes no conformal predictions by itself, so examples"
-                " with labels that it has not seen have to calibrate them."
-            )
-        n_objects = n_rows(rows_of(model, X))
-    labels = None if y is None else check_label_matrix(y, name="y", n_labels=n_labels, label_names=names)
-    if labels is not None:
-        check_same_length(range(n_objects), labels, names=("X", "y"))
-    rows = np.asarray(check_random_state(random_state).permutation(n_objects)[:max_objects])
-    return _split(model, X, labels, rows, n_labels)
-
-
-def _split(model: Any, X: Any, labels: Any, rows: IntArray, n_labels: Any) -> Sample:
-    """Return a sample, half of which calibrates where there is a model and labels."""
-    if X is None:
-        return Sample(model, n_labels, model[rows], rows, None if labels is None else labels[rows])
-    if labels is None:
-        return Sample(model, n_labels, take_objects(model, X, rows), rows)
-    if len(rows) < LEAST_EXAMPLES:
-        raise ValueError(
-            f"X and y must hold at least {LEAST_EXAMPLES} examples, half of which calibrate, got {len(rows)}."
-        )
-    calibrating, asked = rows[: len(rows) // 2], rows[len(rows) // 2 :]
-    calibration = (take_objects(model, X, calibrating), labels[calibrating])
-    return Sample(model, labels.shape[1], take_objects(model, X, asked), rows, labels[asked], calibration)
-
-
-def _describe(sample: Sample) -> str:
-    """Return a paragraph on what was measured."""
-    words = f"{sample.n_labels} labels"
-    if sample.Y is not None:
-        words += f", of which an object has {sample.mean_labels:.1f} on average"
-    words += f". Measured on {len(sample)} objects, drawn at random"
-    if sample.calibration is not None:
-        words += f", with {len(sample.calibration[1])} others to calibrate what the model itself does not answer"
-    if sample.joint is None:
-        return f"{words}."
-    n_regions = min(len(sample), REGION_OBJECTS)
-    return f"{words}; labelsets on {n_regions} of these objects, at most {MOST_LABELSETS} counted for each."
-
-
-def _left_out(missing: Sequence[str]) -> str:
-    if not missing:
-        return ""
-    return (
-        f"Not measured: {', '.join(missing)}. Pass a model with outputs, and X and y that it has not seen, to have all"
-        " questions measured."
+    most = validation.check_count(max_objects, name="max_objects", at_least=20)
+    check_model(model)
+    n_labels, names = getattr(model, "n_labels_", getattr(model, "n_labels", None)), _sureness.names_of_labels(model)
+    labels = validation.check_label_matrix(y, name="y", n_labels=n_labels, label_names=names)
+    validation.check_same_length(_sureness.rows_of(model, X), labels, names=("X", "y"))
+    rows = np.asarray(check_random_state(random_state).permutation(len(labels))[:most])
+    if len(rows) < 20:
+        raise ValueError(f"X and y must hold at least 20 examples, half of which calibrate, got {len(rows)}.")
+    known, asked = np.split(rows, [len(rows) // 2])
+    sample = _Sample(model, _take(model, X, known), labels[known], _take(model, X, asked), labels[asked])
+    answers = tuple(answer for level in errors for answer in sample.ask(level))
+    basis = (
+        f"{labels.shape[1]} labels, {labels[asked].sum(axis=1).mean():.1f} of them true on average. Measured on"
+        f" {len(asked)} objects (labelsets on at most 100), with {len(known)} others to calibrate, drawn at random."
     )
+    return Advice(answers, basis, np.sort(rows))
+
+
+class _Sample:
+    """New objects and their labels Y, and known examples, which calibrate what the model does not answer itself."""
+
+    def __init__(self, model: Any, X: Any, y: LabelMatrix, new: Any, Y: LabelMatrix) -> None:
+        self.Y, self.few = Y, float(min(3 * Y.sum(axis=1).mean() + 1, Y.shape[1] / 2))
+        self.known = _sureness.mean_outputs(model, X, Y.shape[1]), y
+        self.outputs = _sureness.mean_outputs(model, new, Y.shape[1])
+        first = _take(model, new, np.arange(min(len(Y), 100)))
+        self.joint = {"model": model.predict_labelsets(first)} if hasattr(model, "predict_labelsets") else {}
+        self.by_label = {"model": model.predict_labels(new)} if hasattr(model, "predict_labels") else {}
+        if not self.joint:
+            code = "InductiveConformalClassifier(classifier).fit(X, y)"
+            self.joint[code] = calibrate_outputs(*self.known).predict_labelsets(self.outputs[:100])
+        if not self.by_label:
+            code = "LabelWiseConformalClassifier(classifier).fit(X, y)"
+            self.by_label[code] = calibrate_labels(*self.known).predict_labels(self.outputs)
+        self.reviews = []
+        for h in range(min(3, Y.shape[1])):
+            selector = ReviewSelector(model, at_most=h).calibrate(X, y)
+            _, sureness = _sureness.predict_with_sureness(model, new, selector.question_, selector.kind_)
+            self.reviews.append((selector, sureness))
+
+    def ask(self, level: float) -> Iterator[Answer]:
+        """Yield what each question yields at one level."""
+        for code, predictions in self.joint.items():
+            yield self._ask_labelsets(level, code, predictions)
+        for code, predictions in self.by_label.items():
+            wrong = ((self.Y.mean(axis=0) > 0.5) != self.Y).sum(axis=1).mean()  # without a model
+            counts = range(1 + min(10, int(wrong / 2), self.Y.shape[1] - 1))
+            yield _first_informative([self._ask_labels(level, code, predictions, h) for h in counts])
+            yield self._ask_labels(level, code, predictions)
+        for question, control in CONTROLS.items():
+            yield self._ask_control(question, level, control)
+        yield _first_informative([self._ask_review(level, *review) for review in self.reviews])
+
+    def _ask_labelsets(self, level: float, code: str, predictions: Any) -> Answer:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of too few examples, which the figures show
+            region = predictions.region(level)
+        median = float(np.median([sum(1 for _ in islice(one, 1001)) for one in region]))
+        undecided = float(region.undecided.mean())
+        many = "more than 1000" if median > 1000 else f"at most {np.ceil(median):.0f}"
+        words = f"half of the regions hold {many} labelset{'s' * (median > 1)}, and {undecided:.0%} of the labels"
+        code = f"{code}.predict_labelsets(X_new).region({level:g})"
+        figures = {"median_size": median, "undecided": undecided}
+        return Answer("labelsets", level, median <= 10 and undecided <= 0.5, f"{words} are undecided", code, figures)
+
+    def _ask_labels(self, level: float, code: str, predictions: Any, h: int | None = None) -> Answer:
+        option = "per_label=True" if h is None else f"at_most_wrong={h}"
+        region = predictions.region(level, per_label=h is None, at_most_wrong=h or 0)
+        left = float((region.outer if h is None else region.undecided | region.empty).sum(axis=1).mean())
+        found = float(region.outer[self.Y == 1].mean()) if self.Y.any() else 1.0
+        answered = "sure or possible" if h is None else f"left undecided with at most {h} wrong"
+        words = f"{left:.1f} labels of an object are {answered}; {found:.0%} of the true labels are sure or possible"
+        code = f"{code}.predict_labels(X_new).region({level:g}, {option})"
+        informative, figures = left <= self.few and found >= 0.5, {"labels": left, "found": found, "h": h or 0}
+        return Answer("each label" if h is None else "few wrong", level, informative, words, code, figures)
+
+    def _ask_control(self, question: str, level: float, control: Any) -> Answer:
+        target = round(1 - level, 10)
+        predictor = control(*self.known, target=target)
+        predicted = predictor.predict(self.outputs)
+        hits = predicted & self.Y
+        figures = {
+            "labels": float(predicted.sum(axis=1).mean()),
+            "covered": float((hits == self.Y).all(axis=1).mean()),
+            "recall": _mean_share(hits, self.Y),
+            "precision": _mean_share(hits, predicted),
+            "some": float(predicted.any(axis=1).mean()),
+        }
+        words = (
+            "{labels:.1f} labels of an object hold {recall:.0%} of its true ones, and all of them for {covered:.0%} of"
+            " the objects; {precision:.0%} of these labels are true, and {some:.0%} of the objects get any"
+        ).format(**figures)
+        informative = figures["some"] >= 0.5 if question == "precision" else figures["labels"] <= self.few
+        code = f"{question.capitalize()}Controller(classifier, target={target:g}).fit(X, y).predict(X_new)"
+        return Answer(question, level, informative and getattr(predictor, "reached", True), words, code, figures)
+
+    def _ask_review(self, level: float, selector: ReviewSelector, new: FloatArray) -> Answer:
+        selection = select_objects(selector.sureness_, selector.right_, new, alpha=level)
+        accepted = float(selection.accepted.mean())
+        limit = f"at most {level:.0%} of them in expectation with {selector.question_.fault}"
+        code = f"ReviewSelector(model, at_most={selector.at_most}).calibrate(X, y).select(X_new, alpha={level:g})"
+        words = f"{accepted:.0%} of the objects need no review, {limit}"
+        return Answer("review", level, accepted >= 0.2, words, code, {"accepted": accepted, "h": selector.at_most})
+
+
+def _first_informative(answers: list[Answer]) -> Answer:
+    return next((answer for answer in answers if answer.informative), answers[0])
+
+
+def _mean_share(parts: IntArray, wholes: Any) -> float:
+    """Return the mean over objects of a share of labels, 1 where there are none."""
+    n_wholes = wholes.sum(axis=1)
+    return float(np.where(n_wholes > 0, parts.sum(axis=1) / np.maximum(n_wholes, 1), 1.0).mean())
+
+
+def _wrap(text: str, indent: int = 0) -> str:
+    return textwrap.fill(text, 110, subsequent_indent=" " * indent)
+
+
+def _take(model: Any, X: Any, rows: IntArray) -> Any:
+    """Return some objects, of every fold where a predictor takes the outputs of all folds."""
+    if isinstance(model, _sureness.ON_OUTPUTS) and model.fold_numbers is not None:
+        return [_safe_indexing(part, rows) for part in X]
+    return _safe_indexing(X, rows)
