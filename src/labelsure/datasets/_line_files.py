@@ -1,21 +1,24 @@
-"""ARFF and libsvm, read line by line; sparse rows stay sparse."""
+"""ARFF and libsvm in batches; sparse rows stay sparse."""
 
+import codecs
 import re
 from array import array
 from collections.abc import Collection, Iterator
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.datasets import load_svmlight_file
 
-from labelsure.datasets._errors import DatasetError, LineError, shown
-from labelsure.datasets._files import stream_lines
+from labelsure.datasets._errors import DatasetError, LineError
+from labelsure.datasets._files import check_encoding, reading, stream_lines
 from labelsure.datasets._header import read_header
 from labelsure.datasets._raw import MatrixBatch, TableFile
 from labelsure.datasets._rows import RowReader
-from labelsure.datasets._tokens import BLANKS, parse_number
+from labelsure.datasets._tokens import BLANKS
 
 LABELS, FEATURE = "labels", "f"
 """What the first entry of a line of libsvm is called here, and what comes before the numbers of its features."""
@@ -23,7 +26,6 @@ LABELS, FEATURE = "labels", "f"
 ROWS_LOOKED_AT = 10_000
 
 _DATA = re.compile(r"@data\b", re.IGNORECASE)
-_ENTRY = re.compile(r"([0-9]{1,9}):(\S+)")
 
 
 class ArffFile(TableFile):
@@ -75,6 +77,7 @@ class LibsvmFile(TableFile):
     sparse = True
 
     def __init__(self, path: Path) -> None:
+        check_encoding(path)
         self.path, self.kinds = path, {}
         used: set[int] = set()  # indices may be hashes: not all numbers up to the largest one
         for batch in self.batches((), ROWS_LOOKED_AT):
@@ -84,17 +87,28 @@ class LibsvmFile(TableFile):
 
     def batches(self, names: Collection[str], size: int) -> Iterator[MatrixBatch]:  # noqa: ARG002
         """Yield all rows, ``size`` at a time and then the rest, with all columns."""
-        rows = ((number, text.partition("#")[0]) for number, text in _filled(stream_lines(self.path), comment="#"))
-        for start, part in _parts(rows, size):
-            entries, labels = _Entries(), []
-            for place, (number, text) in enumerate(part, start=start + 1):
-                try:
-                    names_of_row, row = _read_pairs(text)
-                except LineError as error:
-                    raise DatasetError(f"{self.path}, row {place} (line {number}): {error}") from None
-                labels.append(names_of_row)
-                entries.add(row, row.values())
-            yield MatrixBatch(start, entries.matrix(), _Places(), others={LABELS: np.array(labels, dtype=object)})
+        start = 0
+        with reading(self.path), self.path.expanduser().open("rb") as file:
+            rows = (line for line in file if line.partition(b"#")[0].strip())
+            while lines := list(islice(rows, size)):
+                matrix, labels = self._parse(start, lines)
+                yield MatrixBatch(start, matrix, _Places(), others={LABELS: labels})
+                start += len(lines)
+
+    def _parse(self, start: int, lines: list[bytes]) -> tuple[Any, Any]:
+        text = BytesIO(b"".join(lines).removeprefix(codecs.BOM_UTF8))
+        try:
+            matrix, labels = load_svmlight_file(text, multilabel=True, zero_based=True)
+        except (ValueError, OverflowError) as error:
+            for place, line in enumerate(lines if len(lines) > 1 else ()):
+                self._parse(start + place, [line])  # the first wrong row raises
+            raise DatasetError(
+                f"{self.path}, row {start + 1}: {error}. Expected numbers of labels separated by commas, then"
+                " index:value with ascending indices. Correct the row."
+            ) from error
+        matrix.eliminate_zeros()
+        names = [",".join(f"{label:.15g}" for label in row) or None for row in labels]
+        return matrix, np.array(names, dtype=object)
 
 
 class _Places(dict[str, int]):
@@ -115,20 +129,19 @@ class _Entries:
         self._values.extend(values)
         self._ends.append(len(self._values))
 
-    def matrix(self, width: int | None = None) -> Any:
+    def matrix(self, width: int) -> Any:
+        shape = (len(self._ends) - 1, width)
         columns = np.array(self._columns, dtype=np.int64)
-        widest = int(columns.max()) + 1 if len(columns) else 1
-        shape = (len(self._ends) - 1, widest if width is None else width)
         matrix = sparse.csr_matrix((np.array(self._values), columns, np.array(self._ends)), shape=shape)
         matrix.eliminate_zeros()
         matrix.sort_indices()
         return matrix
 
 
-def _filled(rows: Iterator[tuple[int, str]], comment: str = "%") -> Iterator[tuple[int, str]]:
+def _filled(rows: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """Yield the lines that hold something, without blanks around it."""
     stripped = ((number, text.strip(BLANKS)) for number, text in rows)
-    return ((number, text) for number, text in stripped if text and not text.startswith(comment))
+    return ((number, text) for number, text in stripped if text and not text.startswith("%"))
 
 
 def _parts(rows: Iterator[tuple[int, str]], size: int) -> Iterator[tuple[int, list[tuple[int, str]]]]:
@@ -136,19 +149,3 @@ def _parts(rows: Iterator[tuple[int, str]], size: int) -> Iterator[tuple[int, li
     while part := list(islice(rows, size)):
         yield start, part
         start += len(part)
-
-
-def _read_pairs(text: str) -> tuple[str | None, dict[int, float]]:
-    """Return the labels of a line, separated by commas, and its entries."""
-    words = text.split()
-    labels = None if not words or ":" in words[0] else words.pop(0)
-    row: dict[int, float] = {}
-    for word in words:
-        match = _ENTRY.fullmatch(word)
-        value = parse_number(match[2]) if match else None
-        if match is None or value is None:
-            raise LineError(f"expected index:value, two numbers, got {shown(word)}. Correct it.")
-        if int(match[1]) in row:
-            raise LineError(f"index {match[1]} appears twice. Remove one of the two entries.")
-        row[int(match[1])] = value
-    return labels, row
