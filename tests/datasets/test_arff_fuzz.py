@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from labelsure.datasets import Dataset, DatasetError, read_mulan
+from labelsure.datasets._arff import Attribute, RowReader
 from labelsure.datasets._errors import LineError
-from labelsure.datasets._header import Attribute
-from labelsure.datasets._rows import RowReader
 
 # The deadline is no measure of speed but how a hang shows.
 patient = settings(deadline=timedelta(seconds=10), suppress_health_check=[HealthCheck.too_slow])
@@ -166,7 +165,7 @@ def check_data_or_error(read, content, labels):
     try:
         data = read(content, labels)
     except DatasetError as error:
-        assert re.search(r"toy\.arff(, line \d+|: )", str(error))
+        assert re.search(r"toy\.arff(, (row \d+ \()?line \d+|: )", str(error))
         assert "line 0" not in str(error)
     else:
         assert data.X.shape == (data.n_train, len(data.feature_names))

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from labelsure._core.types import FloatArray
+from labelsure.datasets._arff import parse_number
 from labelsure.datasets._errors import shown
-from labelsure.datasets._tokens import parse_number
 
 Cells: TypeAlias = Any
 

@@ -12,8 +12,8 @@ from scipy import sparse
 from labelsure._core.optional import import_optional
 from labelsure._core.types import IntArray
 from labelsure._core.validation import check_label_matrix, check_same_length
+from labelsure.datasets._arff import parse_number
 from labelsure.datasets._errors import DatasetError, shown
-from labelsure.datasets._tokens import parse_number
 
 Features: TypeAlias = Any
 """An array of float64, or a csr_matrix of them."""

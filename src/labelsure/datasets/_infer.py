@@ -10,6 +10,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from labelsure.datasets._arff import parse_number
 from labelsure.datasets._arrow_files import CsvFile, ParquetFile
 from labelsure.datasets._cells import LABEL_WORDS, MISSING, CellError, known_texts, names_of, numbers, words
 from labelsure.datasets._errors import DatasetError, shown
@@ -17,7 +18,6 @@ from labelsure.datasets._line_files import LABELS, ArffFile, LibsvmFile
 from labelsure.datasets._mulan import read_label_names
 from labelsure.datasets._raw import TableFile
 from labelsure.datasets._schema import KINDS, Column, TableSchema
-from labelsure.datasets._tokens import parse_number
 
 PathLikeText: TypeAlias = str | PathLike[str]
 

@@ -1,23 +1,17 @@
-r"""A data set in Mulan's format: one ARFF file, and an XML file that says which of its attributes are labels.
+"""A data set in Mulan's format: an ARFF file, and an XML file that says which of its attributes are labels."""
 
-We read it ourselves because no maintained library does: scipy's ``loadarff`` (1.17) rejects the sparse rows of enron,
-medical and bibtex, and it, liac-arff (2.5, the last release, of 2020) and scikit-learn's private copy of that leave
-the backslash in ``'Swainson\'s Thrush'``, so that four labels of birds are not found.
-"""
-
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from os import PathLike, fspath
 from pathlib import Path
 from xml.parsers import expat
 
-import numpy as np
+from scipy import sparse
 
+from labelsure.datasets._arff import Attribute, RowReader, filled_lines, read_header
 from labelsure.datasets._dataset import Dataset
 from labelsure.datasets._errors import DatasetError, LineError, shown
 from labelsure.datasets._files import read_bytes, read_lines
-from labelsure.datasets._header import Header, read_header
-from labelsure.datasets._rows import read_rows
 
 
 def read_mulan(arff_path: str | PathLike[str], labels: str | PathLike[str] | Iterable[str]) -> Dataset:
@@ -33,8 +27,7 @@ def read_mulan(arff_path: str | PathLike[str], labels: str | PathLike[str] | Ite
     Returns
     -------
     Dataset
-        All rows are in its training part. Its labels are in the order of the ARFF file's columns, as in Mulan itself,
-        whatever the order in the XML.
+        All rows are in its training part; labels are in the order of the ARFF file's columns, as in Mulan itself.
 
     Raises
     ------
@@ -43,13 +36,9 @@ def read_mulan(arff_path: str | PathLike[str], labels: str | PathLike[str] | Ite
 
     Notes
     -----
-    - Numeric, real and integer attributes are read as float64; ``?`` (or ``NaN``) becomes NaN.
-    - Nominal features become one column of numbers: the values themselves where all of them are numbers, else their
-      places in the declaration, counted from 0. See ``Dataset.categories``.
-    - Labels are nominal with the values 0 and 1 in any order, or numeric; none may be missing.
-    - What a sparse row leaves out is zero, or the first declared value of a nominal attribute.
-    - Keywords in any letter case, quotes of both kinds, backslash escapes, comments after ``%``, blank lines, tabs and
-      all line ends are understood. Attributes of type string, date or relational and weights of rows are refused.
+    Numeric, real and integer attributes become float64, ``?`` and ``NaN`` missing. Nominal features become numbers, see
+    ``Dataset.categories``. Labels are nominal with the values 0 and 1, or numeric; none may be missing. What a sparse
+    row leaves out is zero, or the first declared value. Strings, dates, relations and weights of rows are refused.
 
     References
     ----------
@@ -76,21 +65,26 @@ def read_mulan(arff_path: str | PathLike[str], labels: str | PathLike[str] | Ite
     """
     path = Path(fspath(arff_path))
     names = read_label_names(labels)
-    lines = read_lines(path)
-    header = read_header(path, lines)
-    label_columns = _label_columns(path, header, names)
-    feature_columns = [column for column in range(len(header.attributes)) if column not in set(label_columns)]
+    lines = list(enumerate(read_lines(path), start=1))
+    attributes, data_line = read_header(path, lines)
+    label_columns = _label_columns(path, attributes, names)
+    feature_columns = [column for column in range(len(attributes)) if column not in set(label_columns)]
     if not feature_columns:
         raise DatasetError(f"{path}: every attribute is a label, so no features are left. Check the list of labels.")
-    table = read_rows(path, lines, header, label_columns)
+    rows = list(filled_lines(lines[data_line:]))
+    if not rows:
+        raise DatasetError(f"{path}, line {len(lines)}: no rows follow @data. The file is truncated; get it again.")
+    table = RowReader(attributes, label_columns).matrix(path, rows)
+    if not any(text.startswith("{") for _, text in rows):
+        table = table.toarray()
     Y = table[:, label_columns]
-    features = [header.attributes[column] for column in feature_columns]
+    features = [attributes[column] for column in feature_columns]
     return Dataset(
         name=path.stem,
         X=table[:, feature_columns],
-        Y=Y if isinstance(Y, np.ndarray) else Y.toarray(),
+        Y=Y.toarray() if sparse.issparse(Y) else Y,
         feature_names=tuple(feature.name for feature in features),
-        label_names=tuple(header.attributes[column].name for column in label_columns),
+        label_names=tuple(attributes[column].name for column in label_columns),
         n_train=Y.shape[0],
         categories={feature.name: feature.codes for feature in features if feature.codes and not feature.is_binary},
         source=str(path),
@@ -100,21 +94,8 @@ def read_mulan(arff_path: str | PathLike[str], labels: str | PathLike[str] | Ite
 def read_label_names(labels: str | PathLike[str] | Iterable[str]) -> dict[str, str]:
     """Return the label names, each with where it was named.
 
-    Parameters
-    ----------
-    labels : path or iterable of str
-        An XML file with ``<label name="...">`` elements at any depth (a hierarchy is nested), in Mulan's namespace, in
-        another or in none; or the names themselves.
-
-    Raises
-    ------
-    DatasetError
-        If the XML is not well-formed, a label has no name, a name comes twice, or there is none.
-
-    Examples
-    --------
-    >>> read_label_names(["Beach", "Sunset"])
-    {'Beach': 'the list of labels', 'Sunset': 'the list of labels'}
+    ``labels`` are the names, or the path of an XML file with ``<label name="...">`` elements at any depth, in any
+    namespace.
     """
     if isinstance(labels, (str, PathLike)):
         return _read_xml(Path(fspath(labels)))[0]
@@ -204,9 +185,9 @@ def _read_xml(path: Path) -> tuple[dict[str, str], dict[str, str]]:
     return names, parents
 
 
-def _label_columns(path: Path, header: Header, names: dict[str, str]) -> list[int]:
+def _label_columns(path: Path, attributes: Sequence[Attribute], names: dict[str, str]) -> list[int]:
     """Return the columns of the labels in ascending order, having checked that all are there and can be labels."""
-    declared = {attribute.name: attribute for attribute in header.attributes}
+    declared = {attribute.name: attribute for attribute in attributes}
     for name, place in names.items():
         if name not in declared:
             near = get_close_matches(name, declared, n=1) if len(name) < 100 else []  # its cost grows with the square
@@ -219,7 +200,6 @@ def _label_columns(path: Path, header: Header, names: dict[str, str]) -> list[in
         if attribute.codes is not None and not attribute.is_binary:
             raise DatasetError(
                 f"{path}, line {attribute.line}: attribute {shown(name)}, which {place} names as a label, must have"
-                f" the values 0 and 1, but declares {shown(', '.join(attribute.codes))}. Recode it, or do not list it"
-                " as a label."
+                f" the values 0 and 1, but declares {shown(', '.join(attribute.codes))}. Recode it or leave it out."
             )
-    return [column for column, attribute in enumerate(header.attributes) if attribute.name in names]
+    return [column for column, attribute in enumerate(attributes) if attribute.name in names]
