@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
+from sklearn.metrics import accuracy_score, f1_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
 
@@ -20,7 +21,7 @@ from labelsure._core.randomness import set_missing_seeds
 from labelsure.cli._learners import RECIPES
 from labelsure.estimators import fit_base
 from labelsure.measures import MANY_LABELS, make_measure
-from labelsure.metrics import error_rate, f1_macro, mean_region_size, subset_accuracy
+from labelsure.metrics import error_rate, mean_region_size
 
 LEVELS = ("80", "90", "95")
 """Confidence in percent."""
@@ -95,7 +96,8 @@ def measure_cell(
 
 def accuracies(Y: Any, predicted: Any) -> dict[str, float]:
     """Return how good predicted labelsets are."""
-    return {"subset_accuracy": subset_accuracy(Y, predicted), "macro_f": f1_macro(Y, predicted)}
+    macro_f = f1_score(Y, predicted, average="macro", zero_division=0)
+    return {"subset_accuracy": accuracy_score(Y, predicted), "macro_f": macro_f}
 
 
 def logarithms(region: Any) -> dict[str, float]:

@@ -407,19 +407,9 @@ call(
 )
 
 # --- metrics ------------------------------------------------------------------------------------------------------
-for name in ("hamming_loss", "subset_accuracy", "f1_macro", "f1_micro"):
-    call(f"metrics.{name}", getattr(mt, name), ("Y_true", "Y_pred"), sparse=True)
 for name in ("ranking_loss", "one_error", "coverage_error", "average_precision"):
     call(f"metrics.{name}", getattr(mt, name), ("Y_true", "scores"))
 of_predictions = {"predictions": all_predictions()}
-for name in ("sum_criterion", "unconfidence_criterion", "fuzziness_criterion"):
-    call(f"metrics.{name}", getattr(mt, name), given=of_predictions)
-for name in ("number_criterion", "multiple_criterion", "excess_criterion"):
-    call(f"metrics.{name}", getattr(mt, name), given={**of_predictions, "significance": 0.2})
-for name in ("observed_unconfidence_criterion", "observed_fuzziness_criterion"):
-    call(f"metrics.{name}", getattr(mt, name), ("Y_true",), given=of_predictions, sparse=True)
-for name in ("observed_multiple_criterion", "observed_excess_criterion"):
-    call(f"metrics.{name}", getattr(mt, name), ("Y_true",), given={**of_predictions, "significance": 0.2}, sparse=True)
 levels = {**of_predictions, "significance": (0.1, 0.2)}
 call("metrics.efficiency_criteria", mt.efficiency_criteria, ("Y_true",), given=levels, sparse=True)
 call(

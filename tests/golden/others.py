@@ -152,28 +152,11 @@ def calibration_and_efficiency():
     _, pred, _, Y_new = predictions_for_metrics()
     curve = metrics.calibration_curve(Y_new, pred)
     efficiency = metrics.efficiency_criteria(Y_new, pred)
-    levels = {
-        f"{name} 0.1": near([getattr(metrics, f"{name}_criterion")(pred, 0.1)])
-        for name in ("number", "multiple", "excess")
-    }
-    observed = {
-        f"observed {name}": near([getattr(metrics, f"observed_{name}_criterion")(Y_new, pred, 0.1)])
-        for name in ("multiple", "excess")
-    }
-    plain = {name: near([getattr(metrics, f"{name}_criterion")(pred)]) for name in ("sum", "unconfidence", "fuzziness")}
-    fuzzy = {
-        f"observed {name}": near([getattr(metrics, f"observed_{name}_criterion")(Y_new, pred)])
-        for name in ("unconfidence", "fuzziness")
-    }
     return {
         "curve": near(np.concatenate([curve.significance[::10], curve.error_rate[::10]])),
         "curve bounds": near(np.concatenate([curve.low[::10], curve.high[::10]])),
         "S U F OU OF": near([getattr(efficiency, name) for name in ("S", "U", "F", "OU", "OF")]),
         "N M E OM OE": near([*efficiency.N, *efficiency.M, *efficiency.E, *efficiency.OM, *efficiency.OE]),
-        **levels,
-        **observed,
-        **plain,
-        **fuzzy,
     }
 
 
@@ -193,13 +176,10 @@ def monitoring(method):
     }
 
 
-def points_and_rankings():
+def rankings():
     _, pred, _, Y_new = predictions_for_metrics()
-    of_labelsets = ("f1_macro", "f1_micro", "hamming_loss", "subset_accuracy")
-    of_ranks = ("average_precision", "coverage_error", "one_error", "ranking_loss")
-    return {name: near([getattr(metrics, name)(Y_new, pred.labelsets)]) for name in of_labelsets} | {
-        name: near([getattr(metrics, name)(Y_new, pred.rank_labels())]) for name in of_ranks
-    }
+    names = ("average_precision", "coverage_error", "one_error", "ranking_loss")
+    return {name: near([getattr(metrics, name)(Y_new, pred.rank_labels())]) for name in names}
 
 
 def batches():
@@ -322,7 +302,7 @@ def _all():
     yield "metrics of calibration and efficiency", calibration_and_efficiency
     yield "metrics of monitoring simple_jumper", partial(monitoring, "simple_jumper")
     yield "metrics of monitoring power_mixture", partial(monitoring, "power_mixture")
-    yield "metrics of points and rankings", points_and_rankings
+    yield "metrics of points and rankings", rankings
     yield "batches of tables", batches
     yield "frames", frames
     for guarantee in ("cross", "exact", "inductive"):

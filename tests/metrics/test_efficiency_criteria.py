@@ -15,16 +15,9 @@ from fold_strategies import fold_lists, full_energies, smoothing, weighing_of
 from labelsure import calibrate_outputs, metrics
 from labelsure._core.energy import Energy
 from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine
-from labelsure.metrics import _criteria
+from labelsure.metrics import _efficiency
 from labelsure.metrics._regions import sizes_of
 from labelsure.predictions import LabelsetPredictions, RegionSize
-
-SUMS = {"S": metrics.sum_criterion, "F": metrics.fuzziness_criterion}
-OTHER = {"U": metrics.unconfidence_criterion}
-BY_LEVEL = {"N": metrics.number_criterion, "M": metrics.multiple_criterion, "E": metrics.excess_criterion}
-OBSERVED_SUMS = {"OF": metrics.observed_fuzziness_criterion}
-OBSERVED = {"OU": metrics.observed_unconfidence_criterion}
-OBSERVED_BY_LEVEL = {"OM": metrics.observed_multiple_criterion, "OE": metrics.observed_excess_criterion}
 
 
 def exact_p_values(folds, i, *, allow_empty, draws):
@@ -69,12 +62,6 @@ def assert_criteria(predictions, Y, levels, expected):
     assert summary.significance == tuple(map(float, levels))
     for name, value in expected.items():
         assert np.asarray(getattr(summary, name)) == pytest.approx(value, rel=1e-12, abs=1e-15), name
-    for functions, truth in ((SUMS | OTHER, ()), (OBSERVED_SUMS | OBSERVED, (Y,))):
-        for name, function in functions.items():
-            assert function(*truth, predictions) == pytest.approx(expected[name], rel=1e-12, abs=1e-15), name
-    for functions, truth in ((BY_LEVEL, ()), (OBSERVED_BY_LEVEL, (Y,))):
-        for name, function in functions.items():
-            assert [function(*truth, predictions, level) for level in levels] == pytest.approx(expected[name]), name
 
 
 @settings(max_examples=40)
@@ -119,17 +106,15 @@ def predictions_by_flips(n_objects, n_labels, *, allow_empty=True, options=None)
 def test_largest_false_p_value_of_ties_is_the_tied_one():
     """Both single labels have p = 2/3: whichever is true, the other is as plausible."""
     predictions = predictions_by_flips(2, 2, allow_empty=False)
-    assert metrics.observed_unconfidence_criterion([[1, 0], [0, 1]], predictions) == pytest.approx(2 / 3)
-    assert metrics.unconfidence_criterion(predictions) == pytest.approx(2 / 3)
-    assert metrics.fuzziness_criterion(predictions) == pytest.approx(1.0)
+    criteria = metrics.efficiency_criteria([[1, 0], [0, 1]], predictions)
+    assert pytest.approx((2 / 3, 2 / 3, 1.0)) == (criteria.OU, criteria.U, criteria.F)
 
 
 def test_all_candidates_are_false_where_the_truth_is_no_candidate():
     predictions = predictions_by_flips(1, 2, allow_empty=False)
-    truth = [[0, 0]]
-    assert metrics.observed_fuzziness_criterion(truth, predictions) == metrics.sum_criterion(predictions)
-    assert metrics.observed_unconfidence_criterion(truth, predictions) == predictions.credibility[0]
-    assert metrics.observed_excess_criterion(truth, predictions, 0.1) == metrics.number_criterion(predictions, 0.1) == 3
+    criteria = metrics.efficiency_criteria([[0, 0]], predictions, 0.1)
+    assert (criteria.S, predictions.credibility[0]) == (criteria.OF, criteria.OU)
+    assert criteria.OE == criteria.N == (3.0,)
 
 
 def test_criteria_of_a_single_candidate():
@@ -150,8 +135,9 @@ def test_sums_are_made_some_objects_at_a_time(monkeypatch, block):
     asked = []
     whole = LabelsetPredictions.p_values
     monkeypatch.setattr(LabelsetPredictions, "p_values", lambda self: (asked.append(len(self)), whole(self))[1])
-    monkeypatch.setattr(_criteria, "BLOCK_BYTES", block)
-    assert _criteria.sums_of_p_values(predictions) == pytest.approx(table.sum(axis=1), rel=1e-15)
+    monkeypatch.setattr(_efficiency, "BLOCK_BYTES", block)
+    criteria = metrics.efficiency_criteria(Y[40:], predictions)
+    assert pytest.approx(table.sum(axis=1).mean(), rel=1e-15) == criteria.S
     assert asked == [
         0,
         *{1: [1] * 7, 3 * 8 * 2**3: [3, 3, 1], 2**26: [7]}[block],
@@ -170,13 +156,6 @@ def test_criteria_work_for_more_labels_than_can_be_listed():
     assert figures["OU"] == pytest.approx((60 / 61 + 1) / 2)
     assert (criteria.N, criteria.M, criteria.E) == ((61.0,), (1.0,), (60.0,))
     assert (criteria.OM, criteria.OE, criteria.n_estimated) == ((1.0,), (60.5,), (0,))
-    for function in SUMS.values():
-        with pytest.raises(
-            ValueError, match=r"S, F and OF add up .*N, U, M, .* all 2\^60 labelsets of 60 labels.* up to 24"
-        ):
-            function(predictions)
-    with pytest.raises(ValueError, match=r"N, U, M, E, OU, OM and OE work for any number of labels\. This lists"):
-        metrics.observed_fuzziness_criterion(Y, predictions)
 
 
 def test_criteria_take_estimated_sizes_by_their_value():
@@ -210,7 +189,6 @@ def test_criteria_are_printed_by_name_and_level():
 TRUTH = np.array([[0, 0], [1, 0]])
 
 
-@pytest.mark.parametrize("function", [metrics.sum_criterion, metrics.unconfidence_criterion])
 @pytest.mark.parametrize(
     ("predictions", "message"),
     [
@@ -220,16 +198,11 @@ TRUTH = np.array([[0, 0], [1, 0]])
     ],
     ids=["labels", "none", "no objects"],
 )
-def test_criteria_refuse_what_is_no_prediction(function, predictions, message):
-    with pytest.raises(ValueError, match=message):
-        function(predictions)
-    with pytest.raises(ValueError, match=message):
-        metrics.number_criterion(predictions, 0.1)
+def test_criteria_refuse_what_is_no_prediction(predictions, message):
     with pytest.raises(ValueError, match=message):
         metrics.efficiency_criteria(TRUTH, predictions)
 
 
-@pytest.mark.parametrize("function", [*OBSERVED_SUMS.values(), *OBSERVED.values(), metrics.efficiency_criteria])
 @pytest.mark.parametrize(
     ("Y", "message"),
     [
@@ -240,13 +213,13 @@ def test_criteria_refuse_what_is_no_prediction(function, predictions, message):
     ],
     ids=["rows", "columns", "values", "none"],
 )
-def test_observed_criteria_refuse_bad_truth(function, Y, message):
+def test_criteria_refuse_bad_truth(Y, message):
     with pytest.raises(ValueError, match=message):
-        function(Y, predictions_by_flips(2, 2))
+        metrics.efficiency_criteria(Y, predictions_by_flips(2, 2))
 
 
-@pytest.mark.parametrize("function", [*OBSERVED_SUMS.values(), *OBSERVED.values()])
-def test_observed_criteria_take_labels_by_name(function):
+def test_criteria_take_labels_by_name():
+    function = metrics.efficiency_criteria
     engine = predictions_by_flips(2, 2)._engine
     named = LabelsetPredictions(engine, label_names=["sea", "city"])
     truth = pd.DataFrame([[1, 0], [0, 1]], columns=["sea", "city"])
@@ -257,15 +230,6 @@ def test_observed_criteria_take_labels_by_name(function):
     made_up = pd.DataFrame(truth.to_numpy(), columns=["label_0", "label_1"])
     assert function(made_up[["label_1", "label_0"]], LabelsetPredictions(engine)) == expected
     assert function(truth, LabelsetPredictions(engine)) == expected
-
-
-@pytest.mark.parametrize("function", [*BY_LEVEL.values(), *OBSERVED_BY_LEVEL.values()])
-@pytest.mark.parametrize("level", [0, 1, 1.5, "0.05", None, True, float("nan")])
-def test_criteria_refuse_bad_levels(function, level):
-    truth = (TRUTH,) if function in OBSERVED_BY_LEVEL.values() else ()
-    message = "significance must be a number strictly between 0 and 1"
-    with pytest.raises(ValueError, match="either significance or confidence" if level is None else message):
-        function(*truth, predictions_by_flips(2, 2), level)
 
 
 @pytest.mark.parametrize(
@@ -288,4 +252,4 @@ def test_levels_in_single_precision_are_read_as_printed():
     levels = np.array([0.1, 0.3], dtype=np.float32)
     criteria = metrics.efficiency_criteria(np.zeros((1, 9)), predictions, levels)
     assert criteria.significance == (0.1, 0.3)
-    assert list(criteria.N) == [metrics.number_criterion(predictions, level) for level in (0.1, 0.3)]
+    assert criteria.N == metrics.efficiency_criteria(np.zeros((1, 9)), predictions, (0.1, 0.3)).N

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from report_cases import draw, some_predictions
+from sklearn.metrics import f1_score
 
 from labelsure import calibrate_outputs
-from labelsure.metrics import answers_needed, f1_macro
+from labelsure.metrics import answers_needed
 from labelsure.report import write_report
 from labelsure.report._comparison import count_answers
 
@@ -44,7 +45,9 @@ def test_report_compares_probabilities_with_those_of_the_learner(tmp_path, label
     alone = (outputs > 0.5).astype(int) if labels_only else outputs
     page = write_report(tmp_path / "r.html", predictions, Y, alone=alone).read_text(encoding="utf-8")
     ours, learner = (np.mean((p - Y) ** 2) for p in (predictions.probabilities, outputs))
-    macro, of_learner = f1_macro(Y, predictions.labelsets), f1_macro(Y, (outputs > 0.5).astype(int))
+    macro, of_learner = (
+        f1_score(Y, labels, average="macro") for labels in (predictions.labelsets, (outputs > 0.5).astype(int))
+    )
     said = (
         f"What wrapping did: Brier score {ours:.3f} (learner alone {learner:.3f}); macro F {macro:.3f}"
         f" ({of_learner:.3f})."

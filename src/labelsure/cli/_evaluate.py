@@ -118,8 +118,8 @@ def judge(model: Any, answers: Any, Y: Any, levels: Sequence[str]) -> dict[str, 
 
 def _judge_singles(model: Any, answers: Any, Y: Any) -> dict[str, dict[str, float]]:
     """Return the figures of the learner alone, of the answers for each metric and of those that ``predict`` gives."""
-    from labelsure import metrics
     from labelsure.conformal import labels_of_outputs, single_answers
+    from labelsure.metrics._point import point_measures
     from labelsure.report._comparison import brier_score
 
     names = ("subset_accuracy", "hamming_loss", "f1_macro", "f1_micro")
@@ -128,7 +128,8 @@ def _judge_singles(model: Any, answers: Any, Y: Any) -> dict[str, dict[str, floa
     for metric in ("exact match", "hamming", "f1"):
         single[metric.replace(" ", "_")] = single_answers(predictions, model.calibrator_, outputs, metric)
     single["predict"] = answers.labels
-    figures = {key: {name: getattr(metrics, name)(Y, labels) for name in names} for key, labels in single.items()}
+    measures = {key: point_measures(Y, labels) for key, labels in single.items()}
+    figures = {key: {name: row[name] for name in names} for key, row in measures.items()}
     brier, of_learner = brier_score(Y, predictions.probabilities), brier_score(Y, sum(outputs) / len(outputs))
     for key, row in figures.items():
         row["brier_score"] = of_learner if key == "learner_alone" else brier

@@ -13,9 +13,10 @@ from labelsure.conformal import CrossConformalClassifier
 from labelsure.datasets import Dataset, DatasetError, load_dataset
 from labelsure.estimators import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
 from labelsure.measures import PowerMeasure
-from labelsure.metrics import error_rate, f1_macro, f1_micro, hamming_loss, size_histogram, subset_accuracy
+from labelsure.metrics import error_rate, size_histogram
+from labelsure.metrics._point import point_measures
 
-MEASURES = (hamming_loss, subset_accuracy, f1_macro, f1_micro)
+MEASURES = ("hamming_loss", "subset_accuracy", "f1_macro", "f1_micro")
 CONFORMAL_ROWS = {f"ML-RBF CCP {name}": name for name in PENALTIES}
 ROWS = (*CONFORMAL_ROWS, "ML-RBF", "BP-MLL", "BP-MLL shuffled", "ML-kNN", "ML-NB")
 
@@ -107,7 +108,8 @@ def measure_run(run: Run) -> tuple[list[float], dict[str, dict[str, float]]]:
                 regions[name] = {what: 100 * share for what, share in shares.items()}
         else:
             predicted = model.predict(data.X_test)
-        return [measure(data.Y_test, predicted) for measure in MEASURES], regions
+        figures = point_measures(data.Y_test, predicted)
+        return [figures[name] for name in MEASURES], regions
 
 
 def make_learner(row: str, *, n_folds: int, seed: int) -> Any:

@@ -1,4 +1,4 @@
-"""How good predictions are: labelsets, rankings of labels, regions, p-values; for whom, and for how long."""
+"""How good predictions are: rankings of labels, regions, p-values; for whom, and for how long."""
 
 from labelsure.metrics._answers_needed import AnswersNeeded, answers_needed
 from labelsure.metrics._calibration import (
@@ -14,22 +14,9 @@ from labelsure.metrics._conditional import (
     coverage_by_size,
 )
 from labelsure.metrics._coverage_table import ConditionalCoverage, GroupCoverage, Slab
-from labelsure.metrics._criteria import (
-    excess_criterion,
-    fuzziness_criterion,
-    multiple_criterion,
-    number_criterion,
-    observed_excess_criterion,
-    observed_fuzziness_criterion,
-    observed_multiple_criterion,
-    observed_unconfidence_criterion,
-    sum_criterion,
-    unconfidence_criterion,
-)
 from labelsure.metrics._efficiency import EfficiencyCriteria, efficiency_criteria
 from labelsure.metrics._monitoring import ExchangeabilityMartingale
 from labelsure.metrics._online_p_values import OnlinePValues, online_p_values
-from labelsure.metrics._point import f1_macro, f1_micro, hamming_loss, subset_accuracy
 from labelsure.metrics._ranking import average_precision, coverage_error, one_error, ranking_loss
 from labelsure.metrics._regions import (
     SizeHistogram,
@@ -62,25 +49,11 @@ __all__ = [
     "coverage_in_worst_slab",
     "efficiency_criteria",
     "error_rate",
-    "excess_criterion",
-    "f1_macro",
-    "f1_micro",
-    "fuzziness_criterion",
-    "hamming_loss",
     "mean_region_size",
     "median_region_size",
-    "multiple_criterion",
-    "number_criterion",
-    "observed_excess_criterion",
-    "observed_fuzziness_criterion",
-    "observed_multiple_criterion",
-    "observed_unconfidence_criterion",
     "one_error",
     "online_p_values",
     "p_value_uniformity",
     "ranking_loss",
     "size_histogram",
-    "subset_accuracy",
-    "sum_criterion",
-    "unconfidence_criterion",
 ]

@@ -1,16 +1,18 @@
-"""All ten criteria of efficiency at once."""
+"""The ten criteria of efficiency: how little predictions leave open."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from labelsure._core.types import LabelMatrixLike
+from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
 from labelsure._core.validation import check_significance
-from labelsure.metrics._criteria import largest_false_p_values, sums_of_p_values
 from labelsure.metrics._inputs import check_levels, check_true_labels
 from labelsure.metrics._regions import mean_region_size, share_above, sizes_of
-from labelsure.predictions import LabelsetPredictions
+from labelsure.predictions import LabelsetPredictions, RankedLabelsets
+
+BLOCK_BYTES = 2**26
+"""P-values held at a time while they are added up."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,7 @@ def efficiency_criteria(
 
     S, N, OF and OE are the *probabilistic* criteria: in the idealised setting of [1]_ nothing beats scores that are the
     true probabilities of labelsets. For the others something may, so prefer these four to compare measures.
+    True labels that are no candidate, the empty labelset where it is excluded, make all candidates false.
 
     Parameters
     ----------
@@ -135,10 +138,7 @@ def efficiency_criteria(
     labels = check_true_labels(Y_true, predictions)
     levels = check_levels(significance)
     top = predictions.top(2)
-    try:
-        sums = sums_of_p_values(predictions)
-    except ValueError:  # too many labels to list all labelsets
-        sums = None
+    sums = _sums_of_p_values(predictions)
     regions = [predictions.region(level, bits=0.1) for level in levels]
     sizes = [sizes_of(region) for region in regions]
     false = [sizes_of(region, less=region.contains(labels)) for region in regions]
@@ -150,9 +150,26 @@ def efficiency_criteria(
         F=None if sums is None else float(np.mean(sums - top.p_values[:, 0])),
         M=tuple(share_above(size, 1) for size in sizes),
         E=tuple(mean_region_size(sizes_of(region, less=1)) for region in regions),
-        OU=float(np.mean(largest_false_p_values(top, labels))),
+        OU=float(np.mean(_largest_false_p_values(top, labels))),
         OF=None if sums is None else float(np.mean(sums - predictions.p_value(labels))),
         OM=tuple(share_above(size, 0) for size in false),
         OE=tuple(mean_region_size(size) for size in false),
         n_estimated=tuple(sum(one.at_least < one.at_most for one in region.size_estimates) for region in regions),
     )
+
+
+def _largest_false_p_values(top: RankedLabelsets, labels: LabelMatrix) -> FloatArray:
+    """Return the largest p-value of a false labelset for each object, from its two most plausible labelsets."""
+    best_is_true = (top.labelsets[:, 0] == labels).all(axis=1)
+    return np.where(best_is_true, top.p_values[:, 1], top.p_values[:, 0])
+
+
+def _sums_of_p_values(predictions: LabelsetPredictions) -> FloatArray | None:
+    """Return each object's sum of the p-values of all labelsets, a limited number of objects at a time."""
+    try:
+        predictions[:0].p_values()
+    except ValueError:  # too many labels to list all labelsets
+        return None
+    n_at_once = max(1, BLOCK_BYTES // (8 * 2 ** len(predictions.label_names)))
+    starts = range(0, len(predictions), n_at_once)
+    return np.concatenate([predictions[start : start + n_at_once].p_values().sum(axis=1) for start in starts])

@@ -1,4 +1,4 @@
-"""What the measures of predictions, of rankings, of regions and of p-values accept."""
+"""What the measures of rankings, of regions and of p-values accept."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from labelsure._core.entries import as_numbers, find_entry
-from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.unknown import split_unknown
 from labelsure._core.validation import (
     check_label_matrix,
@@ -18,42 +18,6 @@ from labelsure._core.validation import (
     take_by_name,
 )
 from labelsure.predictions import LabelsetPredictions
-
-
-def check_known_predictions(
-    Y_true: LabelMatrixLike, Y_pred: LabelMatrixLike
-) -> tuple[LabelMatrix, LabelMatrix, BoolArray]:
-    """Return the same as :func:`check_predictions` where true labels may be unknown, NaN, and which are known.
-
-    Examples
-    --------
-    >>> true, predicted, known = check_known_predictions([[1, float("nan")]], [[1, 1]])
-    >>> true.tolist(), known.tolist()
-    ([[1, 0]], [[True, False]])
-    """
-    filled, missing = split_unknown(Y_true)
-    true, predicted = check_predictions(filled, Y_pred)
-    known = np.ones(true.shape, dtype=bool) if missing is None else ~np.asarray(missing, dtype=bool)
-    if not known.any():
-        raise ValueError("Y_true must hold at least one known label, got only NaN.")
-    return true, predicted, known
-
-
-def check_predictions(Y_true: LabelMatrixLike, Y_pred: LabelMatrixLike) -> tuple[LabelMatrix, LabelMatrix]:
-    """Return true and predicted labels as two label matrices of one shape, or say what is wrong.
-
-    Examples
-    --------
-    >>> check_predictions([[1, 0]], [[1, 1, 0]])
-    Traceback (most recent call last):
-    ...
-    ValueError: Y_pred must have 2 columns, one per label, got 3.
-    """
-    true = _check_truth(Y_true)
-    names = label_names_of(Y_true)
-    predicted = check_label_matrix(Y_pred, name="Y_pred", n_labels=true.shape[1], label_names=names)
-    check_same_length(true, predicted, names=("Y_true", "Y_pred"))
-    return true, predicted
 
 
 def check_scores(Y_true: LabelMatrixLike, scores: MatrixLike) -> tuple[LabelMatrix, np.ndarray[Any, Any]]:
@@ -172,9 +136,8 @@ def check_p_values(p_values: ArrayLike, *, allow_zero: bool) -> FloatArray:
 def _check_truth(Y_true: LabelMatrixLike) -> LabelMatrix:
     if split_unknown(Y_true)[1] is not None:
         raise ValueError(
-            "Y_true must hold only 0 and 1, got nan: whether a whole labelset is right, or how its labels should rank,"
-            " is not known where some of them are not. hamming_loss, f1_macro and f1_micro leave unknown labels out;"
-            " for the others leave out the rows with NaN."
+            "Y_true must hold only 0 and 1, got nan: how the labels of an object should rank is not known where some of"
+            " them are not. Leave out the rows with NaN."
         )
     true = check_label_matrix(Y_true, name="Y_true")
     if len(true) == 0:

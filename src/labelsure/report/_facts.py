@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from labelsure._core.types import BoolArray, FloatArray, IntArray
-from labelsure.metrics import f1_macro, f1_micro, hamming_loss, subset_accuracy
+from labelsure.metrics._point import point_measures
 from labelsure.predictions import NoGuarantee
 from labelsure.report._acceptance import Acceptance, accept
 from labelsure.report._assets import read_json
@@ -139,8 +139,9 @@ class Facts:
             "predicted labels": subject.predicted,
             "most plausible labelset": subject.predictions.labelsets,
         }
-        figures = (subset_accuracy, hamming_loss, f1_micro, f1_macro)
-        return {name: [of(truth, labels) for of in figures] for name, labels in answers.items() if labels is not None}
+        return {
+            name: list(point_measures(truth, labels).values()) for name, labels in answers.items() if labels is not None
+        }
 
     @cached_property
     def comparison(self) -> list[str]:
@@ -151,7 +152,8 @@ class Facts:
             return said
         if outputs is not None and ((outputs > 0) & (outputs < 1)).any():  # else they are labels
             briers = [brier_score(truth, p) for p in (subject.predictions.probabilities, outputs)]
-            macros = [f1_macro(truth, labels) for labels in (subject.answers, (outputs > 0.5).astype(np.int8))]
+            answers = (subject.answers, (outputs > 0.5).astype(np.int8))
+            macros = [point_measures(truth, labels)["f1_macro"] for labels in answers]
             said.append(say_what_wrapping_did(*briers, *macros))
         significance = float(self.levels.significances[self.start])
         answers = count_answers(subject.predictions, truth, significance, min(significance, WIDE))
