@@ -20,9 +20,9 @@ from unittest.mock import patch
 import pytest
 
 import labelsure
-from labelsure.cli._paper import region_table, single_prediction_table
 from labelsure.conformal import GUARANTEES
 from labelsure.measures import MEASURES
+from labelsure.paper._tables import region_table, single_prediction_table
 
 ROOT = Path(__file__).parents[1]
 PAGES = {str(path.relative_to(ROOT)): path for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}

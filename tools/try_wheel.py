@@ -36,7 +36,7 @@ from sklearn.multiclass import OneVsRestClassifier
 
 assert "site-packages" in labelsure.__file__, labelsure.__file__
 assert files("labelsure").joinpath("py.typed").is_file()
-assert files("labelsure.cli").joinpath("paper_tables.json").is_file()
+assert files("labelsure.paper").joinpath("paper_tables.json").is_file()
 X, Y = make_multilabel_classification(120, n_classes=3, random_state=0)
 model = labelsure.InductiveConformalClassifier(OneVsRestClassifier(LogisticRegression(max_iter=1000)), random_state=0)
 region = model.fit(X[:100], Y[:100]).predict_labelsets(X[100:]).region(0.1)

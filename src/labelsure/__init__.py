@@ -37,10 +37,6 @@ if TYPE_CHECKING:
     from labelsure.decisions import pac_region as pac_region
     from labelsure.decisions import pac_significance as pac_significance
     from labelsure.decisions import select_objects as select_objects
-    from labelsure.estimators import BPMLLClassifier as BPMLLClassifier
-    from labelsure.estimators import MLkNNClassifier as MLkNNClassifier
-    from labelsure.estimators import MLNBClassifier as MLNBClassifier
-    from labelsure.estimators import MLRBFClassifier as MLRBFClassifier
     from labelsure.estimators import PooledClassifier as PooledClassifier
     from labelsure.estimators import RecalibratedClassifier as RecalibratedClassifier
     from labelsure.estimators import table_pool as table_pool
@@ -48,6 +44,10 @@ if TYPE_CHECKING:
     from labelsure.measures import PowerMeasure as PowerMeasure
     from labelsure.model_file import load_model as load_model
     from labelsure.model_file import save_model as save_model
+    from labelsure.paper import BPMLLClassifier as BPMLLClassifier
+    from labelsure.paper import MLkNNClassifier as MLkNNClassifier
+    from labelsure.paper import MLNBClassifier as MLNBClassifier
+    from labelsure.paper import MLRBFClassifier as MLRBFClassifier
     from labelsure.predictions import LabelsetPredictions as LabelsetPredictions
     from labelsure.predictions import LabelsetRegion as LabelsetRegion
     from labelsure.predictions import LabelWisePredictions as LabelWisePredictions
@@ -85,10 +85,6 @@ _HOME: dict[str, tuple[str, ...]] = {
         "select_objects",
     ),
     "estimators": (
-        "BPMLLClassifier",
-        "MLNBClassifier",
-        "MLRBFClassifier",
-        "MLkNNClassifier",
         "PooledClassifier",
         "RecalibratedClassifier",
         "table_pool",
@@ -97,6 +93,7 @@ _HOME: dict[str, tuple[str, ...]] = {
     "measures": ("AutoMeasure", "PowerMeasure"),
     "metrics": (),
     "model_file": ("load_model", "save_model"),
+    "paper": ("BPMLLClassifier", "MLNBClassifier", "MLRBFClassifier", "MLkNNClassifier"),
     "plots": (),
     "predictions": ("LabelWisePredictions", "LabelWiseRegion", "LabelsetPredictions", "LabelsetRegion"),
     "report": (),

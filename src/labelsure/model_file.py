@@ -79,10 +79,8 @@ MODELS = {
         "CoverController", "LabelCover", "PrecisionController", "RecallController", "ReviewSelector",
         "ThresholdPredictor",
     ),
-    "labelsure.estimators": (
-        "BPMLLClassifier", "MLNBClassifier", "MLRBFClassifier", "MLkNNClassifier", "PooledClassifier",
-        "RecalibratedClassifier",
-    ),
+    "labelsure.estimators": ("PooledClassifier", "RecalibratedClassifier"),
+    "labelsure.paper": ("BPMLLClassifier", "MLNBClassifier", "MLRBFClassifier", "MLkNNClassifier"),
 }  # fmt: skip
 """What can be saved, by the rooms that it is found in."""
 
@@ -92,7 +90,7 @@ PARTS = {
         "LabelCalibration", "MultiLabelStratifiedKFold",
     ),
     "labelsure.decisions": ("Question",),
-    "labelsure.estimators": ("FittedBase", "LogOdds"),
+    "labelsure.estimators": ("FittedBase",),
     "labelsure.estimators._table_members": (
         "DenseFeatures", "FilledFeatures", "KernelFeatures", "NeighbourClassifier", "RidgeProbabilities",
     ),
@@ -105,6 +103,7 @@ PARTS = {
         "MeasureChoice", "MeasureSum", "PosteriorMeasure", "PosteriorParameters", "PowerMeasure", "UnseenPenalty",
     ),
     "labelsure.model_file": ("Kept",),
+    "labelsure.paper._mlnb": ("LogOdds",),
 }  # fmt: skip
 """What else of ours may be in a file. Never all of labelsure: skops calls what it is told to trust."""
 

@@ -4,9 +4,9 @@ import copy
 
 import pytest
 
-from labelsure.cli._paper import paper_tables, region_table, single_prediction_table, standard_deviations
 from labelsure.cli._paper_runs import ROWS
 from labelsure.metrics import size_histogram
+from labelsure.paper._tables import paper_tables, region_table, single_prediction_table, standard_deviations
 
 
 def made_up_tables():

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from labelsure import BPMLLClassifier, CrossConformalClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
-from labelsure.cli import _paper_runs
+from labelsure.cli import _paper_runs, _reproduce
 from labelsure.cli._errors import CommandError
-from labelsure.cli._paper import DATASETS, paper_tables
 from labelsure.cli._paper_runs import ROWS, load_paper_dataset, make_learner
 from labelsure.datasets import Dataset, DatasetError
+from labelsure.paper._tables import DATASETS, paper_tables
 
 
 def test_rows_are_the_papers_and_one_more():
@@ -43,6 +43,7 @@ def test_other_rows_have_default_settings(row, expected):
 
 
 def test_folds_are_the_papers():
+    assert tuple(DATASETS) == _reproduce.DATASETS
     assert {name: dataset.n_folds for name, dataset in DATASETS.items()} == {"scene": 12, "yeast": 15}
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from labelsure.cli._paper import DATASETS, PENALTIES, means, paper_tables
 from labelsure.cli._paper_runs import load_paper_dataset, measure_tables
+from labelsure.paper._tables import DATASETS, PENALTIES, means, paper_tables
 
 BANDS = json.loads(Path(__file__).with_name("reference_bands.json").read_text())
 BANDS_OF = {"lam0": "ML-RBF CCP lambda=0", "lam1": "ML-RBF CCP lambda=1", "ml_rbf": "ML-RBF"}

@@ -24,6 +24,7 @@ from labelsure import (
     metrics,
 )
 from labelsure.measures import PowerMeasure
+from labelsure.paper import ranking_loss
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -143,7 +144,7 @@ def test_metrics_take_tables_of_polars(fitted):
     labels, pred = tables("polars")[1][100:], fitted["cross"].predict_labelsets(X[100:])
     ranks = polars.DataFrame(pred.rank_labels(), schema=NAMES)[:, ::-1]
     truth = Y[100:]
-    assert metrics.ranking_loss(labels, ranks) == metrics.ranking_loss(truth, pred.rank_labels())
+    assert ranking_loss(labels, ranks) == ranking_loss(truth, pred.rank_labels())
     curves = [metrics.calibration_curve(of, pred, [0.1, 0.3]).error_rate.tolist() for of in (labels, truth)]
     assert curves[0] == curves[1]
     contains = pred.region(0.3).contains(labels)

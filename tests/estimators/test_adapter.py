@@ -24,8 +24,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from labelsure import InductiveConformalClassifier, calibrate_outputs
-from labelsure.estimators import FittedBase, MLkNNClassifier, MLRBFClassifier, fit_base, outputs_of
+from labelsure import InductiveConformalClassifier, MLkNNClassifier, MLRBFClassifier, calibrate_outputs
+from labelsure.estimators import FittedBase, fit_base, outputs_of
 
 CLASSIFIERS = {
     "one vs rest, probabilities": OneVsRestClassifier(LogisticRegression()),

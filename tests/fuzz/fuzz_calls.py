@@ -14,8 +14,8 @@ from fuzz_answers import plain_answer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import MultiOutputClassifier
 
+import labelsure
 import labelsure.conformal as c
-import labelsure.estimators as e
 import labelsure.measures as m
 
 N, Q, N_NEW = 16, 3, 4
@@ -106,7 +106,7 @@ TABLES = {name: np.asarray(values, dtype=None if name in WHOLE else np.float64) 
 
 
 def knn():
-    return e.MLkNNClassifier(2)
+    return labelsure.MLkNNClassifier(2)
 
 
 def worst(outputs, labelset):

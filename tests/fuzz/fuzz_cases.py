@@ -18,7 +18,7 @@ REFUSED_ANYWAY = {
 }  # fmt: skip
 """Calls that are refused with the arguments that are given here: there is no such file."""
 
-LAST_DIGITS = ("estimators.MLRBFClassifier",)
+LAST_DIGITS = ("paper.MLRBFClassifier",)
 """Learners whose last digits depend on the order in which sparse entries reach them."""
 
 

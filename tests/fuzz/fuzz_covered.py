@@ -74,7 +74,6 @@ REASONS = {
     },
     "estimators": {
         "FittedBase": MADE_BY_US,
-        "LogOdds": MADE_BY_US,
         "LogitPool": BASE,
         "MetaClassifier": BASE,
         "check_sample_weight": "the door of sample_weight, called through the predictors",
@@ -159,6 +158,7 @@ REASONS = {
         MADE_BY_US,
     )
     | {"as_promised": "writes a number that it is given by statements"},
+    "paper": {},
     "report": {},
 }
 """By room and name."""

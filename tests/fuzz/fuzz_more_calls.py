@@ -26,6 +26,7 @@ from fuzz_calls import (
     worst,
 )
 
+import labelsure
 import labelsure.conformal as c
 import labelsure.datasets as ds
 import labelsure.decisions as d
@@ -34,6 +35,7 @@ import labelsure.labelsets as ls
 import labelsure.measures as m
 import labelsure.metrics as mt
 import labelsure.model_file as mo
+from labelsure import paper
 
 # --- measures -----------------------------------------------------------------------------------------------------
 EVERY_MEASURE = (
@@ -170,7 +172,7 @@ LEARNER_ARGUMENTS = {
         "random_state": 0,
     },
     "PooledClassifier": {
-        "estimators": [("a", e.MLkNNClassifier(2)), ("b", e.MLkNNClassifier(3))],
+        "estimators": [("a", labelsure.MLkNNClassifier(2)), ("b", labelsure.MLkNNClassifier(3))],
         "cv": 2,
         "pseudo_examples": 4.0,
         "n_jobs": None,
@@ -178,7 +180,7 @@ LEARNER_ARGUMENTS = {
         "weights": "learned",
     },
     "RecalibratedClassifier": {
-        "estimator": e.MLkNNClassifier(2),
+        "estimator": labelsure.MLkNNClassifier(2),
         "cv": 2,
         "pseudo_examples": 4.0,
         "n_jobs": None,
@@ -190,14 +192,15 @@ TAKES_LONG = ("n_jobs", "n_epochs", "n_generations", "population_size", "n_init"
 
 def learned(kind):
     def run(X, Y, X_new, **parameters):
-        model = getattr(e, kind)(**parameters).fit(X, Y)
+        model = getattr(labelsure, kind)(**parameters).fit(X, Y)
         return model.predict(X_new), e.outputs_of(model, X_new, TABLES["Y"].shape[1])
 
     return run
 
 
 for name, arguments in LEARNER_ARGUMENTS.items():
-    call(f"estimators.{name}", learned(name), ("X", "Y", "X_new"), given=arguments, unlike=TAKES_LONG, **learning)
+    room = getattr(labelsure, name).__module__.split(".")[1]
+    call(f"{room}.{name}", learned(name), ("X", "Y", "X_new"), given=arguments, unlike=TAKES_LONG, **learning)
 call(
     "estimators.fit_base",
     lambda X, Y, X_new: e.outputs_of(e.fit_base(knn(), X, Y), X_new, 3),
@@ -217,6 +220,9 @@ call(
     given={"random_state": 0, "n_jobs": None},
     unlike=("random_state", "n_jobs"),
 )
+
+for name in ("ranking_loss", "one_error", "coverage_error", "average_precision"):
+    call(f"paper.{name}", getattr(paper, name), ("Y_true", "scores"))
 
 # --- decisions ----------------------------------------------------------------------------------------------------
 PAIR = ("outputs", "Y", "outputs_new")
@@ -407,8 +413,6 @@ call(
 )
 
 # --- metrics ------------------------------------------------------------------------------------------------------
-for name in ("ranking_loss", "one_error", "coverage_error", "average_precision"):
-    call(f"metrics.{name}", getattr(mt, name), ("Y_true", "scores"))
 of_predictions = {"predictions": all_predictions()}
 levels = {**of_predictions, "significance": (0.1, 0.2)}
 call("metrics.efficiency_criteria", mt.efficiency_criteria, ("Y_true",), given=levels, sparse=True)

@@ -14,13 +14,10 @@ from labelsure.estimators import (
     MIN_FREQUENCY,
     MOST_DENSE_WORDS,
     MOST_WORDS,
-    BPMLLClassifier,
-    MLkNNClassifier,
-    MLNBClassifier,
-    MLRBFClassifier,
     table_pipeline,
     table_pool,
 )
+from labelsure.paper import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
 
 N_TREES = 200
 

@@ -10,9 +10,9 @@ from labelsure._core.optional import import_optional
 from labelsure.conformal._cross import CrossConformalClassifier
 from labelsure.conformal._outputs import calibrate_outputs
 from labelsure.conformal._stratified import MultiLabelStratifiedKFold
-from labelsure.estimators import BPMLLClassifier, MLNBClassifier
 from labelsure.labelsets import Implies
 from labelsure.measures import PowerMeasure
+from labelsure.paper import BPMLLClassifier, MLNBClassifier
 from labelsure.predictions import LabelsetPredictions
 
 MOST_LISTED = 14

@@ -18,7 +18,8 @@ from labelsure._core.types import IntArray, MatrixLike
 from labelsure._core.validation import n_rows
 from labelsure.conformal._groups import check_groups
 from labelsure.conformal._splits import Split
-from labelsure.estimators import MLRBFClassifier, check_sample_weight, weight_params
+from labelsure.estimators import check_sample_weight, weight_params
+from labelsure.paper import MLRBFClassifier
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,9 @@ from labelsure._core.validation import check_flag
 from labelsure.conformal._metadata import NO_METADATA, Metadata
 from labelsure.conformal._sharing import N_SHARED, SharedModels, share_models
 from labelsure.conformal._splits import Split, make_splits
-from labelsure.estimators import FittedBase, LogitPool, MLRBFClassifier, fit_base, fit_known, outputs_of
+from labelsure.estimators import FittedBase, LogitPool, fit_base, fit_known, outputs_of
 from labelsure.measures import Need
+from labelsure.paper import MLRBFClassifier
 
 EXPECTED = (
     "estimator must be a classifier for several labels with predict_proba or decision_function,"

@@ -1,14 +1,10 @@
-"""Multi-label classifiers of the paper, pools, and the adapter through which any classifier gives outputs."""
+"""Pools, recalibration, and the adapter through which any classifier gives outputs."""
 
 from labelsure.estimators._adapter import FittedBase, fit_base, outputs_of
 from labelsure.estimators._base import MetaClassifier
-from labelsure.estimators._bpmll import BPMLLClassifier
 from labelsure.estimators._label_by_label import fit_known, learner_of_one_label
 from labelsure.estimators._logit_pooling import learn_pooling, smoothed_logits
 from labelsure.estimators._members import check_sample_weight, weight_params
-from labelsure.estimators._mlknn import MLkNNClassifier
-from labelsure.estimators._mlnb import LogOdds, MLNBClassifier
-from labelsure.estimators._mlrbf import MLRBFClassifier
 from labelsure.estimators._pool import PooledClassifier
 from labelsure.estimators._pool_base import LogitPool
 from labelsure.estimators._recalibrated import RecalibratedClassifier
@@ -19,13 +15,8 @@ __all__ = [
     "MIN_FREQUENCY",
     "MOST_DENSE_WORDS",
     "MOST_WORDS",
-    "BPMLLClassifier",
     "FittedBase",
-    "LogOdds",
     "LogitPool",
-    "MLNBClassifier",
-    "MLRBFClassifier",
-    "MLkNNClassifier",
     "MetaClassifier",
     "PooledClassifier",
     "RecalibratedClassifier",

@@ -130,7 +130,7 @@ def outputs_of(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
 
     Examples
     --------
-    >>> from labelsure.estimators import MLkNNClassifier
+    >>> from labelsure import MLkNNClassifier
     >>> model = MLkNNClassifier(n_neighbors=1).fit([[0.0], [1.0], [1.0]], [[0, 1], [1, 1], [1, 1]])
     >>> outputs_of(model, [[1.0]], 2).round(2).tolist()
     [[0.63, 0.86]]

@@ -58,7 +58,8 @@ def table_pipeline(
     Examples
     --------
     >>> import numpy as np
-    >>> from labelsure.estimators import MLkNNClassifier, table_pipeline
+    >>> from labelsure import MLkNNClassifier
+    >>> from labelsure.estimators import table_pipeline
     >>> X = np.array([[1.5, 0.0], [np.nan, 1.0], [0.5, 1.0]] * 5)  # a number, and a category by its code
     >>> Y = np.array([[1, 0], [0, 1], [1, 1]] * 5)
     >>> model = table_pipeline([0], [1], [], MLkNNClassifier(3), scaling="unit").fit(X, Y)

@@ -1,4 +1,4 @@
-"""How good predictions are: rankings of labels, regions, p-values; for whom, and for how long."""
+"""How good predictions are: regions and p-values; for whom, and for how long."""
 
 from labelsure.metrics._answers_needed import AnswersNeeded, answers_needed
 from labelsure.metrics._calibration import (
@@ -17,7 +17,6 @@ from labelsure.metrics._coverage_table import ConditionalCoverage, GroupCoverage
 from labelsure.metrics._efficiency import EfficiencyCriteria, efficiency_criteria
 from labelsure.metrics._monitoring import ExchangeabilityMartingale
 from labelsure.metrics._online_p_values import OnlinePValues, online_p_values
-from labelsure.metrics._ranking import average_precision, coverage_error, one_error, ranking_loss
 from labelsure.metrics._regions import (
     SizeHistogram,
     error_rate,
@@ -39,21 +38,17 @@ __all__ = [
     "Slab",
     "UniformityTest",
     "answers_needed",
-    "average_precision",
     "calibration_curve",
     "coverage_by_cardinality",
     "coverage_by_group",
     "coverage_by_label",
     "coverage_by_size",
-    "coverage_error",
     "coverage_in_worst_slab",
     "efficiency_criteria",
     "error_rate",
     "mean_region_size",
     "median_region_size",
-    "one_error",
     "online_p_values",
     "p_value_uniformity",
-    "ranking_loss",
     "size_histogram",
 ]

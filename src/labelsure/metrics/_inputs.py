@@ -1,4 +1,4 @@
-"""What the measures of rankings, of regions and of p-values accept."""
+"""What the measures of regions and of p-values accept."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,46 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from labelsure._core.entries import as_numbers, find_entry
-from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.unknown import split_unknown
+from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
 from labelsure._core.validation import (
     check_label_matrix,
     check_same_length,
     check_significance,
     is_list,
-    label_names_of,
-    take_by_name,
 )
 from labelsure.predictions import LabelsetPredictions
-
-
-def check_scores(Y_true: LabelMatrixLike, scores: MatrixLike) -> tuple[LabelMatrix, np.ndarray[Any, Any]]:
-    """Return true labels and the scores that rank them as two arrays of one shape, or say what is wrong.
-
-    Numbers keep their type, as rounding large integers to floats could make ties. Infinite scores rank like any
-    other; NaN does not. Columns of two tables are matched by name.
-
-    Examples
-    --------
-    >>> check_scores([[1, 0]], [[0.5, float("nan")]])
-    Traceback (most recent call last):
-    ...
-    ValueError: scores must be numbers, got nan in row 0, column 1. A label without a score cannot be ranked.
-    """
-    true = _check_truth(Y_true)
-    names = label_names_of(Y_true)
-    table = scores if names is None else take_by_name(scores, names, name="scores")
-    array = as_numbers(table, name="scores", shape=f"(n_objects, {true.shape[1]})")
-    if array.ndim != 2 or array.shape[1] != true.shape[1]:
-        raise ValueError(
-            f"scores must have shape (n_objects, {true.shape[1]}), one column per label of Y_true, got {array.shape}."
-            " Where predict_proba returns a list with one array per label, stack the second column of each."
-        )
-    check_same_length(true, array, names=("Y_true", "scores"))
-    missing = find_entry(np.isnan(array), array)
-    if missing:
-        raise ValueError(f"scores must be numbers, got {missing}. A label without a score cannot be ranked.")
-    return true, array
 
 
 def check_labelset_predictions(predictions: LabelsetPredictions) -> LabelsetPredictions:
@@ -131,15 +99,3 @@ def check_p_values(p_values: ArrayLike, *, allow_zero: bool) -> FloatArray:
             " Make them with online_p_values, or look for a true labelset that was no candidate."
         )
     return numbers
-
-
-def _check_truth(Y_true: LabelMatrixLike) -> LabelMatrix:
-    if split_unknown(Y_true)[1] is not None:
-        raise ValueError(
-            "Y_true must hold only 0 and 1, got nan: how the labels of an object should rank is not known where some of"
-            " them are not. Leave out the rows with NaN."
-        )
-    true = check_label_matrix(Y_true, name="Y_true")
-    if len(true) == 0:
-        raise ValueError(f"Y_true must have at least one row to evaluate, got shape {true.shape}.")
-    return true

@@ -14,9 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from threadpoolctl import threadpool_limits
 
-from labelsure.estimators import MLNBClassifier, _mlnb
-from labelsure.estimators._genetic import search_bit_strings
-from labelsure.estimators._mlnb import fit_log_odds
+from labelsure.paper import MLNBClassifier, _mlnb
+from labelsure.paper._genetic import search_bit_strings
+from labelsure.paper._mlnb import fit_log_odds
 
 
 @pytest.fixture
@@ -254,7 +254,7 @@ def test_genetic_search_never_tries_an_empty_string(n_bits, population_size):
 
 
 def test_genetic_search_draws_parents_in_proportion_to_the_root_of_their_rank():
-    from labelsure.estimators._genetic import _draw_parents
+    from labelsure.paper._genetic import _draw_parents
 
     rng = np.random.RandomState(0)
     shares = 1 / np.sqrt(np.arange(1, 21))

@@ -51,7 +51,7 @@ def paper_tables() -> Tables:
     >>> paper_tables()["single_predictions"]["yeast"]["ML-kNN"]
     [0.198, 0.1658, 0.3567, 0.636]
     """
-    tables: Tables = json.loads(files("labelsure.cli").joinpath("paper_tables.json").read_text(encoding="utf-8"))
+    tables: Tables = json.loads(files("labelsure.paper").joinpath("paper_tables.json").read_text(encoding="utf-8"))
     return tables
 
 

@@ -1,7 +1,7 @@
 """The estimators' kernels against their slow twins, and the twins against the formulas they transcribe."""
 
-import estimator_reference as reference
 import numpy as np
+import paper_reference as reference
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from sklearn.metrics import hamming_loss, label_ranking_loss
 
-from labelsure.estimators import _kernels
+from labelsure.paper import _kernels
 
 TIED = st.sampled_from([-1.0, -0.5, 0.0, np.nextafter(0.0, 1.0), 0.5, np.nextafter(0.5, 1.0), 1.0])
 VALUES = TIED | st.floats(-1, 1)

@@ -72,7 +72,7 @@ class MLkNNClassifier(MultiLabelClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from labelsure.estimators import MLkNNClassifier
+    >>> from labelsure.paper import MLkNNClassifier
     >>> X = np.array([[0.0], [0.1], [0.2], [0.8], [0.9], [1.0]])
     >>> Y = np.array([[0, 1], [0, 1], [0, 1], [1, 1], [1, 0], [1, 1]])
     >>> model = MLkNNClassifier(n_neighbors=2).fit(X, Y)

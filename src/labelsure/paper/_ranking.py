@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from labelsure._core.entries import as_numbers, find_entry
 from labelsure._core.types import BoolArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure.metrics._inputs import check_scores
+from labelsure._core.unknown import split_unknown
+from labelsure._core.validation import check_label_matrix, check_same_length, label_names_of, take_by_name
 
 # A block of objects takes about 50 bytes per entry, so 13 MB at a time, whatever the number of objects.
 ENTRIES_PER_BLOCK = 2**18
@@ -54,7 +56,7 @@ def ranking_loss(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
     >>> ranking_loss([[1, 0, 0], [1, 0, 1]], [[0.9, 0.2, 0.1], [0.3, 0.3, 0.7]])
     0.25
     """
-    true, array = check_scores(Y_true, scores)
+    true, array = _check_scores(Y_true, scores)
     n_relevant = true.sum(axis=1, dtype=np.int64)
     n_pairs = n_relevant * (true.shape[1] - n_relevant)
     n_wrong = [
@@ -205,7 +207,7 @@ class _Block(NamedTuple):
 
 
 def _labelled_blocks(Y_true: LabelMatrixLike, scores: MatrixLike, measure: str) -> Iterator[_Block]:
-    true, array = check_scores(Y_true, scores)
+    true, array = _check_scores(Y_true, scores)
     return _ranked_blocks(true, array, np.any(true, axis=1), f"{measure} needs an object with at least one label")
 
 
@@ -231,3 +233,44 @@ def _rank(true: LabelMatrix, scores: np.ndarray[Any, Any]) -> _Block:
     last = np.minimum.accumulate(places[:, ::-1], axis=1)[:, ::-1]
     hits = np.take_along_axis(np.cumsum(relevant, axis=1, dtype=np.int64), last, axis=1)
     return _Block(relevant, last + 1, hits)
+
+
+def _check_scores(Y_true: LabelMatrixLike, scores: MatrixLike) -> tuple[LabelMatrix, np.ndarray[Any, Any]]:
+    """Return true labels and the scores that rank them as two arrays of one shape, or say what is wrong.
+
+    Numbers keep their type, as rounding large integers to floats could make ties. Infinite scores rank like any
+    other; NaN does not. Columns of two tables are matched by name.
+
+    Examples
+    --------
+    >>> _check_scores([[1, 0]], [[0.5, float("nan")]])
+    Traceback (most recent call last):
+    ...
+    ValueError: scores must be numbers, got nan in row 0, column 1. A label without a score cannot be ranked.
+    """
+    true = _check_truth(Y_true)
+    names = label_names_of(Y_true)
+    table = scores if names is None else take_by_name(scores, names, name="scores")
+    array = as_numbers(table, name="scores", shape=f"(n_objects, {true.shape[1]})")
+    if array.ndim != 2 or array.shape[1] != true.shape[1]:
+        raise ValueError(
+            f"scores must have shape (n_objects, {true.shape[1]}), one column per label of Y_true, got {array.shape}."
+            " Where predict_proba returns a list with one array per label, stack the second column of each."
+        )
+    check_same_length(true, array, names=("Y_true", "scores"))
+    missing = find_entry(np.isnan(array), array)
+    if missing:
+        raise ValueError(f"scores must be numbers, got {missing}. A label without a score cannot be ranked.")
+    return true, array
+
+
+def _check_truth(Y_true: LabelMatrixLike) -> LabelMatrix:
+    if split_unknown(Y_true)[1] is not None:
+        raise ValueError(
+            "Y_true must hold only 0 and 1, got nan: how the labels of an object should rank is not known where some of"
+            " them are not. Leave out the rows with NaN."
+        )
+    true = check_label_matrix(Y_true, name="Y_true")
+    if len(true) == 0:
+        raise ValueError(f"Y_true must have at least one row to evaluate, got shape {true.shape}.")
+    return true

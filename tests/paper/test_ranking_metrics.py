@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from labelsure.metrics import _ranking, average_precision, coverage_error, one_error, ranking_loss
+from labelsure.paper import _ranking, average_precision, coverage_error, one_error, ranking_loss
 
 MEASURES = [ranking_loss, one_error, coverage_error, average_precision]
 TIED = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.25, 0.5, 1.0, np.inf])

@@ -86,7 +86,7 @@ class BPMLLClassifier(MultiLabelClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from labelsure.estimators import BPMLLClassifier
+    >>> from labelsure.paper import BPMLLClassifier
     >>> X = np.array([[0.0, 1.0], [0.1, 0.9], [0.2, 1.0], [0.9, 0.0], [1.0, 0.2], [0.8, 0.1]])
     >>> Y = np.array([[1, 0, 0], [1, 0, 0], [1, 0, 0], [0, 1, 1], [0, 1, 1], [0, 1, 1]])
     >>> model = BPMLLClassifier(random_state=0).fit(X, Y)
@@ -166,7 +166,7 @@ class BPMLLClassifier(MultiLabelClassifier):
 
     def _train(self, rows: Any, Y: LabelMatrix, rng: np.random.RandomState) -> None:
         """Show the network every example that has something to rank, epoch after epoch; change the weights."""
-        from labelsure.estimators._kernels import Network, Rows, train_epoch
+        from labelsure.paper._kernels import Network, Rows, train_epoch
 
         rate = check_number(self.learning_rate, name="learning_rate", above=0)
         decay = check_number(self.weight_decay, name="weight_decay", at_least=0)
@@ -185,7 +185,7 @@ class BPMLLClassifier(MultiLabelClassifier):
             train_epoch(arrays, Y, order, network, rate, 2 * decay / order.size)
 
     def _outputs(self, rows: Any) -> FloatArray:
-        from labelsure.estimators._kernels import Network, Rows, network_outputs
+        from labelsure.paper._kernels import Network, Rows, network_outputs
 
         network = Network(self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_)
         outputs: FloatArray = network_outputs(Rows(*_arrays(rows)), network)
@@ -227,7 +227,7 @@ def draw_nguyen_widrow(
 
 def _learn_cut(outputs: FloatArray, Y: LabelMatrix) -> tuple[FloatArray, float]:
     """Regress the best cut of each example on its outputs; return the q weights and the constant."""
-    from labelsure.estimators._kernels import best_cuts
+    from labelsure.paper._kernels import best_cuts
 
     inputs = np.column_stack([outputs, np.ones(len(outputs))])
     # one thread: the last digits would depend on their number

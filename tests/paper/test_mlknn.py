@@ -10,8 +10,8 @@ from sklearn.metrics import f1_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from labelsure.estimators import MLkNNClassifier, _mlknn
-from labelsure.estimators._mlknn import find_neighbours
+from labelsure.paper import MLkNNClassifier, _mlknn
+from labelsure.paper._mlknn import find_neighbours
 
 
 def transcribe_mlknn(X, Y, X_new, k, s):

@@ -12,7 +12,7 @@ from labelsure._core.running import one_thread
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_count, check_number
 from labelsure.estimators._base import MultiLabelClassifier, as_dense, count_share
-from labelsure.estimators._genetic import search_bit_strings
+from labelsure.paper._genetic import search_bit_strings
 
 SMALLEST_VARIANCE = 1e-9
 """The least variance that a label may have in a component, relative to the component of largest variance."""
@@ -75,7 +75,7 @@ class MLNBClassifier(MultiLabelClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from labelsure.estimators import MLNBClassifier
+    >>> from labelsure.paper import MLNBClassifier
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 10))
     >>> Y = (X[:, :2] > 0).astype(int)
@@ -167,7 +167,7 @@ class MLNBClassifier(MultiLabelClassifier):
 
     def _select(self, components: FloatArray, Y: LabelMatrix, smoothing: float) -> BoolArray:
         """Search for the components with the least mean of Hamming loss and ranking loss over the folds."""
-        from labelsure.estimators._kernels import population_losses
+        from labelsure.paper._kernels import population_losses
 
         n, n_components = components.shape
         n_folds = min(n, check_count(self.n_folds, name="n_folds", at_least=2))

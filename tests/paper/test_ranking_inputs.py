@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from labelsure.metrics import average_precision, coverage_error, one_error, ranking_loss
+from labelsure.paper import average_precision, coverage_error, one_error, ranking_loss
 
 RANKING = [ranking_loss, one_error, coverage_error, average_precision]
 Y = np.array([[1, 0, 1], [0, 1, 0]])

@@ -15,7 +15,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from expected_failed_checks import assert_fails_only_where_declared, expected_failed_checks
-from labelsure.estimators import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
+from labelsure.paper import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
 
 ESTIMATORS = {
     "MLRBF": MLRBFClassifier(centre_fraction=0.1, random_state=0),

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from threadpoolctl import threadpool_limits
 
-from labelsure.estimators import MLRBFClassifier
+from labelsure.paper import MLRBFClassifier
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """The estimators' inner loops, compiled. Import this module inside functions, on first use.
 
-Each kernel names its slow twin in tests/estimators/estimator_reference.py; none uses threads, so results do not depend
+Each kernel names its slow twin in tests/paper/paper_reference.py; none uses threads, so results do not depend
 on their number.
 """
 

@@ -4,15 +4,15 @@ import warnings
 
 import numpy as np
 import pytest
-from estimator_reference import best_cuts, network_outputs, train_epoch
+from paper_reference import best_cuts, network_outputs, train_epoch
 from scipy import sparse
 from sklearn.metrics import f1_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from threadpoolctl import threadpool_limits
 
-from labelsure.estimators import BPMLLClassifier
-from labelsure.estimators._bpmll import draw_nguyen_widrow
+from labelsure.paper import BPMLLClassifier
+from labelsure.paper._bpmll import draw_nguyen_widrow
 
 NETWORK = ("hidden_weights_", "hidden_bias_", "output_weights_", "output_bias_")
 

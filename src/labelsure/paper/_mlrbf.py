@@ -80,7 +80,7 @@ class MLRBFClassifier(MultiLabelClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from labelsure.estimators import MLRBFClassifier
+    >>> from labelsure.paper import MLRBFClassifier
     >>> X = np.array([[0.0, 0.0], [0.0, 0.1], [1.0, 0.0], [1.0, 0.1], [1.0, 1.0], [0.9, 1.0]])
     >>> Y = np.array([[0, 0], [0, 0], [1, 0], [1, 0], [1, 1], [1, 1]])
     >>> model = MLRBFClassifier(random_state=0).fit(X, Y)

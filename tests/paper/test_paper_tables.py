@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from labelsure.cli._paper import DATASETS, PENALTIES, SIGNIFICANCES, means, paper_tables, standard_deviations
+from labelsure.paper._tables import DATASETS, PENALTIES, SIGNIFICANCES, means, paper_tables, standard_deviations
 
 
 @pytest.mark.parametrize("name", DATASETS)
