@@ -135,11 +135,9 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         X = self._check_objects(X)
         outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
         predictions = self.calibrator_.predict(outputs, X, index=row_index_of(X), device=self.device)
-        predictions.answers = describe_answers(self.calibrator_, self._checked_predict_for())
+        predict_for = check_choice(self.predict_for, PREDICT_FOR, name="predict_for")
+        predictions.answers = describe_answers(self.calibrator_, predict_for)
         return predictions
-
-    def _checked_predict_for(self) -> str:
-        return check_choice(self.predict_for, PREDICT_FOR, name="predict_for")
 
     def predict_proba(self, X: MatrixLike) -> FloatArray:
         """Return the probability of each label, in the mean over the folds' models.
@@ -212,7 +210,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         X = self._check_objects(X)
         outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
         predictions = self.calibrator_.predict(outputs, X, index=row_index_of(X), device=self.device)
-        predict_for = self._checked_predict_for()
+        predict_for = check_choice(self.predict_for, PREDICT_FOR, name="predict_for")
         predictions.answers = describe_answers(self.calibrator_, predict_for)
         return Answers(predictions, single_answers(predictions, self.calibrator_, outputs, predict_for), outputs)
 
