@@ -152,8 +152,8 @@ class Facts:
             return said
         if outputs is not None and ((outputs > 0) & (outputs < 1)).any():  # else they are labels
             briers = [brier_score(truth, p) for p in (subject.predictions.probabilities, outputs)]
-            answers = (subject.answers, (outputs > 0.5).astype(np.int8))
-            macros = [point_measures(truth, labels)["f1_macro"] for labels in answers]
+            both = (subject.answers, (outputs > 0.5).astype(np.int8))
+            macros = [point_measures(truth, labels)["f1_macro"] for labels in both]
             said.append(say_what_wrapping_did(*briers, *macros))
         significance = float(self.levels.significances[self.start])
         answers = count_answers(subject.predictions, truth, significance, min(significance, WIDE))
