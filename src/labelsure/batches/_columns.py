@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from labelsure.conformal import Answers
-from labelsure.predictions import RepeatedValues, repeat_labels
+from labelsure.predictions._repeated import RepeatedValues, repeat_labels
 
 OWN = {
     "labels": "labels",

@@ -211,9 +211,9 @@ def rows_of(model: Any, X: MatrixLike) -> Any:
 
 
 def has_outputs(model: Any) -> bool:
-    return isinstance(model, ON_OUTPUTS + WITH_MODELS) or any(
-        hasattr(model, name) for name in ("predict_proba", "decision_function")
-    )
+    if hasattr(model, "predict_labelsets") or hasattr(model, "predict_labels"):
+        return isinstance(model, ON_OUTPUTS + WITH_MODELS)  # a full predictor has a model for each new object
+    return hasattr(model, "predict_proba") or hasattr(model, "decision_function")
 
 
 def mean_outputs(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:

@@ -9,7 +9,7 @@ from labelsure.predictions._label_wise_region import LabelWiseRegion
 from labelsure.predictions._labelset_predictions import LabelsetPredictions
 from labelsure.predictions._questions import Questions, YesNoQuestion
 from labelsure.predictions._region import LabelsetRegion, ObjectRegion
-from labelsure.predictions._repeated import RepeatedValues, repeat_labels
+from labelsure.predictions._repeated import RepeatedValues
 from labelsure.predictions._summary import ObjectSummary, PlausibleLabelset, Summaries
 
 __all__ = [
@@ -31,5 +31,4 @@ __all__ = [
     "Summaries",
     "YesNoQuestion",
     "as_promised",
-    "repeat_labels",
 ]
