@@ -292,6 +292,7 @@ call(
     "decisions.find_label_errors",
     lambda X_new, Y_new, level: d.find_label_errors(smoothed(), X_new, Y_new, trusted=(X, Y), level=level),
     ("X_new", "Y_new"),
+    **learning,
     given={"level": 0.5},
 )
 call("decisions.fewest_flagged", d.fewest_flagged, given={"n_trusted": 100, "n_suspects": 1000, "level": 0.1})
