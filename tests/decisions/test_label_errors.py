@@ -164,6 +164,13 @@ def test_labelsets_that_constraints_forbid_are_never_the_better_ones():
     np.testing.assert_array_equal(errors.gains[allowed], free.gains[allowed])
 
 
+def test_columns_in_another_order_are_refused():
+    table = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    model = folds().fit(table, Y)
+    with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
+        find_label_errors(model, table.iloc[:, ::-1], Y)
+
+
 @pytest.mark.validity
 @pytest.mark.parametrize("tied", [False, True], ids=["continuous", "ties"])
 @pytest.mark.parametrize("n_trusted", [40, 120])

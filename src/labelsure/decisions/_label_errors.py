@@ -181,7 +181,7 @@ def find_label_errors(
     """
     promised = _check_level(level)
     _check_kind(model, folds=trusted is None)
-    labels, complete = _read(model, X, Y)
+    X, labels, complete = _read(model, X, Y)
     described = {"label_names": model.label_names_ or made_up_names(model.n_labels_), "index": row_index_of(X)}
     if trusted is None:
         return LabelErrors(_out_of_fold_gains(model, X, labels), labels, NO_LEVEL, **described)
@@ -252,8 +252,9 @@ def _check_kind(model: Any, *, folds: bool) -> None:
     check_is_fitted(model)
 
 
-def _read(model: Any, X: MatrixLike, Y: LabelMatrixLike, name: str = "Y") -> tuple[LabelMatrix, BoolArray]:
-    """Return labels, unknown ones 0, and which rows have no unknown label."""
+def _read(model: Any, X: MatrixLike, Y: LabelMatrixLike, name: str = "Y") -> tuple[MatrixLike, LabelMatrix, BoolArray]:
+    """Return objects, labels, unknown ones 0, and which rows have no unknown label."""
+    X = model._check_objects(X)
     known = {"n_labels": model.n_labels_, "label_names": model.label_names_}
     filled, missing = split_unknown(Y)
     labels = check_label_matrix(filled, name=name, **known)
@@ -262,7 +263,7 @@ def _read(model: Any, X: MatrixLike, Y: LabelMatrixLike, name: str = "Y") -> tup
     complete: BoolArray = np.ones(len(labels), dtype=bool) if unknown is None else np.all(unknown == 0, axis=1)
     if not complete.any():
         raise ValueError(f"{name} must hold at least one row without unknown labels, got none.")
-    return labels, complete
+    return X, labels, complete
 
 
 def _flip_gains(model: Any, k: int, X: MatrixLike, labels: LabelMatrix) -> tuple[IntArray, FloatArray]:
@@ -303,7 +304,7 @@ def _score_rows(model: Any, X: MatrixLike, labels: LabelMatrix, complete: BoolAr
 
 def _trusted_gains(model: Any, X: MatrixLike, Y: LabelMatrixLike) -> FloatArray:
     """Return the largest gain of each trusted row that has not trained the model."""
-    labels, complete = _read(model, X, Y, name="Y_trusted")
+    X, labels, complete = _read(model, X, Y, name="Y_trusted")
     scores, gains = _score_rows(model, X, labels, complete)
     rows = _rows_of_fit(model, scores)
     others = complete.sum() > len(model.calibrator_.folds[0].scores)
