@@ -393,7 +393,7 @@ def numbers_in(records):
             lambda numbers: numbers + 5,
         ),
     ],
-    ids=str,
+    ids=["child", "feature", "right child", "boosting"],
 )
 def test_trees_that_lead_astray_are_refused(path, learner, name, change, monkeypatch):
     def damaged(records, keep):
