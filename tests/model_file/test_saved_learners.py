@@ -259,10 +259,10 @@ def test_unknown_types_are_refused_and_named_on_both_sides(path):
 
 def test_own_classes_are_kept_for_those_who_name_them(path):
     model = fitted(OwnClassifier())
-    with pytest.raises(ModelFileError, match=r"pass trusted=\['test_learners.OwnClassifier'\]"):
+    with pytest.raises(ModelFileError, match=r"pass trusted=\['test_saved_learners.OwnClassifier'\]"):
         save_model(model, path)
     assert_answers_stay(model, path, trusted=[OwnClassifier])
-    assert_answers_stay(model, path, trusted="test_learners.OwnClassifier")
+    assert_answers_stay(model, path, trusted="test_saved_learners.OwnClassifier")
 
 
 def test_own_measures_and_functions_are_kept_for_those_who_name_them(path):
@@ -270,7 +270,7 @@ def test_own_measures_and_functions_are_kept_for_those_who_name_them(path):
     model = InductiveConformalClassifier(MLkNNClassifier(4), **options).fit(X[TRAIN], Y[TRAIN])
     with pytest.raises(ModelFileError, match=r"pass trusted=.*OwnMeasure', '.*first_is_large'\]"):
         save_model(model, path)
-    assert_answers_stay(model, path, trusted=[OwnMeasure, "test_learners.first_is_large"])
+    assert_answers_stay(model, path, trusted=[OwnMeasure, "test_saved_learners.first_is_large"])
 
 
 def first_is_large(objects):
@@ -312,7 +312,7 @@ def test_what_is_not_on_the_list_is_never_built(path, node):
         attributes["estimator"] = {"content": attributes["estimator"]["content"], **node}
         members["schema.json"] = json.dumps(schema).encode()
         manifest = json.loads(members["manifest.json"])
-        members["manifest.json"] = json.dumps({**manifest, "trusted": ["test_learners.run_me", "os.system"]}).encode()
+        members["manifest.json"] = json.dumps({**manifest, "trusted": ["test_saved_learners.run_me", "os.system"]}).encode()
 
     rewrite(path, change)
     with pytest.raises(ModelFileError):
