@@ -287,10 +287,10 @@ def run_me(*arguments):
 @pytest.mark.parametrize(
     "node",
     [
-        {"__loader__": "FunctionNode", "__module__": "test_learners", "__class__": "run_me"},
-        {"__loader__": "ObjectNode", "__module__": "test_learners", "__class__": "OwnClassifier"},
-        {"__loader__": "ConstructorFromReduceNode", "__module__": "test_learners", "__class__": "run_me"},
-        {"__loader__": "ListNode", "__module__": "test_learners", "__class__": "run_me", "content": []},
+        {"__loader__": "FunctionNode", "__module__": "test_saved_learners", "__class__": "run_me"},
+        {"__loader__": "ObjectNode", "__module__": "test_saved_learners", "__class__": "OwnClassifier"},
+        {"__loader__": "ConstructorFromReduceNode", "__module__": "test_saved_learners", "__class__": "run_me"},
+        {"__loader__": "ListNode", "__module__": "test_saved_learners", "__class__": "run_me", "content": []},
         {"__loader__": "ListNode", "__module__": "labelsure.cli", "__class__": "main", "content": []},
         {"__loader__": "NdArrayNode", "__module__": "numpy", "__class__": "load", "type": "numpy", "file": "0.npy"},
         {"__loader__": "MethodNode", "__module__": "builtins", "__class__": "list"},
