@@ -312,7 +312,9 @@ def test_what_is_not_on_the_list_is_never_built(path, node):
         attributes["estimator"] = {"content": attributes["estimator"]["content"], **node}
         members["schema.json"] = json.dumps(schema).encode()
         manifest = json.loads(members["manifest.json"])
-        members["manifest.json"] = json.dumps({**manifest, "trusted": ["test_saved_learners.run_me", "os.system"]}).encode()
+        members["manifest.json"] = json.dumps(
+            {**manifest, "trusted": ["test_saved_learners.run_me", "os.system"]}
+        ).encode()
 
     rewrite(path, change)
     with pytest.raises(ModelFileError):
