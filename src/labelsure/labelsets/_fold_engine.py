@@ -234,10 +234,12 @@ class FoldEngine(TableEngine):
 
     @cached_property
     def _search(self) -> Answers:
-        from labelsure.labelsets.search import MaxAnswers, SearchAnswers
+        from labelsure.labelsets.search import MaxAnswers, PairAnswers, WalkAnswers
 
         common = (self.arrays, self.weighing, self.allow_empty, self.options, self.n_jobs)
-        return MaxAnswers(*common) if self.arrays.is_maximum else SearchAnswers(*common, self.constraints)
+        if self.arrays.is_maximum:
+            return MaxAnswers(*common)
+        return (PairAnswers if self.arrays.has_pairs else WalkAnswers)(*common, self.constraints)
 
 
 def make_engine(folds: Sequence[Fold], *, empty: Empty, **settings: Any) -> LabelsetEngine:

@@ -8,7 +8,7 @@ import numpy as np
 from labelsure._core.energy_parts import Discounts
 from labelsure._core.labelset_bits import Words, pack
 from labelsure._core.remembering import Memory
-from labelsure._core.types import IntArray, LabelMatrix
+from labelsure._core.types import BoolArray, IntArray, LabelMatrix
 
 
 class Discounted(NamedTuple):
@@ -55,9 +55,25 @@ class Discounted(NamedTuple):
         for k, discounts in there:
             more[number[start : start + len(discounts.amounts)], k] = -discounts.amounts
             start += len(discounts.amounts)
-        rows, label = np.nonzero(labelsets[once])
-        begin = np.searchsorted(rows, np.arange(len(once) + 1))
-        return cls(labelsets[once], words[once], begin, label, more, more.min(axis=1), more.sum(axis=1))
+        return cls.from_costs(labelsets[once], more)
+
+    @classmethod
+    def from_costs(cls, labelsets: LabelMatrix, more: IntArray) -> "Discounted":
+        """Return labelsets, in ascending order of their words, with what is added to their scores."""
+        rows, label = np.nonzero(labelsets)
+        begin = np.searchsorted(rows, np.arange(len(labelsets) + 1))
+        return cls(labelsets, pack(labelsets), begin, label, more, more.min(axis=1), more.sum(axis=1))
+
+    def take(self, kept: BoolArray) -> "Discounted":
+        """Return some of the labelsets."""
+        return self if kept.all() else Discounted.from_costs(self.labelsets[kept], self.more[kept])
+
+    def scores(self, constant: IntArray, unary: IntArray) -> IntArray:
+        """Return the sums of one object's costs of labels, (K,) and (K, q), for each labelset, (K, E)."""
+        sums = np.zeros((len(unary), len(self.label) + 1), dtype=np.int64)
+        np.cumsum(unary[:, self.label], axis=1, out=sums[:, 1:])
+        scores: IntArray = constant[:, None] + sums[:, self.begin[1:]] - sums[:, self.begin[:-1]]
+        return scores
 
 
 _pooled = Memory()

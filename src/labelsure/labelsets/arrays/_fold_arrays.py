@@ -323,11 +323,17 @@ class FoldArrays:
 
     def _discounts_of(self, i: int, weighing: Weighing, *, allow_empty: bool) -> OverrideList:
         """Return the same where scores are sums over labels, but for discounts."""
-        from labelsure.labelsets.arrays._discount_kernels import LabelCosts, ListedScores, weigh_listed
+        first = int(not allow_empty and len(self.discounted.words) > 0 and not self.discounted.words[0].any())
+        listed = self.discounted.take(np.arange(len(self.discounted.more)) >= first)  # the empty one is first
+        constant, unary = (
+            np.stack([getattr(energy, part)[i] for energy in self.general]) for part in ("constant", "unary")
+        )
+        general, objects = listed.scores(constant, unary), np.full(len(listed.more), i)
+        own = general + listed.more.T
+        numerators, of_general = (weighing.of_scores(self.calibrations, part, objects) for part in (own, general))
+        return OverrideList(listed.labelsets, numerators, own.sum(axis=0), of_general, 0)
 
-        listed = self.discounted
-        costs = LabelCosts.of(self.general, np.array([i]))
-        numerators, general, totals = np.empty((3, len(listed.more)), dtype=np.int64)
-        weigh_listed(costs, listed, weighing.of(i), self.tables, ListedScores(numerators, general, totals))
-        first = int(not allow_empty and len(listed.words) > 0 and not listed.words[0].any())  # the empty one is first
-        return OverrideList(listed.labelsets[first:], numerators[first:], totals[first:], general[first:], 0)
+    def general_numerators(self, Y: LabelMatrix, weighing: Weighing, objects: IntArray) -> IntArray:
+        """Return the numerators in the general form of ``Y[r]`` for object ``objects[r]``."""
+        scores = np.stack([energy.scores(Y, objects=objects) for energy in self.general])
+        return weighing.of_scores(self.calibrations, scores, objects)

@@ -33,25 +33,16 @@ class EngineOptions:
     block_bytes, block_objects : int
         Costs of the objects that one thread searches at a time, a problem takes about six times as much; and at most
         this many objects, so that an interrupt is heard soon.
-    probed_objects : int
-        This many regions are counted to see whether counting is worth while.
     count_budget, rough_budget : int
         Evaluations that counting one region may take before an estimate is its size, about 0.1 s; and before it is
         known whether there are so many members that this would be in vain.
-    depth_first_call, ranked_call : int
-        Evaluations of one call of a kernel, at most about 0.1 s, so that an interrupt is heard soon.
-    best_budget, frontier_bytes : int
-        Evaluations and memory of one object's best-first search. When either is spent, a depth-first search begins,
-        which needs hardly any memory.
-    ranked_budget : int
-        Evaluations of one object's depth-first search for the best. When it is spent, the best found are the answer,
-        with an upper bound of all that may have been missed.
+    first_budget, best_budget : int
+        Evaluations of one object's search for the best before a climb tells what is good, and after it. When these are
+        spent, the best found are the answer, with an upper bound of all that may have been missed.
     label_budget : int
         Evaluations of one object's searches for the highest numerators of all labels; then bounds are the answer.
     start_budget : int
         Evaluations in search of the labelset that draws start from, which need not be the best of all.
-    frontier : int
-        Entries that a best-first search has room for at first.
     chunk : int
         Members handed over at a time.
     few_members : int
@@ -76,21 +67,16 @@ class EngineOptions:
     device: str = "cpu"
     table_labels: int = 8
     max_table_labels: int = 24
-    table_share: int = 48
+    table_share: int = 5
     table_block_bytes: int = 2**20
     block_bytes: int = 2**22
-    block_objects: int = 32
-    probed_objects: int = 8
-    count_budget: int = 2_000_000
-    rough_budget: int = 40_000
-    depth_first_call: int = 1_000_000
-    ranked_call: int = 200_000
-    best_budget: int = 4_000_000
-    frontier_bytes: int = 2**28
-    ranked_budget: int = 8_000_000
+    block_objects: int = 128
+    count_budget: int = 4_000_000
+    rough_budget: int = 60_000
+    first_budget: int = 20_000
+    best_budget: int = 8_000_000
     label_budget: int = 8_000_000
     start_budget: int = 100_000
-    frontier: int = 64
     chunk: int = 4096
     few_members: int = 4096
     list_bytes: int = 2**30

@@ -7,6 +7,7 @@ Where scores are far from additive, as with dense pairwise costs, almost nothing
 the interval comes from importance sampling instead, and is approximate.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import log, sqrt
@@ -19,7 +20,6 @@ from labelsure._core.types import BoolArray, FloatArray
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup
 from labelsure.labelsets.arrays._results import RegionSize
 from labelsure.labelsets.arrays._weighing import Weighing
-from labelsure.labelsets.search._best_first import best_of
 from labelsure.labelsets.search._betting import mean_interval
 from labelsure.labelsets.search._importance_kernels import weigh_flips
 from labelsure.labelsets.search._knapsack import Union, cover_region
@@ -66,8 +66,8 @@ class RegionDraws:
         The smallest numerator of a member.
     known : uint64 array of shape (m, W)
         Labelsets that do not count.
-    one : ObjectSearch
-        The object.
+    find_start : callable
+        Returns a labelset of the region, as likely as any.
     rng : Generator
         Where draws come from.
     """
@@ -76,16 +76,14 @@ class RegionDraws:
     lookup: Lookup
     smallest: int
     known: Words
-    one: ObjectSearch
+    find_start: Callable[[], Words]
     rng: np.random.Generator
 
     @cached_property
     def best(self) -> BoolArray:
         """The flips that lead to a labelset of the region, as likely as any."""
-        labels, one = self.problem.labels, self.one
-        found = best_of(one, 1, budget=one.options.start_budget).words
-        words = found[0] if len(found) else self.problem.mode
-        differs = (words ^ self.problem.mode)[labels >> 6] >> (labels & 63).astype(np.uint64)
+        labels = self.problem.labels
+        differs = (self.find_start() ^ self.problem.mode)[labels >> 6] >> (labels & 63).astype(np.uint64)
         best: BoolArray = (differs & np.uint64(1)).astype(bool)
         return best
 
@@ -218,7 +216,14 @@ class Estimate(NamedTuple):
 
 
 def estimate_size(
-    one: ObjectSearch, arrays: FoldArrays, weighing: Weighing, smallest: int, *, at_least: int, bits: float = 1.0
+    one: ObjectSearch,
+    arrays: FoldArrays,
+    weighing: Weighing,
+    smallest: int,
+    *,
+    find_start: Callable[[], Words],
+    at_least: int,
+    bits: float = 1.0,
 ) -> Estimate:
     """Estimate how many labelsets of one object have a numerator of at least ``smallest``.
 
@@ -230,6 +235,8 @@ def estimate_size(
         What the region follows from.
     smallest : int
         More than the numerator of a labelset that is stranger than all calibration examples.
+    find_start : callable
+        Returns a labelset that is as likely as any as far as is known soon.
     at_least : int
         The members found so far, a certified lower bound.
     bits : float
@@ -243,7 +250,7 @@ def estimate_size(
     own = int((overrides.numerators >= smallest).sum())
     at_most = min(union.size + own, 2**arrays.n_labels - (not one.lookup.allow_empty))
     at_least = max(at_least, union.inside - len(listed) + own)
-    draws = RegionDraws(one.pair_problem, one.lookup, smallest, listed, one, rng)
+    draws = RegionDraws(one.pair_problem, one.lookup, smallest, listed, find_start, rng)
     shares = (0.0, 0.0, 0.0, 1.0)
     if one.pair_problem.costs.charged.all():
         shares = estimate_share(union, draws, 1 - 2.0**-bits, min(one.options.count_budget / union.size, 1.0))

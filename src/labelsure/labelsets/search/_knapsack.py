@@ -13,7 +13,6 @@ from labelsure._core.types import BoolArray, FloatArray, IntArray
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
 from labelsure.labelsets.arrays._rules import NO_RULES
 from labelsure.labelsets.arrays._weighing import Weighing
-from labelsure.labelsets.search._depth_first_kernels import weigh_rows
 from labelsure.labelsets.search._knapsack_kernels import MUCH, count_fitting, count_holders, draw_fitting
 from labelsure.labelsets.search._problems import ObjectSearch
 from labelsure.labelsets.search._states import own_row
@@ -137,10 +136,13 @@ def cover_region(arrays: FoldArrays, weighing: Weighing, one: ObjectSearch, smal
     most = max(n_times for _, n_times in counted)
     parts = np.array([size * MUCH ** (n_times - most) for size, n_times in counted])
     union = int(parts.sum() * ROUNDING) * int(MUCH) ** most
-    return Union(knapsacks, parts / parts.sum(), union, count_inside(one, shares, smallest, n_cells))
+    inside = count_inside(arrays, weighing, one, shares, smallest, n_cells)
+    return Union(knapsacks, parts / parts.sum(), union, inside)
 
 
-def count_inside(one: ObjectSearch, thresholds: dict[int, int], smallest: int, n_cells: int) -> int:
+def count_inside(
+    arrays: FoldArrays, weighing: Weighing, one: ObjectSearch, thresholds: dict[int, int], smallest: int, n_cells: int
+) -> int:
     """Return how many labelsets are certain to have additive scores of at most the thresholds in all folds.
 
     These are members, if a labelset with these scores is one. A set of flips fits where the sum of what they take of
@@ -149,10 +151,11 @@ def count_inside(one: ObjectSearch, thresholds: dict[int, int], smallest: int, n
     flips, n_folds = one.flips, one.problems.cost.shape[2]
     room = np.array([thresholds.get(k, -1) for k in range(n_folds)]) - flips.base
     room -= one.lookup.weighing.above > 0  # equal scores count for less there
-    numerator = np.empty(1, dtype=np.int64)
-    weigh_rows((flips.base + room)[None], one.lookup.weighing, one.lookup.tables, numerator)
+    links = [energy.link or int for energy in arrays.general]
+    scores = np.array([[link(score)] for link, score in zip(links, flips.base + room, strict=True)])
+    numerator = weighing.of_scores(arrays.calibrations, scores, np.array([one.i]))
     restricted = one.lookup.penalties.present or one.lookup.rules is not NO_RULES
-    if one.has_pairs or restricted or (room <= 0).any() or numerator[0] < smallest:
+    if one.problems.pairs.shape[2] or restricted or (room <= 0).any() or numerator[0] < smallest:
         return 0
     taken = np.maximum((flips.cost / room).max(axis=1), 0) * n_cells * (1 + 1e-12)
     cells = np.ceil(np.minimum(taken, n_cells + 1)).astype(np.int64)

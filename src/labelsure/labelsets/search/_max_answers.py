@@ -79,7 +79,7 @@ class MaxAnswers(Answers):
         best = BestLabelsets.nothing(len(objects), n_best, self.n_labels)
         for row, i in enumerate(objects.tolist()):
             problem = MaxProblem.of(self.arrays, self.weighing, i, with_totals=True)
-            spending = Spending(self.options.ranked_budget)
+            spending = Spending(self.options.best_budget)
             words, numerators = best_members(problem, n_best + (not self.allow_empty), self.options.chunk, spending)
             candidates = np.flatnonzero(words.any(axis=1) | self.allow_empty)[:n_best]
             missed = max((int(problem.numerators(states).max()) for states, _ in spending.open), default=None)

@@ -9,13 +9,15 @@ from labelsure._core.labelset_bits import Words
 from labelsure._core.running import stop_if_asked
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import Lookup
-from labelsure.labelsets.arrays._results import EngineOptions
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._bound_kernels import FlipList
 from labelsure.labelsets.search._labelset_kernels import CODE, HIGHEST_BIT, NUMERATOR
 from labelsure.labelsets.search._list_kernels import Desk
 from labelsure.labelsets.search._pair_kernels import search_pairs
 from labelsure.labelsets.search._states import Allowance, Buffer, Goal, PairProblem, PairStack, Ranked
+
+CALL = 200_000
+"""Evaluations of one call of the kernel, at most about 0.1 s, so that an interrupt is heard soon."""
 
 
 class Best(NamedTuple):
@@ -135,18 +137,18 @@ class PairSearch:
 
 
 def list_pair_members(
-    problem: PairProblem, lookup: Lookup, smallest: int, found: Buffer, call: int, allowance: Allowance
+    problem: PairProblem, lookup: Lookup, smallest: int, found: Buffer, allowance: Allowance
 ) -> Iterator[tuple[int, bool]]:
     """Search a region; yield how many members were found since, and whether the search is finished.
 
-    They are in ``found`` until the next step, if that has room. Ends when the ``allowance`` is; a step takes ``call``.
+    They are in ``found`` until the next step, if that has room. Ends x.
     """
     search = PairSearch(problem, lookup, len(found.numerators))
     goal = Goal(ranked=False, by_total=False, limit=np.array([smallest, 0, 0], dtype=np.int64))
     ended = states.BUFFER_FULL
     while ended != states.FINISHED and allowance.left(search.stack.numbers) > 0:
         before = int(search.stack.numbers[states.FOUND])
-        ended = search.go_on(goal, min(call, allowance.left(search.stack.numbers)))
+        ended = search.go_on(goal, min(CALL, allowance.left(search.stack.numbers)))
         n_new = int(search.stack.numbers[states.FOUND]) - before
         n_kept = min(n_new, len(found.numerators))
         found.words[:n_kept], rank = read_keys(search.best.keys[:n_kept])
@@ -158,11 +160,9 @@ def best_pair_members(
     problem: PairProblem,
     lookup: Lookup,
     n_best: int,
-    options: EngineOptions,
     *,
-    by_total: bool,
+    by_total: bool = True,
     budget: int,
-    reached: int | None = None,
 ) -> Best:
     """Return the best labelsets of one problem; of those met until the budget is spent.
 
@@ -170,41 +170,38 @@ def best_pair_members(
     ----------
     problem, lookup, n_best
         What to search, and how many labelsets for.
-    options : EngineOptions
-        How much work a call of the kernel may do.
     by_total : bool
         Whether total scores and codes decide between equal numerators; else anything may.
     budget : int
         Evaluations.
-    reached : int or None
-        A numerator that at least ``n_best`` labelsets reach, where one is known.
     """
-    if reached is None and n_best > len(problem.labels) + 1:
-        reached = _reached_by(problem, lookup, n_best, options, budget)
+    reached = -states.FAR
+    if n_best > len(problem.labels) + 1:
+        reached = _reached_by(problem, lookup, n_best, budget)
     search = PairSearch(problem, lookup, n_best)
-    limit = np.array([-states.FAR if reached is None else reached, states.FAR, 0], dtype=np.int64)
+    limit = np.array([reached, states.FAR, 0], dtype=np.int64)
     goal = Goal(ranked=True, by_total=by_total, limit=limit)
     ended = states.BUDGET_SPENT
     while ended != states.FINISHED and search.work < budget:
-        ended = search.go_on(goal, min(options.ranked_call, budget - search.work))
+        ended = search.go_on(goal, min(CALL, budget - search.work))
     found = search.best.order[: int(search.stack.numbers[states.FOUND])]
     missed = None if ended == states.FINISHED else search.open_bound()
     return Best(*read_sorted(search.best.keys[found]), missed, search.work)
 
 
-def _reached_by(problem: PairProblem, lookup: Lookup, n_labelsets: int, options: EngineOptions, budget: int) -> int:
+def _reached_by(problem: PairProblem, lookup: Lookup, n_labelsets: int, budget: int) -> int:
     """Return a numerator that at least this many labelsets reach, or one below all.
 
     A search for many labelsets that begins without a limit goes deep before it finds any that are good.
     """
-    few = best_pair_members(problem, lookup, len(problem.labels) + 1, options, by_total=False, budget=budget)
+    few = best_pair_members(problem, lookup, len(problem.labels) + 1, by_total=False, budget=budget)
     smallest, left = int(few.rank[-1, NUMERATOR]) // 2 if len(few.rank) else 0, budget
     while smallest > 0 and left > 0:
         search = PairSearch(problem, lookup, n_labelsets)
         goal = Goal(ranked=False, by_total=False, limit=np.array([smallest, 0, 0], dtype=np.int64))
         ended = states.BUDGET_SPENT
         while ended not in (states.FINISHED, states.BUFFER_FULL) and search.work < left:
-            ended = search.go_on(goal, min(options.ranked_call, left - search.work))
+            ended = search.go_on(goal, min(CALL, left - search.work))
         if ended == states.BUFFER_FULL:
             return smallest
         smallest, left = smallest // 2, left - search.work

@@ -34,8 +34,6 @@ class ObjectSearch:
         How scores become numerators.
     overrides : OverrideList
         What searches leave out.
-    has_pairs, additive : bool
-        Whether some fold has pairwise costs, and whether none has a link.
     options : EngineOptions
         Budgets.
     """
@@ -46,8 +44,6 @@ class ObjectSearch:
     flips: Flips
     lookup: Lookup
     overrides: OverrideList
-    has_pairs: bool
-    additive: bool
     options: EngineOptions
 
     @cached_property
@@ -58,8 +54,6 @@ class ObjectSearch:
 
 def pose_problems(arrays: FoldArrays, objects: IntArray) -> Problems:
     """Return the search problems of some objects."""
-    from labelsure.labelsets.search._object_kernels import bound_rest
-
     constant = np.stack([energy.constant[objects] for energy in arrays.general])
     unary = np.stack([energy.unary[objects] for energy in arrays.general])
     own, total, n_folds = unary, unary.sum(axis=0), arrays.n_folds
@@ -78,8 +72,11 @@ def pose_problems(arrays: FoldArrays, objects: IntArray) -> Problems:
     by_position = (part.reshape(n_folds, -1).take(places, axis=1).T for part in (added, slack) if part is not None)
     cost, *more = (np.ascontiguousarray(part).reshape(*label.shape, n_folds) for part in by_position)
     least = cost + more[0] if more else cost
-    rest, nearest = np.empty((2, len(hard), hard.shape[1] + 1, n_folds), dtype=np.int64)
-    bound_rest(least, rest, nearest)
+    rest, nearest = np.zeros((2, len(hard), hard.shape[1] + 1, n_folds), dtype=np.int64)
+    np.cumsum(np.minimum(least, 0)[:, ::-1], axis=1, out=rest[:, -2::-1])
+    nearest[:, -1] = FAR
+    np.minimum.accumulate(least[:, ::-1], axis=1, out=nearest[:, -2::-1])
+    nearest = np.where(rest < 0, rest, nearest)
     total, cheapest = cost.sum(axis=2), np.full((len(hard), hard.shape[1] + 1), FAR)
     np.minimum.accumulate(total[:, ::-1], axis=1, out=cheapest[:, -2::-1])
     # pairs inside the mode are met from both ends; kernels are compiled anew for another layout
@@ -135,14 +132,6 @@ def _met(on: BoolArray, pairs: IntArray) -> IntArray:
     """Return the sum of each label's pairs with the labels of each row of ``on``, (n, q)."""
     met: IntArray = on @ pairs[0] if len(pairs) == 1 else (on[:, None, :] @ pairs)[:, 0]
     return met
-
-
-def force_flip(flips: Flips, t: int) -> Flips:
-    """Return one problem without pairs whose mode has position t flipped; that must not be flipped again."""
-    j = flips.label[t]
-    mode = flips.mode.copy()
-    mode[j >> 6] ^= np.uint64(1) << np.uint64(j & 63)
-    return flips._replace(base=flips.base + flips.cost[t], mode=mode)
 
 
 def force_label(problem: PairProblem, t: int, *, flipped: bool) -> PairProblem:

@@ -1,12 +1,13 @@
 """Compiled looks at those labelsets with discounts that may matter, by bounds of what they score."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from labelsure._core.compilation import kernel_part, lean_kernel
+from labelsure._core.energy import Energy
 from labelsure._core.types import IntArray
-from labelsure.labelsets.arrays._discount_kernels import LabelCosts, add_labels
 from labelsure.labelsets.arrays._discounted import Discounted
 from labelsure.labelsets.arrays._fold_arrays import FAR, ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import (
@@ -22,12 +23,51 @@ from labelsure.labelsets.arrays._weighing import ObjectWeighings
 from labelsure.labelsets.search._labelset_kernels import (
     NUMERATOR,
     TOTAL,
-    FoundBest,
     insert,
-    is_some,
     precedes,
     write_key,
 )
+from labelsure.labelsets.search._walk_kernels import FOUND, Found
+
+
+class LabelCosts(NamedTuple):
+    """The additive scores of n objects, and room to add them up.
+
+    Attributes
+    ----------
+    constant, unary : (K, n), (K, n, q)
+        Of the empty labelset, and what switching each label on adds.
+    scores, nothing : (K,)
+        For notes, and zeros.
+    """
+
+    constant: IntArray
+    unary: IntArray
+    scores: IntArray
+    nothing: IntArray
+
+    @classmethod
+    def of(cls, energies: Sequence[Energy], objects: IntArray) -> "LabelCosts":
+        """Return those of some objects under the folds' energies, in their general form."""
+        constant, unary = (
+            np.stack([getattr(one, part)[objects] for one in energies]) for part in ("constant", "unary")
+        )
+        scores, nothing = np.zeros((2, len(energies)), dtype=np.int64)
+        return cls(constant, unary, scores, nothing)
+
+
+@kernel_part
+def add_labels(i: Integer, e: Integer, costs: LabelCosts, listed: Discounted) -> None:
+    """Write the general scores of listed labelset e for object i.
+
+    Reference : Energy.scores
+    Requires : as LabelCosts
+    Cost : K additions per label
+    """
+    for k in range(costs.scores.shape[0]):
+        costs.scores[k] = costs.constant[k, i]
+        for place in range(listed.begin[e], listed.begin[e + 1]):
+            costs.scores[k] += costs.unary[k, i, listed.label[place]]
 
 
 class ListedBounds(NamedTuple):
@@ -82,8 +122,7 @@ def offer_listed(
     listed: Discounted,
     tables: ScoreTables,
     weighings: ObjectWeighings,
-    allow_empty: bool,
-    found: FoundBest,
+    found: Found,
 ) -> None:
     """Write the best of the listed labelsets of each object.
 
@@ -106,7 +145,7 @@ def offer_listed(
                     continue
                 if bounds.bounds[e] > level_above and bounds.totals[e] > keys[n_best - 1, TOTAL]:
                     continue
-            if (place > 0 and e == likeliest) or not (allow_empty or is_some(listed.words[e])):
+            if place > 0 and e == likeliest:
                 continue
             add_labels(i, e, costs, listed)
             value = value_of(costs.scores, listed.more[e], costs.nothing, plain, weighing, tables)
@@ -117,7 +156,7 @@ def offer_listed(
                 reached = -keys[n_best - 1, NUMERATOR]
                 level = highest_score(reached, costs.scores, costs.nothing, weighing, tables)
                 level_above = highest_score(reached + 1, costs.scores, costs.nothing, weighing, tables)
-        found.n_found[i] = n_found
+        found.numbers[i, FOUND] = n_found
 
 
 @lean_kernel
@@ -127,7 +166,6 @@ def raise_by_listed(
     listed: Discounted,
     tables: ScoreTables,
     weighings: ObjectWeighings,
-    allow_empty: bool,
     found: IntArray,
 ) -> None:
     """Raise the highest numerators of each object with each label off and on by those of listed labelsets.
@@ -155,8 +193,6 @@ def raise_by_listed(
                 least = min(least, FAR if is_on(words, label[at]) else maxima[label[at], 0])
             if plain and bounds.bounds[e] > score_with(least + 1 - weighing.start, tables.merged):
                 continue
-            if not (allow_empty or is_some(words)):
-                continue
             add_labels(i, e, costs, listed)
             value = value_of(costs.scores, listed.more[e], costs.nothing, plain, weighing, tables)
             if value <= least:
@@ -172,3 +208,41 @@ def raise_by_listed(
                     if not is_on(words, j):
                         maxima[j, 0] = max(maxima[j, 0], value)
                         outside = min(outside, maxima[j, 0])
+
+
+@lean_kernel
+def count_listed(
+    costs: LabelCosts,
+    bounds: ListedBounds,
+    listed: Discounted,
+    tables: ScoreTables,
+    weighings: ObjectWeighings,
+    smallest: IntArray,
+    counts: IntArray,
+) -> None:
+    """Write how many listed labelsets have at least each object's smallest numerator: so, and without discounts.
+
+    One with scores above some level in all folds has a lower one, and is not looked at.
+
+    Reference : the definition
+    Requires : counts (n, 2); no links or penalties
+    Cost : two additions per label on, and twice what weigh takes for those looked at
+    """
+    for i in range(bounds.least.shape[0]):
+        weighing, n_own, n_general = weighing_of(i, weighings), 0, 0
+        plain = only_counts(weighing, tables)
+        level = highest_score(smallest[i], costs.scores, costs.nothing, weighing, tables)
+        least, n_labels = bounds.least[i], bounds.least.shape[1] - 1
+        for e in range(listed.more.shape[0]):
+            bound = least[n_labels] + listed.least[e]
+            for place in range(listed.begin[e], listed.begin[e + 1]):
+                bound += least[listed.label[place]]
+            if bound > level:
+                continue
+            add_labels(i, e, costs, listed)
+            for general in range(2):
+                more = costs.nothing if general else listed.more[e]
+                member = value_of(costs.scores, more, costs.nothing, plain, weighing, tables) >= smallest[i]
+                n_general += member and general == 1
+                n_own += member and general == 0
+        counts[i, 0], counts[i, 1] = n_own, n_general
