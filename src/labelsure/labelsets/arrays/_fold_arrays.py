@@ -304,8 +304,6 @@ class FoldArrays:
         if not self.has_overrides:
             nothing = np.empty(0, dtype=np.int64)
             return OverrideList(np.empty((0, self.n_labels), dtype=np.int8), nothing, nothing, nothing, 0)
-        if self.adds_up and constraints is None:
-            return self._discounts_of(i, weighing, allow_empty=allow_empty)
         labelsets = self.overridden(np.array([i]))[1]
         labelsets = labelsets[labelsets.any(axis=1) | allow_empty]
         if constraints is not None:
@@ -320,18 +318,6 @@ class FoldArrays:
             weighing.of_scores(self.calibrations, general, objects),
             int((own > general).any(axis=0).sum()),
         )
-
-    def _discounts_of(self, i: int, weighing: Weighing, *, allow_empty: bool) -> OverrideList:
-        """Return the same where scores are sums over labels, but for discounts."""
-        first = int(not allow_empty and len(self.discounted.words) > 0 and not self.discounted.words[0].any())
-        listed = self.discounted.take(np.arange(len(self.discounted.more)) >= first)  # the empty one is first
-        constant, unary = (
-            np.stack([getattr(energy, part)[i] for energy in self.general]) for part in ("constant", "unary")
-        )
-        general, objects = listed.scores(constant, unary), np.full(len(listed.more), i)
-        own = general + listed.more.T
-        numerators, of_general = (weighing.of_scores(self.calibrations, part, objects) for part in (own, general))
-        return OverrideList(listed.labelsets, numerators, own.sum(axis=0), of_general, 0)
 
     def general_numerators(self, Y: LabelMatrix, weighing: Weighing, objects: IntArray) -> IntArray:
         """Return the numerators in the general form of ``Y[r]`` for object ``objects[r]``."""

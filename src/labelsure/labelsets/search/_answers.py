@@ -39,7 +39,7 @@ from labelsure.labelsets.search._listed_kernels import (
     raise_by_listed,
 )
 from labelsure.labelsets.search._pair_search import Best, best_pair_members, list_pair_members
-from labelsure.labelsets.search._problems import ObjectSearch, force_label, pose_problems
+from labelsure.labelsets.search._problem import ObjectSearch, force_label, pose_problem
 from labelsure.labelsets.search._states import Allowance, Buffer
 from labelsure.labelsets.search._walk_kernels import FINISHED, FOUND, UPPER, WORK, Asked, Found, Room, walk
 
@@ -123,9 +123,19 @@ class SearchAnswers(Answers):
 
     def _large_size(self, i: int, least: int, found: int, smallest: IntArray, bits: float) -> RegionSize:
         """Return the size of one region: estimated, but counted where it seems to have not too many members."""
-        (one,) = self.pose(np.array([i]))
-        start = partial(self.find_start, i)
-        estimate = partial(estimate_size, one, self.arrays, self.weighing, least, find_start=start)
+        listed = self.overrides_of(i, least)
+        estimate = partial(
+            estimate_size,
+            self.pose(i),
+            self.arrays,
+            self.weighing,
+            least,
+            known=pack(listed.labelsets[listed.general >= least]),
+            n_own=int((listed.numerators >= least).sum()),
+            constraints=self.constraints,
+            find_start=partial(self.find_start, i),
+            count_budget=self.options.count_budget // 2,
+        )
         size, sure = estimate(at_least=found, bits=max(bits, 1.0))
         # counting takes about two evaluations for each member: where there are more it would be in vain
         if bits <= 1 and 2 * max(sure, size.at_least) <= self.options.count_budget:
@@ -164,8 +174,11 @@ class SearchAnswers(Answers):
             np.maximum(maxima[:, value], own, out=maxima[:, value])
         return maxima
 
-    def overrides_of(self, i: int) -> OverrideList:
-        """Return one object's labelsets with scores of their own, kept for further questions."""
+    def overrides_of(self, i: int, smallest: int | None = None) -> OverrideList:  # noqa: ARG002
+        """Return one object's labelsets with scores of their own, kept for further questions.
+
+        Given the ``smallest`` numerator that is asked about, those are left out that have a lower one for sure.
+        """
         if i in self._kept:
             return self._kept[i]
         allowed: dict[str, Any] = {"allow_empty": self.allow_empty, "constraints": self.constraints}
@@ -176,15 +189,12 @@ class SearchAnswers(Answers):
             self._kept_bytes += n_bytes
         return overrides
 
-    def pose(self, objects: IntArray) -> Iterator[ObjectSearch]:
-        """Yield the problems of some objects, one after the other."""
-        if not len(objects):
-            return
-        problems, constraints = pose_problems(self.arrays, objects), self.constraints
-        for row, i in enumerate(objects.tolist()):
-            rules = NO_RULES if constraints is None else constraints.rules.placed(problems.label[row])
-            lookup = Lookup(self.arrays.tables, self.arrays.penalties, self.weighing.of(i), self.allow_empty, rules)
-            yield ObjectSearch(i, problems, row, problems.flips(row), lookup, self.overrides_of(i), self.options)
+    def pose(self, i: int) -> ObjectSearch:
+        """Return the problem of one object, posed by itself."""
+        problem = pose_problem(self.arrays, i)
+        rules = NO_RULES if self.constraints is None else self.constraints.rules.placed(problem.labels)
+        lookup = Lookup(self.arrays.tables, self.arrays.penalties, self.weighing.of(i), self.allow_empty, rules)
+        return ObjectSearch(i, problem, lookup)
 
 
 @dataclass(eq=False)
@@ -203,6 +213,22 @@ class WalkAnswers(SearchAnswers):
             return listed.take(np.zeros(len(listed.more), dtype=bool))
         allowed = listed.labelsets.any(axis=1) | self.allow_empty
         return listed.take(allowed if self.constraints is None else allowed & self.constraints.allow(listed.labelsets))
+
+    def overrides_of(self, i: int, smallest: int | None = None) -> OverrideList:
+        """Return one object's listed labelsets; those that do not matter may be left out."""
+        if self._looks_one_by_one:
+            return super().overrides_of(i)
+        listed, general = self._listed, self.arrays.general
+        constant, unary = (np.stack([getattr(energy, part)[i] for energy in general]) for part in ("constant", "unary"))
+        if smallest is not None and self.weighing.is_plain:
+            merged = self.arrays.tables.merged  # one above this score in all folds has a lower numerator
+            level = merged[-min(smallest - 1, len(merged))] if smallest > 1 else FAR
+            bounds = listed.scores(constant.min(keepdims=True), unary.min(axis=0)[None])[0] + listed.least
+            listed = listed.take(bounds <= level)
+        scores, objects = listed.scores(constant, unary), np.full(len(listed.more), i)
+        own = scores + listed.more.T
+        of = partial(self.weighing.of_scores, self.arrays.calibrations, objects=objects)
+        return OverrideList(listed.labelsets, of(scores=own), own.sum(axis=0), of(scores=scores), 0)
 
     @property
     def _looks_one_by_one(self) -> bool:
@@ -368,10 +394,11 @@ class PairAnswers(SearchAnswers):
     def best(self, objects: IntArray, n_best: int) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of each object."""
         best = BestLabelsets.nothing(len(objects), n_best, self.n_labels)
-        for row, one in enumerate(self.pose(objects)):
-            n_room = n_best + one.overrides.n_stranger
-            found = best_pair_members(one.pair_problem, one.lookup, n_room, budget=self.options.best_budget)
-            words, rank = merge_listed(found.words, found.rank, one.overrides, n_best)
+        for row, one in enumerate(map(self.pose, objects.tolist())):
+            listed = self.overrides_of(one.i)
+            n_room = n_best + listed.n_stranger
+            found = best_pair_members(one.problem, one.lookup, n_room, budget=self.options.best_budget)
+            words, rank = merge_listed(found.words, found.rank, listed, n_best)
             best.write(row, rank[:, NUMERATOR], unpack(words, self.n_labels), found.missed)
         return best
 
@@ -381,8 +408,8 @@ class PairAnswers(SearchAnswers):
 
     def highest_general(self, i: int, n_best: int) -> Iterator[tuple[int, int, Best]]:
         """Yield each label, whether it is on, and the best labelsets of the general form with it so."""
-        (one,) = self.pose(np.array([i]))
-        problem, left = one.pair_problem, self.options.label_budget
+        one = self.pose(i)
+        problem, left = one.problem, self.options.label_budget
         for t, j in enumerate(problem.labels.tolist()):
             for flipped in (False, True):
                 forced, share = force_label(problem, t, flipped=flipped), left // SHARES + 1
@@ -393,10 +420,10 @@ class PairAnswers(SearchAnswers):
     def count(self, objects: IntArray, smallest: IntArray, budget: int) -> list[tuple[int, bool]]:
         """Return the members of each region that at most ``budget`` evaluations find, and whether these are all."""
         counted = []
-        for one in self.pose(objects):
-            least, nothing = int(smallest[one.i]), Buffer(one.problems.mode[:0], np.empty(0, dtype=np.int64))
-            steps = list(list_pair_members(one.pair_problem, one.lookup, least, nothing, Allowance(budget)))
-            size, own = sum(n_new for n_new, _ in steps), one.overrides
+        for one in map(self.pose, objects.tolist()):
+            least, nothing = int(smallest[one.i]), Buffer(one.problem.mode[None][:0], np.empty(0, dtype=np.int64))
+            steps = list(list_pair_members(one.problem, one.lookup, least, nothing, Allowance(budget)))
+            size, own = sum(n_new for n_new, _ in steps), self.overrides_of(one.i)
             # an unfinished search may have met any of the listed ones, or none
             size = max(size - int((own.general >= least).sum()), 0) + int((own.numerators >= least).sum())
             counted.append((size, steps[-1][1]))
@@ -404,17 +431,17 @@ class PairAnswers(SearchAnswers):
 
     def list_general(self, i: int, smallest: int) -> Iterator[tuple[Words, IntArray, bool]]:
         """Yield members in the general form and their numerators, and whether these were the last."""
-        (one,) = self.pose(np.array([i]))
-        found = Buffer.of(self.options.chunk, len(one.flips.mode))
+        one = self.pose(i)
+        found = Buffer.of(self.options.chunk, len(one.problem.mode))
         allowance = Allowance(self.options.list_budget, self.options.member_budget)
-        for n_new, finished in list_pair_members(one.pair_problem, one.lookup, smallest, found, allowance):
+        for n_new, finished in list_pair_members(one.problem, one.lookup, smallest, found, allowance):
             yield found.words[:n_new], found.numerators[:n_new], finished
 
     def find_start(self, i: int) -> Words:
         """Return a labelset that is as likely as any as far as is known soon."""
-        (one,) = self.pose(np.array([i]))
-        found = best_pair_members(one.pair_problem, one.lookup, 1, budget=self.options.start_budget)
-        words: Words = found.words[0] if len(found.words) else one.problems.mode[one.row]
+        one = self.pose(i)
+        found = best_pair_members(one.problem, one.lookup, 1, budget=self.options.start_budget)
+        words: Words = found.words[0] if len(found.words) else one.problem.mode
         return words
 
 

@@ -95,6 +95,7 @@ def _bound_groups(cost: IntArray, nearest: IntArray, bounds: IntArray) -> None:
     if q > 1:
         second = np.maximum(nearest[:, 1:], cost[:, :-1])
         np.minimum.accumulate(second[:, ::-1], axis=1, out=bounds[:, TWO, q - 2 :: -1])
+        bounds[:, TWO, : q - 1] += nearest[:, : q - 1]
     np.cumsum(cost[:, ::-1], axis=1, out=bounds[:, WHOLE, q - 1 :: -1])
     whole = q // GROUP * GROUP
     groups = cost[:, :whole].reshape(n, whole // GROUP, GROUP, n_folds)

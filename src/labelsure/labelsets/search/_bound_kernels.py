@@ -17,7 +17,7 @@ import numpy as np
 from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.types import FloatArray, IntArray
 from labelsure.labelsets.arrays._lookup_kernels import Integer
-from labelsure.labelsets.search._states import PairCosts
+from labelsure.labelsets.search._problem import PairCosts
 
 MAX_STEPS = 100
 """More steps of a relaxation hardly sharpen it."""

@@ -15,16 +15,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.labelset_bits import Words, pack, word_keys
-from labelsure._core.types import BoolArray, FloatArray
-from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup
+from labelsure._core.labelset_bits import Words, pack, unpack, word_keys
+from labelsure._core.types import BoolArray, FloatArray, IntArray
+from labelsure.labelsets.arrays._fold_arrays import FoldArrays
 from labelsure.labelsets.arrays._results import RegionSize
+from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.labelsets.search._betting import mean_interval
-from labelsure.labelsets.search._importance_kernels import weigh_flips
 from labelsure.labelsets.search._knapsack import Union, cover_region
-from labelsure.labelsets.search._problems import ObjectSearch
-from labelsure.labelsets.search._states import FAR, Buffer, PairProblem
+from labelsure.labelsets.search._problem import ObjectSearch
 
 N_DRAWS = (500, 2_000, 20_000)
 """More are drawn until the interval is as narrow as was asked for."""
@@ -54,14 +53,16 @@ DEVIATIONS = 3.0
 
 @dataclass(frozen=True, eq=False)
 class RegionDraws:
-    """Draws from one problem.
+    """Draws from one region, in the energies' general form.
 
     Attributes
     ----------
-    problem : PairProblem
-        With or without pairs.
-    lookup : Lookup
-        How scores become numerators.
+    arrays, weighing : FoldArrays, Weighing
+        What the region follows from.
+    one : ObjectSearch
+        Its object.
+    constraints : LabelsetRules or None
+        What candidates obey.
     smallest : int
         The smallest numerator of a member.
     known : uint64 array of shape (m, W)
@@ -72,8 +73,10 @@ class RegionDraws:
         Where draws come from.
     """
 
-    problem: PairProblem
-    lookup: Lookup
+    arrays: FoldArrays
+    weighing: Weighing
+    one: ObjectSearch
+    constraints: LabelsetRules | None
     smallest: int
     known: Words
     find_start: Callable[[], Words]
@@ -82,14 +85,13 @@ class RegionDraws:
     @cached_property
     def best(self) -> BoolArray:
         """The flips that lead to a labelset of the region, as likely as any."""
-        labels = self.problem.labels
-        differs = (self.find_start() ^ self.problem.mode)[labels >> 6] >> (labels & 63).astype(np.uint64)
-        best: BoolArray = (differs & np.uint64(1)).astype(bool)
+        differs = unpack((self.find_start() ^ self.one.problem.mode)[None], self.arrays.n_labels)[0]
+        best: BoolArray = differs[self.one.problem.labels] == 1
         return best
 
     def costs(self) -> FloatArray:
         """Return by how much changing each label of the best labelset changes the total of the additive scores."""
-        problem, labels = self.problem, self.problem.labels
+        problem, labels = self.one.problem, self.one.problem.labels
         costs: FloatArray = problem.changes.sum(axis=0)
         if problem.costs.pairs.shape[1] and self.best.any():
             flipped = labels[self.best]
@@ -99,16 +101,41 @@ class RegionDraws:
 
     def members(self, flips: BoolArray, *, fit: bool = False) -> BoolArray:
         """Tell which rows of flips lead to members that count; to fit probabilities, those that do not count too."""
-        found = Buffer.of(len(flips), len(self.problem.mode))
-        weigh_flips(flips, self.problem, self.lookup, -FAR, found)
-        members: BoolArray = found.numerators >= self.smallest
+        labelsets = np.empty((len(flips), self.arrays.n_labels), dtype=bool)
+        labelsets[:, self.one.problem.labels] = flips
+        labelsets ^= unpack(self.one.problem.mode[None], self.arrays.n_labels) == 1
+        members: BoolArray = self.numerators(flips, labelsets) >= self.smallest
+        if not self.one.lookup.allow_empty:
+            members &= labelsets.any(axis=1)
+        if self.constraints is not None:
+            members &= self.constraints.allow(labelsets)
         if len(self.known) and not fit:
             rows = np.flatnonzero(members)
-            marks = _marks(found.words[rows])
-            rows = rows[np.isin(marks, self.known_marks)]
-            alike = self.known[np.isin(self.known_marks, marks)]
-            members[rows] = ~np.isin(word_keys(found.words[rows]), word_keys(alike))
+            words = pack(labelsets[rows])
+            marks = _marks(words)
+            alike = np.isin(marks, self.known_marks)
+            rows, words, known = rows[alike], words[alike], self.known[np.isin(self.known_marks, marks)]
+            members[rows] = ~np.isin(word_keys(words), word_keys(known))
         return members
+
+    def numerators(self, flips: BoolArray, labelsets: BoolArray) -> IntArray:
+        """Return the numerators of labelsets, and of flips that lead to them."""
+        arrays, problem, objects = self.arrays, self.one.problem, np.full(len(flips), self.one.i)
+        if arrays.penalties.present:
+            return arrays.general_numerators(labelsets.astype(np.int8), self.weighing, objects)
+        # whole numbers below 2^53: their sums are exact in floats
+        changes, sign = flips.astype(np.float64), problem.costs.sign[problem.labels]
+        scores = problem.changes @ changes.T
+        if arrays.has_pairs:
+            signed = changes * sign
+            for k, pairs in enumerate(problem.costs.pairs):
+                own = pairs[np.ix_(problem.labels, problem.labels)].astype(np.float64)
+                scores[k] += ((signed @ own) * signed).sum(axis=1) / 2
+        additive = scores.astype(np.int64) + problem.base[:, None]
+        for energy, row in zip(arrays.general, additive, strict=True):
+            if energy.link is not None:
+                row[:] = energy.link(row)
+        return self.weighing.of_scores(arrays.calibrations, additive, objects)
 
     @cached_property
     def known_marks(self) -> Words:
@@ -221,7 +248,11 @@ def estimate_size(
     weighing: Weighing,
     smallest: int,
     *,
+    known: Words,
+    n_own: int,
+    constraints: LabelsetRules | None,
     find_start: Callable[[], Words],
+    count_budget: int,
     at_least: int,
     bits: float = 1.0,
 ) -> Estimate:
@@ -235,8 +266,14 @@ def estimate_size(
         What the region follows from.
     smallest : int
         More than the numerator of a labelset that is stranger than all calibration examples.
+    known, n_own : uint64 array of shape (m, W), int
+        Members in the general form that have scores of their own, and how many are members by these.
+    constraints : LabelsetRules or None
+        What candidates obey.
     find_start : callable
         Returns a labelset that is as likely as any as far as is known soon.
+    count_budget : int
+        A region that may have no more members is drawn from until that is sure or not.
     at_least : int
         The members found so far, a certified lower bound.
     bits : float
@@ -244,20 +281,17 @@ def estimate_size(
         not farther, but no more than the last of ``N_DRAWS``.
     """
     rng = np.random.default_rng(0)
-    overrides = one.overrides
     union = cover_region(arrays, weighing, one, smallest, ROUGH_CELLS if bits >= 1 else GRID_CELLS)
-    listed = pack(overrides.labelsets[overrides.general >= smallest])  # what draws may meet
-    own = int((overrides.numerators >= smallest).sum())
-    at_most = min(union.size + own, 2**arrays.n_labels - (not one.lookup.allow_empty))
-    at_least = max(at_least, union.inside - len(listed) + own)
-    draws = RegionDraws(one.pair_problem, one.lookup, smallest, listed, find_start, rng)
+    at_most = min(union.size + n_own, 2**arrays.n_labels - (not one.lookup.allow_empty))
+    at_least = max(at_least, union.inside - len(known) + n_own)
+    draws = RegionDraws(arrays, weighing, one, constraints, smallest, known, find_start, rng)
     shares = (0.0, 0.0, 0.0, 1.0)
-    if one.pair_problem.costs.charged.all():
-        shares = estimate_share(union, draws, 1 - 2.0**-bits, min(one.options.count_budget / union.size, 1.0))
+    if one.problem.costs.charged.all():
+        shares = estimate_share(union, draws, 1 - 2.0**-bits, min(count_budget / union.size, 1.0))
     wide = shares[1] < 2.0 ** -min(WIDE * bits, 1.0) * shares[2] or not shares[2]
     approximate = _approximate(draws, bits) if wide else None
     parts = approximate or [union.size * int(share * 2**60) >> 60 for share in shares]  # sizes may be beyond floats
-    sure, low, value, high = (min(max(part + own, at_least), at_most) for part in parts)
+    sure, low, value, high = (min(max(part + n_own, at_least), at_most) for part in parts)
     certified = {"at_least": at_least, "at_most": at_most, "approximate": approximate is not None}
     return Estimate(RegionSize(value, low, high, coverage_level=CONFIDENCE, **certified), sure)
 

@@ -13,9 +13,8 @@ from labelsure._core.types import BoolArray, FloatArray, IntArray
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
 from labelsure.labelsets.arrays._rules import NO_RULES
 from labelsure.labelsets.arrays._weighing import Weighing
-from labelsure.labelsets.search._knapsack_kernels import MUCH, count_fitting, count_holders, draw_fitting
-from labelsure.labelsets.search._problems import ObjectSearch
-from labelsure.labelsets.search._states import own_row
+from labelsure.labelsets.search._knapsack_kernels import MUCH, count_fitting, draw_fitting
+from labelsure.labelsets.search._problem import ObjectSearch
 
 GRID_NUMBERS = 2**19
 DRAWN_NUMBERS = 2**22  # labels of the labelsets looked at together; each takes a dozen bytes meanwhile
@@ -97,8 +96,8 @@ class Union(NamedTuple):
     def holders(self, flips: BoolArray) -> IntArray:
         """Return in how many of the knapsacks each set of flips lies."""
         start, cells, budgets = map(np.array, zip(*self.knapsacks, strict=True))
-        holders = np.empty(len(flips), dtype=np.int64)
-        count_holders(flips, start, cells, budgets, holders)
+        spent = (cells * start).sum(axis=1) + flips.astype(np.float64) @ np.where(start, -cells, cells).T
+        holders: IntArray = (spent <= budgets).sum(axis=1)
         return holders
 
 
@@ -148,16 +147,16 @@ def count_inside(
     These are members, if a labelset with these scores is one. A set of flips fits where the sum of what they take of
     the room at most, in any fold, is not above one.
     """
-    flips, n_folds = one.flips, one.problems.cost.shape[2]
-    room = np.array([thresholds.get(k, -1) for k in range(n_folds)]) - flips.base
+    problem, n_folds = one.problem, arrays.n_folds
+    room = np.array([thresholds.get(k, -1) for k in range(n_folds)]) - problem.base
     room -= one.lookup.weighing.above > 0  # equal scores count for less there
     links = [energy.link or int for energy in arrays.general]
-    scores = np.array([[link(score)] for link, score in zip(links, flips.base + room, strict=True)])
+    scores = np.array([[link(score)] for link, score in zip(links, problem.base + room, strict=True)])
     numerator = weighing.of_scores(arrays.calibrations, scores, np.array([one.i]))
-    restricted = one.lookup.penalties.present or one.lookup.rules is not NO_RULES
-    if one.problems.pairs.shape[2] or restricted or (room <= 0).any() or numerator[0] < smallest:
+    restricted = arrays.has_pairs or arrays.penalties.present or one.lookup.rules is not NO_RULES
+    if restricted or (room <= 0).any() or numerator[0] < smallest:
         return 0
-    taken = np.maximum((flips.cost / room).max(axis=1), 0) * n_cells * (1 + 1e-12)
+    taken = np.maximum((problem.changes / room[:, None]).max(axis=0), 0) * n_cells * (1 + 1e-12)
     cells = np.ceil(np.minimum(taken, n_cells + 1)).astype(np.int64)
     size, n_times = Knapsack(cells > n_cells, cells, n_cells).size()
     inside: int = int(size / ROUNDING) * int(MUCH) ** n_times
@@ -247,13 +246,12 @@ def _linear_costs(one: ObjectSearch, k: int) -> LinearCosts:
     With pairs, a negative one f_i f_j is at least (f_i + f_j) / 2 times as negative, and what relax_pairs adds to the
     diagonal is the most that all pairs together can be short of; whichever is tighter at its lowest.
     """
-    problems, row = one.problems, one.row
-    label, cost = problems.label[row], problems.cost[row, :, k]
-    diagonals = own_row(problems.diagonals, row)
-    changes = cost + (problems.least[row, :, k] - cost) / 2
-    if diagonals.shape[1]:
-        changes = max(changes, cost - diagonals[k, label], key=lambda one: np.minimum(one, 0).sum())
-    lowest = float(problems.base[row, k]) + float(np.minimum(changes, 0).sum())
+    problem, labels = one.problem, one.problem.labels
+    changes = problem.changes[k] + problem.costs.slacks[k, labels] / 2
+    if problem.costs.diagonals.shape[1]:
+        relaxed = problem.changes[k] - problem.costs.diagonals[k, labels]
+        changes = max(changes, relaxed, key=lambda one: np.minimum(one, 0).sum())
+    lowest = float(problem.base[k]) + float(np.minimum(changes, 0).sum())
     return LinearCosts(lowest, changes < 0, np.abs(changes))
 
 

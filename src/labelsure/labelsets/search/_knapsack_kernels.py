@@ -73,30 +73,3 @@ def draw_fitting(
             left -= cells[t]
             n_before = above - 1
             n_flipped += 1
-
-
-@kernel
-def count_holders(flips: BoolArray, start: BoolArray, cells: IntArray, budgets: IntArray, holders: IntArray) -> None:
-    """Write in how many of K knapsacks each set of flips lies.
-
-    Reference : knapsack_reference.count_holders
-    Requires : flips (m, p); start, cells (K, p); budgets (K,); holders (m,)
-    Cost : O(p + K f) per set with f flips
-    """
-    (n_sets, n_positions), n_knapsacks = flips.shape, len(budgets)
-    spent, unflipped = np.empty(n_knapsacks, np.int64), np.zeros(n_knapsacks, np.int64)
-    change = np.empty((n_positions, n_knapsacks), np.int64)
-    for t in range(n_positions):
-        for k in range(n_knapsacks):
-            change[t, k] = -cells[k, t] if start[k, t] else cells[k, t]
-            unflipped[k] += cells[k, t] if start[k, t] else 0
-    for row in range(n_sets):
-        for k in range(n_knapsacks):  # numba takes a second to compile an assignment to a whole array
-            spent[k] = unflipped[k]
-        for t in range(n_positions):
-            if flips[row, t]:
-                for k in range(n_knapsacks):
-                    spent[k] += change[t, k]
-        holders[row] = 0
-        for k in range(n_knapsacks):
-            holders[row] += spent[k] <= budgets[k]

@@ -24,7 +24,8 @@ from labelsure.labelsets.search._labelset_kernels import (
     switch_off,
     write_key,
 )
-from labelsure.labelsets.search._states import Goal, PairCosts, PairStack, Ranked
+from labelsure.labelsets.search._problem import PairCosts
+from labelsure.labelsets.search._states import Goal, PairStack, Ranked
 
 WORK_PER_EVALUATION = 8
 """Entries of lists that take about as long as looking up one score."""

@@ -22,7 +22,8 @@ from labelsure.labelsets.arrays._lookup_kernels import Integer, total_of, weigh
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._labelset_kernels import NUMERATOR, flip, is_candidate
 from labelsure.labelsets.search._list_kernels import Desk, keep_children, open_list, penalise_exactly, record
-from labelsure.labelsets.search._states import Goal, PairCosts, PairStack, Ranked
+from labelsure.labelsets.search._problem import PairCosts
+from labelsure.labelsets.search._states import Goal, PairStack, Ranked
 
 
 @lean_kernel

@@ -14,7 +14,8 @@ from labelsure.labelsets.search._bound_kernels import FlipList
 from labelsure.labelsets.search._labelset_kernels import CODE, HIGHEST_BIT, NUMERATOR
 from labelsure.labelsets.search._list_kernels import Desk
 from labelsure.labelsets.search._pair_kernels import search_pairs
-from labelsure.labelsets.search._states import Allowance, Buffer, Goal, PairProblem, PairStack, Ranked
+from labelsure.labelsets.search._problem import PairProblem
+from labelsure.labelsets.search._states import Allowance, Buffer, Goal, PairStack, Ranked
 
 CALL = 200_000
 """Evaluations of one call of the kernel, at most about 0.1 s, so that an interrupt is heard soon."""

@@ -56,6 +56,9 @@ FOUND, WORK, FINISHED, UPPER = range(4)
 # Entries of Room.state
 LEVEL, ARRIVED = range(2)
 
+# Where members are counted, entries of Room.pending
+UNSURE, SURE = -1, 1
+
 FEW = 16
 """So many positions before the end it is asked whether all flips from there on lead to members, however many."""
 
@@ -97,8 +100,9 @@ class Room(NamedTuple):
         The level reached, -1 before a search begins, and whether its labelset is still to be looked at.
     scores, words : (q + 2, K), uint64 (q + 2, W)
         The additive scores and the labelset at each level.
-    begin, alone : (q + 2,)
-        The next position to be flipped there, and under rules the one to be left alone now, or -1.
+    begin, pending : (q + 2,)
+        The next position to be flipped there; under rules the one to be left alone now, or -1, and where members are
+        counted whether one flip more is known to lead to one.
     penalty, lowest, waiting : (K,), uint64 (W,), (q,)
         Room for penalties, zero at the beginning, for codes, and for labels that rules decide.
     """
@@ -107,7 +111,7 @@ class Room(NamedTuple):
     scores: IntArray
     words: Words
     begin: IntArray
-    alone: IntArray
+    pending: IntArray
     penalty: IntArray
     lowest: Words
     waiting: IntArray
@@ -117,9 +121,9 @@ class Room(NamedTuple):
         """Return room for one search after the other."""
         (_, q), n_folds, n_words = block.label.shape, block.base.shape[1], block.mode.shape[1]
         scores, words = np.empty((q + 2, n_folds), dtype=np.int64), np.empty((q + 2, n_words), dtype=np.uint64)
-        begin, alone = np.full((2, q + 2), -1)
+        begin, pending = np.full((2, q + 2), -1)
         penalty, lowest = np.zeros(n_folds, dtype=np.int64), np.empty(n_words, dtype=np.uint64)
-        return cls(np.array([-1, 0]), scores, words, begin, alone, penalty, lowest, np.empty(q, dtype=np.int64))
+        return cls(np.array([-1, 0]), scores, words, begin, pending, penalty, lowest, np.empty(q, dtype=np.int64))
 
 
 class Found(NamedTuple):
@@ -198,7 +202,8 @@ def walk(
         label, bounds, numbers, keys = block.label[i], block.bounds[i], found.numbers[search], found.keys[search]
         n_hard, mode, weighing = block.n_hard[i], block.mode[i], weighing_of(i, weighings)
         plain = penalties is None and only_counts(weighing, tables)
-        free, sure = penalties is None and rules is None, False
+        free = penalties is None and rules is None
+        counted = free and bounds.shape[0] == N_COUNTED
         if state[LEVEL] < 0:
             begin_walk(search, block, asked, room)
             if rules is not None:
@@ -212,9 +217,9 @@ def walk(
         while level >= 0 and work < asked.budget:
             scores, words = room.scores[level], room.words[level]
             if rules is not None and not arrived:
-                if room.alone[level] >= 0:
-                    t = room.alone[level]
-                    room.alone[level] = -1
+                if room.pending[level] >= 0:
+                    t = room.pending[level]
+                    room.pending[level] = -1
                     course = Course(mode, bounds[ONE], room.waiting)
                     outcome = settle(label[t], t + 1, words, scores, course, rules)
                     arrived = outcome == FORCED  # this level goes on with what it leads to
@@ -225,19 +230,20 @@ def walk(
                 while not arrived and t < n_labels and (t == forced or is_on(words, label[t]) != is_on(mode, label[t])):
                     t += 1  # decided already
                 begin[level] = t
-            t = np.int64(n_labels)
-            candidate = asked.allow_empty or is_some(words)
+            question, t, candidate = NEXT, np.int64(n_labels), asked.allow_empty or is_some(words)
             if not arrived:  # one flip more, from here on
                 begin[level] += begin[level] == forced
                 t = begin[level]
                 candidate = t < n_labels
-            value = limit if sure else limit - 1
-            if not sure and (arrived or candidate):
+                if counted and t >= n_hard and room.pending[level] == SURE:
+                    question = ONE  # nothing below is better than with that flip alone
+            value = limit - 1
+            if arrived or candidate:
                 if penalties is not None:
                     penalise(words, label, t, penalties, penalty, lowest)
-                value = value_of(scores, bounds[NEXT, t], penalty, plain, weighing, tables)
+                value = value_of(scores, bounds[question, t], penalty, plain, weighing, tables)
                 work += 1
-            sure, good = False, candidate and value >= limit
+            good, bulk = candidate and value >= limit, False
             if good and arrived and rules is not None:
                 good = obeys(words, words, np.int64(DECIDED), rules)
             if good and asked.ranked:
@@ -270,17 +276,20 @@ def walk(
                     n_found += 1
                     if n_found == n_best:
                         break
-                if not free or begin[level] < n_hard:
-                    continue
-                if value < limit:
+                if free and begin[level] >= n_hard:
+                    bulk = counted and value >= limit
+                    level -= value < limit
+            elif counted and t >= n_hard:
+                if question == ONE and good:
+                    flip_next(level, label[t], bounds[ONE, t], room)
+                    n_found, level, bulk = n_found + 1, level + 1, True
+                elif good:
+                    room.pending[level] = SURE
+                elif question == ONE and candidate:
+                    room.pending[level] = UNSURE
+                    begin[level] += 1
+                else:
                     level -= 1
-                elif bounds.shape[0] == N_COUNTED:
-                    n_last, more_work = count_last(begin[level], scores, bounds, weighing, plain, tables, limit)
-                    work += more_work
-                    sure = n_last < 0  # one flip more leads to a member
-                    if not sure:
-                        n_found += n_last
-                        level -= 1
             elif good:
                 flip_next(level, label[t], bounds[ONE, t], room)
                 level += 1
@@ -288,12 +297,19 @@ def walk(
                 if rules is not None:
                     course = Course(mode, bounds[ONE], room.waiting)
                     outcome = settle(label[t], t + 1, room.words[level], room.scores[level], course, rules)
-                    room.alone[level - 1] = t
+                    room.pending[level - 1] = t
                     if outcome == BROKEN:
                         level -= 1
                         arrived = False
             else:
                 level -= 1
+            if bulk:
+                n_last, more_work = count_last(begin[level], room.scores[level], bounds, weighing, plain, tables, limit)
+                work += more_work
+                room.pending[level] = SURE if n_last < 0 else UNSURE
+                if n_last >= 0:
+                    n_found += n_last
+                    level -= 1
         numbers[FOUND], numbers[WORK], numbers[FINISHED] = n_found, numbers[WORK] + work, level < 0
         if level >= 0 and asked.ranked:
             numbers[UPPER] = bound_open(level, arrived, i, plain, block, tables, weighing, room)
@@ -318,7 +334,7 @@ def begin_walk(search: Integer, block: Block, asked: Asked, room: Room) -> None:
         room.scores[0, k] = block.base[i, k] + (block.bounds[i, ONE, forced, k] if flipped else 0)
     if flipped:
         flip(room.words[0], block.label[i, forced])
-    room.begin[0], room.alone[0] = 0, -1
+    room.begin[0], room.pending[0] = 0, -1
     room.state[LEVEL], room.state[ARRIVED] = 0, 1
 
 
@@ -348,7 +364,7 @@ def flip_next(level: Integer, j: Integer, cost: IntArray, room: Room) -> None:
         room.words[level + 1, w] = room.words[level, w]
     flip(room.words[level + 1], j)
     room.begin[level] += 1
-    room.begin[level + 1], room.alone[level + 1] = room.begin[level], -1
+    room.begin[level + 1], room.pending[level + 1] = room.begin[level], -1
 
 
 @lean_kernel
