@@ -48,8 +48,8 @@ def scores_of_all(fold, i):
                 scores += pairwise[j, r] * labelsets[:, j] * labelsets[:, r]
     if energy.link is not None:
         scores = np.array([math.isqrt(max(score, 0) << energy.link.shift) for score in scores.tolist()])
-    if energy.maximum is not None:
-        scores = scores + np.where(labelsets, energy.maximum.on[i], energy.maximum.off[i]).max(axis=1)
+    for maximum in energy.maxima:
+        scores = scores + np.where(labelsets, maximum.on[i], maximum.off[i]).max(axis=1)
     penalty = energy.penalty
     if penalty is not None and penalty.by_cardinality is not None:
         scores = scores + penalty.by_cardinality[labelsets.sum(axis=1)]

@@ -44,8 +44,8 @@ def score(fold: Fold, i: int, labelset: Sequence[int]) -> int:
                     total += int(pairwise[j, r])
     if energy.link is not None:
         total = math.isqrt(max(total, 0) << energy.link.shift)
-    if energy.maximum is not None:
-        costs = zip(labelset, energy.maximum.off[i], energy.maximum.on[i], strict=True)
+    for maximum in energy.maxima:
+        costs = zip(labelset, maximum.off[i], maximum.on[i], strict=True)
         total += max(int(when_on if on else when_off) for on, when_off, when_on in costs)
     if energy.penalty is not None:
         total += penalty_cost(energy.penalty, labelset)

@@ -13,7 +13,7 @@ SPREADS = (0, 1, 2, 5, 1000, 2**45)
 
 def max_energy(off, on):
     """Return the energy with these costs of labels, (n, q), and nothing else."""
-    return Energy(np.zeros(len(off), dtype=np.int64), np.zeros(off.shape, dtype=np.int64), maximum=Maximum(off, on))
+    return Energy(np.zeros(len(off), dtype=np.int64), np.zeros(off.shape, dtype=np.int64), maxima=(Maximum(off, on),))
 
 
 def random_max_case(seed, *, labels=(1, 10), folds=(1, 12), objects=(1, 2)):
@@ -38,17 +38,3 @@ def random_max_case(seed, *, labels=(1, 10), folds=(1, 12), objects=(1, 2)):
         draws=draws if kind == "smoothed" else None,
         rule=random_rule(rng, cut, n_objects) if kind == "ruled" else None,
     )
-
-
-def noisy_folds(seed, *, n_labels, n_folds, noise, n_calibration=40):
-    """Return the folds of one object whose models agree roughly: errors between 0 and 2^30."""
-    rng = np.random.default_rng([seed, n_labels, n_folds])
-    logits = rng.normal(-1, 2, size=(n_calibration + 1, n_labels))
-    labels = rng.random(logits.shape) < 1 / (1 + np.exp(-logits))
-    folds = []
-    for _ in range(n_folds):
-        outputs = 1 / (1 + np.exp(-logits - rng.normal(0, noise, size=logits.shape)))
-        on = ((1 - outputs) * 2**30).astype(np.int64)
-        scores = max_energy(2**30 - on[:-1], on[:-1]).scores(labels[:-1])
-        folds.append(Fold(np.sort(scores), max_energy(2**30 - on[-1:], on[-1:])))
-    return folds

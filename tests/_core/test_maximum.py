@@ -1,9 +1,8 @@
-"""Energies with a maximum over labels: scores, bounds, sums, lists."""
+"""Energies with a maximum over labels: scores, rows of them, bounds, sums."""
 
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -28,6 +27,8 @@ def test_scores_are_the_largest_costs(costs, objects, labelsets):
     expected = [direct(costs, i, t) for i, t in zip(objects, labelsets, strict=True)]
     assert energy.scores(labelsets, objects=objects).tolist() == expected
     assert energy.scores(labelsets[:3]).tolist() == [direct(costs, i, t) for i, t in enumerate(labelsets[:3])]
+    for i, maximum in enumerate(3 * energy.maxima):
+        assert maximum.row(i).tolist() == [direct(costs, i, t) for t in ALL]
     alone = energy.take(objects[:1])
     assert alone.scores(labelsets, objects=np.zeros(6, dtype=np.int64)).tolist() == [
         direct(costs, objects[0], t) for t in labelsets
@@ -45,23 +46,9 @@ def test_bounds_hold_and_are_reached(costs):
     assert max_energy(*costs[:, :0]).lower_bound() == max_energy(*costs[:, :0]).upper_bound() == 0
 
 
-@given(COSTS, st.integers(0, 3), st.booleans(), st.integers(0, 9))
-def test_forbidden_labels_cost_more_than_everything(costs, label, on, cost):
-    before = max_energy(*costs)
-    after = replace(before, maximum=before.maximum.forbid(label, on=on, cost=cost))
-    for i in range(3):
-        objects = np.full(16, i)
-        forbidden = ALL[:, label] == on
-        scores, changed = (energy.scores(ALL, objects=objects) for energy in (before, after))
-        assert (changed[forbidden] >= scores[forbidden] + cost).all()
-        assert (changed[~forbidden] == scores[~forbidden]).all()
-    assert before.maximum.off.tolist() == costs[0].tolist()
-    assert before.maximum.on.tolist() == costs[1].tolist()
-
-
 @given(COSTS, COSTS)
-def test_sums_and_lists_have_the_same_scores(costs, others):
-    penalty = replace(max_energy(*costs), maximum=None, penalty=Penalty(np.array([4, 0, 1, 2, 9])))
+def test_sums_have_the_sums_of_scores(costs, others):
+    penalty = replace(max_energy(*costs), maxima=(), penalty=Penalty(np.array([4, 0, 1, 2, 9])))
     additive = Energy(others[0, :, 0], others[1])
     root = Energy(np.abs(others[0, :, 0]), np.abs(others[1]), link=SquareRoot(0))
     for other in (penalty, additive, root, max_energy(*others)):
@@ -70,32 +57,4 @@ def test_sums_and_lists_have_the_same_scores(costs, others):
                 objects = np.full(16, i)
                 expected = max_energy(*costs).scores(ALL, objects=objects) + other.scores(ALL, objects=objects)
                 assert both.scores(ALL, objects=objects).tolist() == expected.tolist()
-                assert both.listed().scores(ALL, objects=objects).tolist() == expected.tolist()
-            assert both.listed().maximum is None
-            assert both.listed().lower_bound() == both.lower_bound()
-
-
-def test_a_maximum_is_one_only_if_nothing_else_counts():
-    alone = max_energy(*np.ones((2, 1, 3), dtype=np.int64))
-    assert alone.is_maximum
-    assert (alone + replace(alone, maximum=None)).is_maximum
-    assert not replace(alone, maximum=None).is_maximum
-    assert not replace(alone, constant=np.array([1])).is_maximum
-    assert not replace(alone, unary=np.array([[0, 0, 1]])).is_maximum
-    assert not replace(alone, penalty=Penalty(np.zeros(4, dtype=np.int64))).is_maximum
-    assert not (alone + alone).is_maximum
-
-
-def test_sums_with_many_labels_are_refused():
-    one, other = (max_energy(*np.zeros((2, 1, 13), dtype=np.int64)) for _ in range(2))
-    additive = replace(other, maximum=None, unary=other.unary + 1)
-    for pair in ((one, additive), (additive, one), (one, other)):
-        with pytest.raises(ValueError, match=r"A maximum over labels, .* up to 12 labels .* got 13 labels"):
-            pair[0] + pair[1]
-    with pytest.raises(ValueError, match="up to 12 labels"):
-        one.listed()
-
-
-def test_a_maximum_has_no_additive_form():
-    with pytest.raises(ValueError, match="no additive form"):
-        max_energy(*np.zeros((2, 1, 3), dtype=np.int64)).general_form()
+                assert both.lower_bound() <= expected.min() <= expected.max() <= both.upper_bound()

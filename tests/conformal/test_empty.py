@@ -168,7 +168,7 @@ def test_auto_gives_every_measure_p_values_of_all_labelsets(measure):
     table = model.predict_labelsets(X[20:]).p_values()
     assert table.shape == (4, 8)
     assert (table > 0).all()
-    strangest = not isinstance(measure, MaxNormMeasure)  # a maximum has no room for an exception
+    strangest = not isinstance(measure, MaxNormMeasure)
     assert model.calibrator_.folds[0].finds_empty_strangest is strangest
     if strangest:
         assert np.allclose(table[:, 0], 1 / 21)

@@ -181,7 +181,7 @@ def draw_case(number):
         empty = "allow"  # sparse outputs have no room for an empty labelset that is stranger than its equals
     return Case(
         number, measure_name, rule, taxonomy, constraint, measure, penalties, way,
-        engines=_draw_engines(rng, measure_name, constraint, way),
+        engines=_draw_engines(rng, measure_name, way),
         alone=bool(rng.random() < 0.3),
         empty=empty,
         constraints=constraints,
@@ -206,12 +206,11 @@ def _draw_way(rng, measure_name, rule, taxonomy, constraint):
     return "classifier" if kind.takes < OUTPUTS and rng.random() < 0.25 else "outputs"
 
 
-def _draw_engines(rng, measure_name, constraint, way):
+def _draw_engines(rng, measure_name, way):
     """Return what answers: tables, searches, or at times searches whose budgets are spent at once."""
     if way == "full":
         return ("table",)
-    listed = constraint != "none" and measure_name == "max-norm"  # a maximum under constraints is always listed
-    pinched = not listed and way != "sparse" and rng.random() < 0.2
+    pinched = measure_name != "max-norm" and way != "sparse" and rng.random() < 0.2
     return ("search", "pinched") if pinched else ("table", "search")
 
 

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import sparse
 from sklearn.base import clone
 
 from labelsure import (
@@ -17,8 +16,16 @@ from labelsure import (
     MLkNNClassifier,
     calibrate_outputs,
 )
-from labelsure.labelsets import Fold, FoldEngine, decode
-from labelsure.measures import FunctionMeasure, HammingPenalty, MaxNormMeasure, Need, PowerMeasure, UnseenPenalty
+from labelsure.labelsets import AtMost, Fold, FoldEngine, decode
+from labelsure.measures import (
+    AutoMeasure,
+    FunctionMeasure,
+    HammingPenalty,
+    MaxNormMeasure,
+    Need,
+    PowerMeasure,
+    UnseenPenalty,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
 
@@ -36,7 +43,7 @@ def test_scores_equal_formula(outputs):
         assert np.abs(scores - expected).max() <= 2.0**-measure.exponent_
 
 
-@pytest.mark.parametrize("n_labels", [3, 9])  # by table and by search
+@pytest.mark.parametrize("n_labels", [3, 9])  # with and without high labels in tables
 def test_predictions_equal_a_direct_count(n_labels):
     rng = np.random.default_rng(n_labels)
     Y = (rng.random((40, n_labels)) < 0.4).astype(int)
@@ -118,7 +125,7 @@ def test_answers_are_those_of_listing_to_the_bit(options, n_labels):
 
 
 @pytest.mark.parametrize("penalty", [HammingPenalty(0.5), UnseenPenalty(0.2), PowerMeasure()], ids=repr)
-def test_sums_are_listed(penalty):
+def test_sums_are_those_of_listing(penalty):
     outputs, Y, new, fold_of = some_data(9, 3, seed=5)
     searched, listed = (
         calibrate_outputs(outputs, Y, folds=fold_of, measure=measure + clone(penalty)).predict_labelsets(new)
@@ -170,58 +177,25 @@ def test_weights_are_those_of_listing():
 
 
 def test_folds_may_have_other_measures_beside_it():
-    """As where each fold chooses its own: a maximum is listed where other folds are searched in another way."""
+    """As where each fold chooses its own."""
     outputs, Y, new, _ = some_data(9, 2, seed=1)
     measures = [measure.fit(Y) for measure in (MaxNormMeasure(), clone(LISTED), PowerMeasure())]
     folds = [Fold(np.sort(one.energy(outputs).scores(Y)), one.energy(new[0])) for one in measures]
     mixed, listed = (FoldEngine([folds[k], folds[2]], allow_empty=True) for k in (0, 1))
-    assert not mixed.arrays.is_maximum
     assert np.array_equal(mixed.p_value_table(), listed.p_value_table())
     assert np.array_equal(mixed.top(9).labelsets, listed.top(9).labelsets)
-    assert FoldEngine(folds[:1] * 2, allow_empty=True).arrays.is_maximum
 
 
-def test_what_needs_a_list_is_refused_beyond_twelve_labels():
-    rng = np.random.default_rng(0)
-    outputs, Y = rng.random((30, 13)), rng.integers(0, 2, (30, 13))
-    with pytest.raises(
-        ValueError, match=r"MaxNormMeasure\(\) .* with another measure .* up to 12 labels .* got 13 labels"
+@pytest.mark.parametrize("measure", [MaxNormMeasure(), UnseenPenalty() + MaxNormMeasure()], ids=repr)
+def test_more_than_24_labels_are_refused_before_anything_is_fitted(measure):
+    Y = np.random.default_rng(0).integers(0, 2, (30, 25))
+    for ask in (
+        lambda: calibrate_outputs(np.full((30, 25), 0.5), Y, measure=measure, training_labels=Y),
+        lambda: CrossConformalClassifier(None, measure=measure).fit(np.zeros((30, 2)), Y),
+        lambda: CrossConformalClassifier(None, measure=AutoMeasure([measure])).fit(np.zeros((30, 2)), Y),
+        lambda: InductiveConformalClassifier(None, measure=measure, constraints=AtMost(25, range(25))).fit(Y, Y),
     ):
-        calibrate_outputs(outputs, Y, measure=MaxNormMeasure() + HammingPenalty(), training_labels=Y)
-    X = rng.normal(size=(30, 2))
-    options = {"measure": MaxNormMeasure(), "cv": 2, "random_state": 0}
-    model = CrossConformalClassifier(MLkNNClassifier(3), mondrian="cardinality", **options).fit(X, Y)
-    with pytest.raises(ValueError, match=r"penalties or categories beside it .* up to 12 labels"):
-        model.predict_labelsets(X)
-    model = CrossConformalClassifier(MLkNNClassifier(3), mondrian=3, **options).fit(X, Y)
-    assert len(model.predict_labelsets(X).labelsets) == 30
-    with pytest.raises(ValueError, match="looks at all labels together, so it needs dense outputs"):
-        predictor = calibrate_outputs(outputs, Y, measure=MaxNormMeasure())
-        predictor.predict_labelsets(sparse.csr_array(outputs))
-
-
-@pytest.mark.parametrize("allow_empty", [True, False])
-def test_an_inductive_region_of_200_labels_is_a_product(allow_empty):
-    """One fold: a labelset is a member if every label is, so sizes are powers of two, and members are known."""
-    rng = np.random.default_rng(3)
-    outputs = rng.beta(0.3, 0.6, (100, 200))
-    Y = (rng.random((100, 200)) < outputs).astype(int)
-    new = rng.beta(0.3, 0.6, (6, 200))
-    empty = "allow" if allow_empty else "exclude"
-    pred = calibrate_outputs(outputs, Y, measure=MaxNormMeasure(), empty=empty).predict_labelsets(new)
-    calibration = np.sort(largest_error(outputs, Y))
-    for level in (0.05, 0.3, 0.8):
-        region = pred.region(level)
-        largest = calibration[-int(level * 101)]  # (#{>= score} + 1) / 101 > level
-        off, on = new <= largest, 1 - new <= largest
-        for i in range(6):
-            n_members = 2 ** int((off[i] & on[i]).sum()) if (off[i] | on[i]).all() else 0
-            excluded = int(not allow_empty and off[i].all() and n_members > 0)
-            assert region.sizes[i] == n_members - excluded
-            if n_members > 2:
-                assert region.outer[i].tolist() == on[i].tolist()
-                assert region.inner[i].tolist() == (on[i] & ~off[i]).tolist()
-    assert pred.credibility.tolist() == [
-        ((calibration >= np.minimum(row, 1 - row).max()).sum() + 1) / 101 for row in new
-    ]
-    assert pred.labelsets.tolist() == (new > 0.5).astype(int).tolist()
+        with pytest.raises(
+            ValueError, match=r"MaxNormMeasure\(\) is a maximum .* up to 24 labels, got 25 labels.*PowerMeasure\(d=8\)"
+        ):
+            ask()

@@ -8,13 +8,7 @@ from typing import Any
 import numpy as np
 
 from labelsure._core.energy_parts import Discounts, Maximum, Overrides, Penalty, SquareRoot
-from labelsure._core.listing import check_list_memory, check_listed_labels, list_labelsets
 from labelsure._core.types import IntArray, LabelMatrix
-
-NO_MAXIMUM = (
-    "A maximum over labels, as that of MaxNormMeasure(), with other measures, penalties or categories beside it"
-)
-"""What has to be listed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +19,8 @@ class Energy:
 
         link(constant_i + sum_j unary_ij t_j + sum_{j<r} pairwise_jr t_j t_r) + penalty(psi) - discount(psi)
 
-    plus max_j of the costs in ``maximum``, but for the labelsets among object i's overrides, which have scores of
-    their own.
+    plus max_j of the costs in each of ``maxima``, but for the labelsets among object i's overrides, which have scores
+    of their own.
 
     Attributes
     ----------
@@ -45,8 +39,8 @@ class Energy:
         Labelsets with scores of their own.
     discounts : Discounts or None
         What a list of labelsets is spared, the same for all objects.
-    maximum : Maximum or None
-        Costs of labels of which only the largest is added. With any other part beside it, labelsets have to be listed.
+    maxima : tuple of Maximum
+        Costs of labels of which only the largest is added. Only tables of all labelsets answer for them.
 
     Examples
     --------
@@ -63,7 +57,7 @@ class Energy:
     penalty: Penalty | None = None
     overrides: Overrides | None = None
     discounts: Discounts | None = None
-    maximum: Maximum | None = None
+    maxima: tuple[Maximum, ...] = ()
 
     @property
     def n_objects(self) -> int:
@@ -94,8 +88,8 @@ class Energy:
             scores += self._pair_sums(on, whose)
         if self.link is not None:
             scores = self.link(scores)
-        if self.maximum is not None:
-            scores = scores + np.where(on == 1, self.maximum.on[whose], self.maximum.off[whose]).max(axis=1)
+        for maximum in self.maxima:
+            scores = scores + maximum.costs(on, whose)
         if self.penalty is not None:
             scores = scores + self.penalty.costs(on)
         if self.discounts is not None:
@@ -122,7 +116,7 @@ class Energy:
             sums = sums + extreme(np.triu(self.pairwise, 1), 0).sum(axis=(-2, -1))
         if self.link is not None:
             sums = self.link(sums)
-        return sums if self.maximum is None else sums + extreme(self.maximum.off, self.maximum.on).max(axis=1)
+        return sum((maximum.extremes(extreme) for maximum in self.maxima), start=sums)
 
     def lower_bound(self) -> int:
         """Return a number that no score outside discounts and overrides falls below (0 objects: 0)."""
@@ -146,7 +140,7 @@ class Energy:
             unary=self.unary[objects],
             pairwise=self.pairwise[objects] if self.pairwise is not None and per_object else self.pairwise,
             overrides=self.overrides and self.overrides.take(objects),
-            maximum=self.maximum and Maximum(self.maximum.off[objects], self.maximum.on[objects]),
+            maxima=tuple(maximum.take(objects) for maximum in self.maxima),
         )
 
     def override_empty(self, score: int) -> "Energy":
@@ -165,32 +159,11 @@ class Energy:
         scores = self.scores(listed.labelsets, objects=listed.owners())
         return replace(self, overrides=replace(listed, scores=np.where(listed.labelsets.any(axis=1), scores, score)))
 
-    @property
-    def is_maximum(self) -> bool:
-        """Whether scores are the largest costs of labels and nothing else."""
-        others = (self.penalty, self.overrides, self.discounts)
-        return self.maximum is not None and not self._has_additive_part and all(part is None for part in others)
-
-    def listed(self) -> "Energy":
-        """Return the same energy as a list of all labelsets with their scores; up to 12 labels."""
-        check_listed_labels(NO_MAXIMUM, self.n_labels)
-        check_list_memory(self.n_objects, self.n_labels)
-        labelsets = np.tile(list_labelsets(self.n_labels), (self.n_objects, 1))
-        begin = np.arange(self.n_objects + 1) << self.n_labels
-        scores = self.scores(labelsets, objects=np.repeat(np.arange(self.n_objects), np.diff(begin)))
-        return Energy(
-            constant=np.full_like(self.constant, self.lower_bound()),  # of no labelset; bounds stay what they are
-            unary=np.zeros_like(self.unary),
-            overrides=Overrides(begin, labelsets, scores),
-        )
-
     def general_form(self) -> "Energy":
         """Return the energy that discounts and overrides are discounts and overrides from.
 
         A penalty that all labelsets pay alike joins the constant, where no link stands between.
         """
-        if self.maximum is not None:
-            raise ValueError("A maximum over labels has no additive form: use an engine made by make_fold_engine.")
         general = replace(self, discounts=None, overrides=None)
         flat = None if self.link is not None or self.penalty is None else self.penalty.flat_cost()
         return general if flat is None else replace(general, constant=self.constant + flat, penalty=None)
@@ -198,13 +171,8 @@ class Energy:
     def __add__(self, other: "Energy") -> "Energy":
         """Return the energy whose scores are the sums of both.
 
-        A sum with a link needs the other energy to be nothing but penalty, discounts and overrides; one with a
-        maximum needs few labels, because it is listed in the end.
+        A sum with a link needs the other energy to have no sums over labels or pairs.
         """
-        if self.maximum is not None or other.maximum is not None:
-            check_listed_labels(NO_MAXIMUM, self.n_labels)
-        if self.maximum is not None and other.maximum is not None:
-            return self.listed() + other.listed()
         if (self.link or other.link) and self._has_additive_part and other._has_additive_part:
             raise ValueError(
                 "A measure with a square root can only be added to penalties, not to another measure of the outputs:"

@@ -45,7 +45,7 @@ class SquareRoot:
 
 @dataclass(frozen=True, eq=False)
 class Maximum:
-    """For each of n objects, what every label costs when it is off and when it is on; only the worst one counts.
+    """For each of n objects, what every label costs when it is off and when it is on; only the largest cost counts.
 
     Attributes
     ----------
@@ -56,18 +56,33 @@ class Maximum:
     --------
     >>> import numpy as np
     >>> maximum = Maximum(off=np.array([[1, 5]]), on=np.array([[7, 2]]))
-    >>> maximum.forbid(0, on=True, cost=10).on.tolist()
-    [[17, 2]]
+    >>> maximum.row(0).tolist()  # {}, {0}, {1}, {0, 1}
+    [5, 7, 2, 7]
     """
 
     off: IntArray
     on: IntArray
 
-    def forbid(self, label: int, *, on: bool, cost: int) -> "Maximum":
-        """Return the costs with at least ``cost`` more for every labelset that has one label on, or off."""
-        forbidden = Maximum(self.off.copy(), self.on.copy())
-        (forbidden.on if on else forbidden.off)[:, label] = np.maximum(self.off, self.on).max(axis=1) + cost
-        return forbidden
+    def take(self, objects: IntArray | slice) -> "Maximum":
+        """Return the costs of some of the objects."""
+        return Maximum(self.off[objects], self.on[objects])
+
+    def costs(self, Y: LabelMatrix | IntArray, objects: IntArray) -> IntArray:
+        """Return the largest cost in labelset ``Y[r]`` of object ``objects[r]``, or of one object for all."""
+        largest: IntArray = np.where(Y == 1, self.on[objects], self.off[objects]).max(axis=1)
+        return largest
+
+    def extremes(self, extreme: np.ufunc) -> IntArray:
+        """Return what the largest cost of each object's labelsets is at least (np.minimum) or at most (np.maximum)."""
+        bounds: IntArray = extreme(self.off, self.on).max(axis=1)
+        return bounds
+
+    def row(self, i: int) -> IntArray:
+        """Return the largest cost in each of object ``i``'s 2^q labelsets, by code."""
+        row = np.full(1, np.iinfo(np.int64).min)
+        for off, on in zip(self.off[i], self.on[i], strict=True):
+            row = np.concatenate([np.maximum(row, off), np.maximum(row, on)])
+        return row
 
 
 BLOCK_DISTANCES = 2**21

@@ -226,7 +226,7 @@ class Costs:
             flat = np.full(n_labels + 1, constant[0], dtype=np.int64)
             by_cardinality = flat if by_cardinality is None else flat + by_cardinality
         elif form == "maximum":
-            general = replace(general, maximum=Maximum(_repeat(off, rows), _repeat(on, rows)))
+            general = replace(general, maxima=(Maximum(_repeat(off, rows), _repeat(on, rows)),))
         elif form != "none":
             link = SquareRoot(2 * exponent - below) if form == "root" else None
             empty = constant if self.off is None else constant + off.sum(axis=1)

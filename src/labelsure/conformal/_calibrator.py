@@ -74,7 +74,7 @@ class CalibratedFold:
     finds_empty_strangest : bool
         Whether the training part is known to have no example without labels, so that with ``empty="auto"`` the measure
         may put the empty labelset above all others. Calibration examples have no say in this: it would cost the
-        guarantee. Measures that are a maximum over labels have no room for such an exception.
+        guarantee. Measures that are a maximum over labels score it like any other labelset.
     choice : MeasureChoice or None
         How the measure was chosen, where it was.
     categories, weights : arrays of shape (m,) or None

@@ -13,8 +13,8 @@ from labelsure._core.validation import check_choice, check_flag, n_rows
 from labelsure.conformal._constraints import check_constraints
 from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._taxonomy import ByLabel, Categories, Taxonomy, check_objects, check_taxonomy
-from labelsure.labelsets import LabelsetRules
-from labelsure.measures import AutoMeasure, Measure, MeasureSum, Need, default_measure
+from labelsure.labelsets import EngineOptions, LabelsetRules
+from labelsure.measures import AutoMeasure, Measure, Need, default_measure
 
 WITHOUT_WEIGHT = {
     "mondrian": "categories of weighed examples have no common denominator, so p-values would be rounded",
@@ -150,22 +150,39 @@ def check_choices(
             *labels,
             label_names=label_names,
             empty=asked.empty,
-            measure=measure,
         )
+    if rules is None or rules.listed is None:
+        _check_no_maximum(measure, n_labels)
     known_rules = rules if asked.on_violation == "refuse" else None
     return replace(asked, smoothed=smoothed, taxonomy=taxonomy, constraints=rules, known_rules=known_rules), measure
 
 
 def _check_no_root(measure: Measure | AutoMeasure, n_labels: int) -> None:
     """Raise ValueError where the scores of a measure cannot be told apart by one label."""
-    candidates = measure.list_candidates(n_labels) if isinstance(measure, AutoMeasure) else [measure]
-    parts = [part for one in candidates for part in (one.parts() if isinstance(one, MeasureSum) else [one])]
-    roots = [part for part in parts if part.form == "root"]
+    roots = _parts_of_form(measure, "root", n_labels)
     if roots:
         raise ValueError(
             f"mondrian by one label goes with measures without a square root, got {roots[0]!r} in measure={measure!r}."
             " Choose ByCardinality(), a measure such as LogLossMeasure(), or AutoMeasure() with such candidates."
         )
+
+
+def _check_no_maximum(measure: Measure | AutoMeasure, n_labels: int) -> None:
+    """Raise ValueError where a maximum over labels would need a table of too many labelsets."""
+    most = EngineOptions().max_table_labels
+    maxima = _parts_of_form(measure, "maximum", n_labels) if n_labels > most else []
+    if maxima:
+        raise ValueError(
+            f"{maxima[0]!r} is a maximum over labels, so all labelsets are scored one by one, which is possible for up"
+            f" to {most} labels, got {n_labels} labels. Choose a measure that is searched at any number of labels, such"
+            " as PowerMeasure(d=8), or list the candidates with constraints=Allowed(...)."
+        )
+
+
+def _parts_of_form(measure: Measure | AutoMeasure, form: str, n_labels: int) -> list[Measure]:
+    """Return what is added up in a measure, or in the candidates for one, and has this form."""
+    candidates = measure.list_candidates(n_labels) if isinstance(measure, AutoMeasure) else [measure]
+    return [part for one in candidates for part in one.parts() if part.form == form]
 
 
 def check_some_labels(labels: Sequence[LabelMatrix | BoolArray], *, stacklevel: int) -> None:

@@ -11,13 +11,11 @@ from labelsure._core.types import LabelMatrix
 from labelsure._core.validation import made_up_names
 from labelsure.labelsets import (
     Constraint,
-    EngineOptions,
     LabelsetRules,
     broken_by,
     compile_constraints,
     list_constraints,
 )
-from labelsure.measures import AutoMeasure, Measure
 from labelsure.predictions import Guarantee
 
 SHOWN_ROWS = 5
@@ -38,7 +36,6 @@ def check_constraints(
     *labels: LabelMatrix,
     label_names: Sequence[str] | None,
     empty: str,
-    measure: Measure | AutoMeasure,
 ) -> LabelsetRules | None:
     """Return constraints as engines take them, None for an empty list, or raise ValueError before anything is fitted.
 
@@ -54,8 +51,6 @@ def check_constraints(
         What the labels are called.
     empty : str
         What the empty labelset is.
-    measure : Measure or AutoMeasure
-        What scores labelsets.
     """
     everyone = np.concatenate(labels)
     names = label_names or made_up_names(everyone.shape[1])
@@ -71,9 +66,7 @@ def check_constraints(
     kept = _obeyed(given, everyone, names, on_violation)
     if not kept:
         return None
-    rules = rules if len(kept) == len(given) else compile_constraints(kept, names)
-    _check_measure(measure, rules)
-    return rules
+    return rules if len(kept) == len(given) else compile_constraints(kept, names)
 
 
 def _obeyed(constraints: list[Constraint], Y: LabelMatrix, names: Sequence[str], on_violation: str) -> list[Constraint]:
@@ -93,19 +86,6 @@ def _obeyed(constraints: list[Constraint], Y: LabelMatrix, names: Sequence[str],
         )
     warnings.warn(f"{report}. Going on without what they break.", UserWarning, stacklevel=6)
     return [one for i, one in enumerate(constraints) if i not in broken]
-
-
-def _check_measure(measure: Measure | AutoMeasure, rules: LabelsetRules) -> None:
-    """Raise ValueError where a maximum would have to be searched under constraints, which only a table can do."""
-    most = EngineOptions().max_table_labels
-    if rules.n_labels <= most or rules.listed is not None:
-        return
-    candidates = measure.list_candidates(rules.n_labels) if isinstance(measure, AutoMeasure) else [measure]
-    if any(one.form == "maximum" for one in candidates):
-        raise ValueError(
-            f"constraints go with a maximum over labels for up to {most} labels, where all labelsets are listed, got"
-            f" {rules.n_labels} labels and {measure!r}. Choose another measure, or list the labelsets with Allowed."
-        )
 
 
 def under_constraints(guarantee: Guarantee) -> Guarantee:

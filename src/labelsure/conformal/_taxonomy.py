@@ -87,8 +87,6 @@ class ByCardinality(LabelsetTaxonomy):
     def keep(self, energy: Energy, category: int, cost: int) -> Energy:
         """Return the energy with at least ``cost`` more for every labelset of another category."""
         sizes = np.minimum(np.arange(energy.n_labels + 1), self._largest(energy.n_labels))
-        if energy.maximum is not None:
-            energy = energy.listed()
         others = Penalty(np.where(sizes == category, 0, cost))
         penalty = others if energy.penalty is None else energy.penalty + others
         return replace(self._keep_listed(energy, category), penalty=penalty)
@@ -129,9 +127,6 @@ class ByLabel(LabelsetTaxonomy):
     def keep(self, energy: Energy, category: int, cost: int) -> Energy:
         """Return the energy with at least ``cost`` more for every labelset of another category."""
         assert energy.link is None  # check_choices has refused square roots
-        if energy.is_maximum:
-            assert energy.maximum is not None
-            return replace(energy, maximum=energy.maximum.forbid(self.label, on=category == 0, cost=cost))
         constant, unary = energy.constant.copy(), energy.unary.copy()
         unary[:, self.label] += cost if category == 0 else -cost
         if category == 1:

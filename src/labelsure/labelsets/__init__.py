@@ -3,8 +3,8 @@
 In layers, each knowing only those below it::
 
     _composite, _compact               engines of categories, groups and sparse objects
-    _fold_engine                       make_engine, FoldEngine: chooses between table, search and maximum; StoredEngine
-    search/                            answers without listing; the maximum norm; estimates
+    _fold_engine                       make_engine, FoldEngine: chooses between table and search; StoredEngine
+    search/                            answers without listing; estimates
     table/                             answers from all 2^q labelsets, on the processor or on a GPU: TableBackend
     _engine                            LabelsetEngine: what every engine answers; StrangestEmpty
     _constraints                       what a user knows about labelsets, compiled to LabelsetRules

@@ -31,7 +31,6 @@ from labelsure.labelsets.table import (
     NumbaTable,
     RowTable,
     TableAnswers,
-    TableBackend,
     find_device,
 )
 
@@ -90,7 +89,7 @@ class FoldEngine(TableEngine):
     Parameters
     ----------
     folds : sequence of Fold
-        One for an inductive predictor, K for a cross-conformal one. A maximum with other parts beside it is listed.
+        One for an inductive predictor, K for a cross-conformal one.
     allow_empty : bool
         Whether the empty labelset is a candidate.
     weighing : Weighing or None
@@ -133,14 +132,13 @@ class FoldEngine(TableEngine):
         self.weighing_at, self.denominators = weighing_at, self.weighing.denominators
         self.allow_empty = allow_empty and (constraints is None or constraints.allows_empty)
         self.options, self.n_jobs = options or EngineOptions(), n_jobs
-        # candidates are looked at one by one; of a maximum under constraints they always are
-        self._on_device = self.options.device != "cpu" and not self.arrays.is_maximum
+        self._on_device = self.options.device != "cpu" and not self.arrays.has_maxima
         few = self.options.max_table_labels if self._on_device else self.options.table_labels
-        self._looks_at_all = self.n_labels <= few
-        if constraints is not None and (self.arrays.is_maximum or constraints.listed is not None):
-            self._looks_at_all = True
-            if constraints.listed is None:
-                check_listable(self.n_labels, self.options)
+        # a maximum, and candidates in a list, are looked at one by one
+        is_listed = constraints is not None and constraints.listed is not None
+        self._looks_at_all = self.n_labels <= few or self.arrays.has_maxima or is_listed
+        if self.arrays.has_maxima and not is_listed:
+            check_listable(self.n_labels, self.options)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out of a pickle what may be on a device."""
@@ -225,20 +223,14 @@ class FoldEngine(TableEngine):
                 *common, arrays, self.weighing, constraints=self.constraints, device=find_device(self.options.device)
             )
             return TableAnswers(there, self.options, n_jobs=1)
-        backend: TableBackend = NumbaTable(*common, arrays, self.weighing, constraints=self.constraints)
-        if arrays.is_maximum:
-            from labelsure.labelsets.search import max_rows
-
-            backend = RowTable(*common, partial(max_rows, arrays, self.weighing), constraints=self.constraints)
+        backend = NumbaTable(*common, arrays, self.weighing, constraints=self.constraints)
         return TableAnswers(backend, self.options, self.n_jobs)
 
     @cached_property
     def _search(self) -> Answers:
-        from labelsure.labelsets.search import MaxAnswers, PairAnswers, WalkAnswers
+        from labelsure.labelsets.search import PairAnswers, WalkAnswers
 
         common = (self.arrays, self.weighing, self.allow_empty, self.options, self.n_jobs)
-        if self.arrays.is_maximum:
-            return MaxAnswers(*common)
         return (PairAnswers if self.arrays.has_pairs else WalkAnswers)(*common, self.constraints)
 
 

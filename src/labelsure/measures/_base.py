@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelsure._core.energy import Energy
 from labelsure._core.fixed_point import Costs, Form, choose_exponent
-from labelsure._core.listing import check_listed_labels
 from labelsure._core.sparse_energy import SparseEnergy
 from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
@@ -62,8 +61,8 @@ class Measure(BaseEstimator):
     """What becomes of the costs of labels.
 
     "sum": they add up. "root": the square root of their sum counts, so the measure can only be added to those of the
-    form "none". "maximum": the largest counts; beside another measure this is possible for up to 12 labels. "none":
-    there are none, only costs of whole labelsets.
+    form "none". "maximum": the largest counts; this takes a table of all labelsets, up to 24 labels. "none": there are
+    none, only costs of whole labelsets.
     """
 
     labels_alike: bool = False
@@ -283,7 +282,7 @@ class MeasureSum(Measure):
         both = (self.first, self.second)
         return [part for one in both for part in (one.parts() if isinstance(one, MeasureSum) else [one])]
 
-    def check_form(self, n_labels: int | None = None) -> None:
+    def check_form(self) -> None:
         """Raise ValueError where the sum could not be searched."""
         parts = self.parts()
         wrong = [part for part in parts if not isinstance(part, Measure)]
@@ -297,19 +296,17 @@ class MeasureSum(Measure):
                 f" {others[0]!r}: the sum would not be one energy that can be searched. Add"
                 " HammingPenalty(), CardinalityPenalty(), UnseenPenalty() or LabelsetPrior(base='uniform')."
             )
-        if n_labels is not None and any(part.form == "maximum" for part in parts):
-            check_listed_labels(f"{self!r}, a maximum over labels with another measure beside it,", n_labels)
 
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where the parameters of a part make no sense, or parts do not add up."""
-        self.check_form(n_labels)
+        self.check_form()
         for part in self.parts():
             part.check_parameters(n_labels)
 
     def fit(self, Y: LabelMatrixLike, *, outputs: Any = None, X: MatrixLike = None) -> Self:
         """Fit both measures; see :meth:`Measure.fit`."""
         labels = check_label_matrix(Y)
-        self.check_form(labels.shape[1])
+        self.check_form()
         self.first.fit(labels, outputs=outputs, X=X)
         self.second.fit(labels, outputs=outputs, X=X)
         return self.join()

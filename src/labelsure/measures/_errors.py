@@ -117,9 +117,10 @@ class MaxNormMeasure(Measure):
 
     Notes
     -----
-    A fold's count for a labelset is the smallest of its labels' counts, so all labelsets are searched for any number of
-    labels. A sum with another measure, or with a penalty, is no maximum any more: up to 12 labels, all labelsets of an
-    object scored one by one.
+    A maximum does not add up, so all 2^q labelsets of an object are scored, one by one. An object's answers to one
+    question take about 0.5 ms with 12 labels and ten folds, 2 ms with 16, 65 ms with 20 and 1.1 s with 24; one fold
+    takes a fourth to a tenth of that. More labels are refused, but where constraints list the candidates (``Allowed``).
+    In ``PowerMeasure(d=8)`` the worst label decides nearly alone too, and it is searched for any number of labels.
 
     References
     ----------
@@ -139,13 +140,13 @@ class MaxNormMeasure(Measure):
     >>> import numpy as np
     >>> from labelsure import calibrate_outputs
     >>> rng = np.random.default_rng(0)
-    >>> outputs = rng.beta(0.3, 0.6, size=(101, 200))
-    >>> Y = (rng.random((100, 200)) < outputs[:100]).astype(int)
+    >>> outputs = rng.beta(0.3, 0.6, size=(101, 12))
+    >>> Y = (rng.random((100, 12)) < outputs[:100]).astype(int)
     >>> pred = calibrate_outputs(outputs[:100], Y, measure=MaxNormMeasure()).predict_labelsets(outputs[100:])
     >>> region = pred.region(significance=0.2)
     >>> n_undecided = int((region.outer & ~region.inner).sum())
     >>> n_undecided, int(region.sizes[0]) == 2**n_undecided
-    (157, True)
+    (9, True)
     """
 
     form = "maximum"

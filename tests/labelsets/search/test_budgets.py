@@ -4,9 +4,6 @@ Folds that disagree about every label, as models do about outliers: bounds are f
 search without a budget would grow for ever.
 """
 
-import itertools
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -14,9 +11,8 @@ from brute_force import highest_by_label
 from labelsure._core.energy import Energy
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine
 from labelsure.labelsets.arrays._results import NotAllListedError
-from labelsure.labelsets.search import _best_first, _labels, _max_answers, _pair_search
+from labelsure.labelsets.search import _best_first, _labels, _pair_search
 from labelsure.labelsets.search._best_first import best_of
-from max_cases import noisy_folds, random_max_case
 from search_cases import Case, assert_answers_equal_brute_force, random_case
 
 SMALL = EngineOptions(table_labels=0, best_budget=40, ranked_budget=40, label_budget=40, frontier=2, chunk=2)
@@ -94,13 +90,12 @@ def test_labels_of_disagreeing_folds_are_bounded_within_budgets(pairs, work, mon
     assert sum(work) <= 20_000 + 4 * 5000 + len(work) * 60 * (5 + 8)
 
 
-@pytest.mark.parametrize(("make_case", "budget"), [(random_case, 40), (random_max_case, 8)])
-def test_bounds_hold_whatever_the_budget(make_case, budget):
+def test_bounds_hold_whatever_the_budget():
     """Against brute force: what was found is right, what may have been missed is not above the bound."""
     n_certain = n_uncertain = 0
     for seed in range(150):
-        case = make_case(seed, labels=(4, 8), objects=(1, 2))
-        engine = case.engine(options=replace(SMALL, ranked_budget=budget, label_budget=budget))
+        case = random_case(seed, labels=(4, 8), objects=(1, 2))
+        engine = case.engine(options=SMALL)
         n_labels = engine.n_labels
         best, highest, everyone = engine.top(3), engine.label_numerators(), case.ranked()
         for i, ranked in enumerate(everyone):
@@ -140,25 +135,6 @@ def test_open_bounds_of_searches_with_pairs_hold_at_every_step():
     assert len(set(bounds)) > 1
 
 
-def test_walks_over_maxima_keep_to_their_budgets(monkeypatch):
-    """Rows of minima are counted; a walk that has spent all says what it left open."""
-    looked_at, with_both = [], _max_answers.with_both
-    monkeypatch.setattr(_max_answers, "with_both", lambda *args: looked_at.append(len(args[0])) or with_both(*args))
-    folds = noisy_folds(0, n_labels=60, n_folds=10, noise=3.0)
-    options = EngineOptions(ranked_budget=50, label_budget=50, chunk=8)
-    engine = FoldEngine(folds, allow_empty=True, options=options)
-    best = engine.top(2)
-    assert not best.certain[0]
-    assert (best.upper[0] > best.numerators[0]).any()
-    assert (best.numerators > 0).all()
-    assert engine.numerators_of(best.labelsets[0], np.zeros(2, dtype=np.int64)).tolist() == best.numerators[0].tolist()
-    assert sum(looked_at) <= 50 + 2 * 8
-    looked_at.clear()
-    highest = engine.label_numerators()[0]
-    assert (highest.max(axis=1) >= best.numerators[0, 0]).all()
-    assert sum(looked_at) <= 50 + 2 * 8
-
-
 @pytest.mark.parametrize("pairs", [False, True])
 def test_members_far_apart_are_not_listed_but_the_most_plausible_are(pairs):
     options = EngineOptions(list_budget=500, member_budget=0, few_members=3, best_budget=5000, ranked_budget=5000)
@@ -172,12 +148,3 @@ def test_members_far_apart_are_not_listed_but_the_most_plausible_are(pairs):
         labelsets, numerators = engine.region_members(0, smallest, limit)
         assert 0 < len(labelsets) <= limit
         assert (numerators >= smallest).all()
-
-
-def test_members_of_maxima_far_apart_are_not_listed():
-    engine = FoldEngine(noisy_folds(0, n_labels=60, n_folds=3, noise=0.5), allow_empty=True, options=EngineOptions())
-    smallest = int(engine.top(1).numerators[0, 0]) // 4 + 1
-    short = FoldEngine(engine.folds, allow_empty=True, options=EngineOptions(list_budget=20, member_budget=0))
-    with pytest.raises(NotAllListedError):
-        list(short.iterate_members(0, smallest))
-    assert sum(len(part) for part, _ in itertools.islice(engine.iterate_members(0, smallest), 3)) > 0

@@ -221,24 +221,20 @@ class FoldArrays:
     Parameters
     ----------
     folds : sequence of Fold
-        At least one. A maximum with other parts beside it is listed.
+        At least one.
     """
 
     def __init__(self, folds: Sequence[Fold]) -> None:
-        self.is_maximum = all(fold.energy.is_maximum for fold in folds)
-        if not self.is_maximum:
-            folds = [
-                fold if fold.energy.maximum is None else Fold(fold.calibration, fold.energy.listed()) for fold in folds
-            ]
         self.folds = tuple(folds)
-        # the energies without discounts and overrides, which a maximum does not have
-        self.general = [] if self.is_maximum else [fold.energy.general_form() for fold in folds]
+        # the energies without discounts and overrides
+        self.general = [fold.energy.general_form() for fold in folds]
         self.n_folds = len(self.folds)
         self.n_objects, self.n_labels = self.folds[0].energy.unary.shape
         self.calibrations = [fold.calibration for fold in self.folds]
         pairwise = [fold.energy.pairwise for fold in self.folds]
         self.has_pairs = any(costs is not None for costs in pairwise)
         self.own_pairs = any(costs is not None and costs.ndim == 3 for costs in pairwise)
+        self.has_maxima = any(fold.energy.maxima for fold in self.folds)
         self.has_link = any(fold.energy.link is not None for fold in self.folds)
         self.has_own_scores = any(fold.energy.overrides is not None for fold in self.folds)
         self.has_discounts = any(fold.energy.discounts is not None for fold in self.folds)

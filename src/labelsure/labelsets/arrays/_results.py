@@ -54,9 +54,6 @@ class EngineOptions:
         it finds. Beyond them an error says how many were found.
     override_bytes : int
         Answers about overrides are kept for further questions, as long as they take no more than this.
-    exact_minima, estimate_minima, rough_minima : int
-        For maxima: how many different minima are kept to count a region before its size is estimated, to estimate it,
-        and for either where more than one bit is precise enough.
 
     Examples
     --------
@@ -83,9 +80,6 @@ class EngineOptions:
     list_budget: int = 20_000_000
     member_budget: int = 50
     override_bytes: int = 2**28
-    exact_minima: int = 2**13
-    estimate_minima: int = 2**9
-    rough_minima: int = 2**6
 
 
 def check_listable(n_labels: int, options: EngineOptions) -> None:

@@ -158,11 +158,18 @@ class NumbaTable(TableBackend):
         arrays, together = self.arrays, self.weighing.additive
         n_rows = 1 if together else arrays.n_folds
         counts = np.zeros((n_rows, len(objects), 2**self.n_labels), dtype=np.int32)
-        # own pairs take as much room as a row: one object's in one fold at a time
-        n_some, step = (1, 1) if arrays.own_pairs else (max(len(objects), 1), arrays.n_folds if together else 1)
+        # own pairs, or maxima, take as much room as a row: one object's in one fold at a time
+        n_some, step = (
+            (1, 1)
+            if arrays.own_pairs or arrays.has_maxima
+            else (max(len(objects), 1), arrays.n_folds if together else 1)
+        )
         for first, k in product(range(0, len(objects), n_some), range(0, arrays.n_folds, step)):
             some, folds = objects[first : first + n_some], slice(k, k + step)
             shared_pairs, penalties = self._rows_of_codes
+            penalties = penalties[folds]
+            if arrays.has_maxima:
+                penalties = self._add_maxima(penalties, k, some[0])
             pairs = self._sum_pairs(arrays.pairs.of(some, folds)[0]) if arrays.own_pairs else shared_pairs[folds]
             energies, tables = arrays.general[folds], arrays.tables
             least = np.zeros((len(energies), 2 ** max(self.n_labels - LOW_LABELS, 0)), dtype=np.int64)
@@ -171,7 +178,7 @@ class NumbaTable(TableBackend):
                 unary=np.stack([energy.unary[some] for energy in energies]),
                 pairs=pairs,
                 least_pairs=pairs.reshape(*least.shape, -1).min(axis=2) if pairs.size else least,
-                penalties=penalties[folds],
+                penalties=penalties,
             )
             rows = counts[0 if together else k, first : first + n_some]
             count_rows(additive, tables._replace(layout=tables.layout[folds]), int(strict), rows)
@@ -185,7 +192,8 @@ class NumbaTable(TableBackend):
     def best(self, objects: IntArray, n_best: int) -> tuple[IntArray, Counts]:
         """Return the codes of each object's best labelsets, up to ``n_best`` of them, and their numerators."""
         arrays = self.arrays
-        own = arrays.has_own_scores or arrays.own_pairs or arrays.has_link or arrays.penalties.present
+        own = arrays.has_own_scores or arrays.own_pairs or arrays.has_maxima or arrays.has_link
+        own = own or arrays.penalties.present
         if own or self.constraints is not None or not self._spares_in_rows:
             return super().best(objects, n_best)
         from labelsure.labelsets.table._best_code_kernels import BestCodes, CodeCosts, search_codes
@@ -239,6 +247,11 @@ class NumbaTable(TableBackend):
         for of_fold, row in zip(pairs, rows, strict=True):
             pair_sums(of_fold, row)
         return rows
+
+    def _add_maxima(self, penalties: IntArray, k: int, i: int) -> IntArray:
+        """Return the penalties of every code in fold ``k``, (1, 2^q) or (1, 0), with the maxima of object ``i``."""
+        rows = [maximum.row(i) for maximum in self.arrays.general[k].maxima]
+        return sum(rows, start=penalties if penalties.size else np.zeros((1, 2**self.n_labels), dtype=np.int64))
 
     def _distances(self, anchors: IntArray) -> IntArray:
         """Return the Hamming distance from every code to the nearest anchor, one label at a time."""
