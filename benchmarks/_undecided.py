@@ -3,7 +3,6 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from labelsure import LabelsetPredictions, PowerMeasure, calibrate_outputs
 
@@ -23,8 +22,6 @@ class Task(NamedTuple):
         Labels, and those of them whose output is not 0.
     n_folds, n_calibration, n_objects : int
         Folds of the cross-conformal predictor, calibration examples in all of them together, new objects.
-    sparse : bool
-        Whether outputs are handed over as sparse matrices.
     """
 
     n_labels: int
@@ -32,7 +29,6 @@ class Task(NamedTuple):
     n_folds: int = 10
     n_calibration: int = 1000
     n_objects: int = 8
-    sparse: bool = False
 
 
 def predict(task: Task) -> LabelsetPredictions:
@@ -47,21 +43,18 @@ def predict(task: Task) -> LabelsetPredictions:
     columns = np.sort(rng.permutation(task.n_labels)[: task.n_undecided])
     folds = None if task.n_folds == 1 else np.arange(task.n_calibration) % task.n_folds
     predictor = calibrate_outputs(
-        spread(outputs, columns, task.n_labels, as_sparse=task.sparse),
-        spread(Y, columns, task.n_labels, as_sparse=False),
+        spread(outputs, columns, task.n_labels),
+        spread(Y, columns, task.n_labels),
         folds=folds,
         measure=PowerMeasure(d=4),
         n_jobs=1,
     )
-    spread_new = [spread(part, columns, task.n_labels, as_sparse=task.sparse) for part in of_folds]
+    spread_new = [spread(part, columns, task.n_labels) for part in of_folds]
     return predictor.predict_labelsets(spread_new[0] if folds is None else spread_new)
 
 
-def spread(values: Array, columns: Array, n_columns: int, *, as_sparse: bool) -> Any:
+def spread(values: Array, columns: Array, n_columns: int) -> Array:
     """Return values in some columns of a matrix that holds zeros elsewhere."""
-    if as_sparse:
-        begin = np.arange(0, values.size + 1, len(columns))
-        return sparse.csr_array((values.ravel(), np.tile(columns, len(values)), begin), shape=(len(values), n_columns))
     wide = np.zeros((len(values), n_columns), dtype=values.dtype)
     wide[:, columns] = values
     return wide

@@ -18,7 +18,7 @@ METHOD = (
     " out, one thread. CPU milliseconds per object, best of several runs: *best*, the best labelset with confidence and"
     " credibility; *region size* at 90 %, about 750 labelsets; *labels*, those in every and those in some labelset of"
     " that region; and all p-values where there are only 14 labels. Setting up the tables of calibration scores is"
-    " included. Outputs come as arrays or as sparse matrices, in which zeros are not stored. Memory is the highest"
+    " included. Memory is the highest"
     " growth of the process while it gives the three answers for all objects, in a process of its own."
 )
 N_LABELS = (10, 30, 100, 300, 1000, 3000, 10_000)
@@ -32,16 +32,15 @@ SIGNIFICANCE = 0.1
 
 def measure() -> list[Figure | Picture]:
     """Return the curves, and by how much the last part of each grows."""
-    by_labels = {kind: [_label_task(q, kind) for q in N_LABELS] for kind in ("array", "sparse")}
-    labels = {kind: _curves(tasks, suffix=f", {kind}") for kind, tasks in by_labels.items()}
-    memory = {kind: [in_new_process(_memory, task) for task in tasks] for kind, tasks in by_labels.items()}
+    label_tasks = [Task(q) for q in N_LABELS]
+    memory = {"all answers": [in_new_process(_memory, task) for task in label_tasks]}
     fold_tasks = [Task(100, n_folds=k, n_objects=N_OBJECTS) for k in N_FOLDS]
     calibration_tasks = [Task(100, n_calibration=n, n_objects=N_OBJECTS) for n in N_CALIBRATION]
     milliseconds = "ms by object"
     pictures = [
         Picture(
             "growth_labels", "More labels, ten of them undecided", "labels", milliseconds, N_LABELS,
-            labels["array"] | labels["sparse"],
+            _curves(label_tasks),
         ),
         Picture("growth_memory", f"Memory for {Task(0).n_objects} objects", "labels", "MiB", N_LABELS, memory),
         Picture("growth_folds", "More folds", "folds", milliseconds, N_FOLDS, _curves_and_table(fold_tasks)),
@@ -61,7 +60,7 @@ def last_steps(picture: Picture) -> list[Figure]:
             f"{picture.title}, {picture.x[begin]:g} to {picture.x[-1]:g} {picture.x_label}: {name}",
             values[-1] / values[begin],
             "x",
-            at_most=2 if name.endswith("sparse") else 1.2 * picture.x[-1] / picture.x[begin],
+            at_most=1.2 * picture.x[-1] / picture.x[begin],
         )
         for name, values in picture.curves.items()
     ]
@@ -76,13 +75,9 @@ def answers() -> dict[str, Callable[[LabelsetPredictions], Any]]:
     }
 
 
-def _label_task(n_labels: int, kind: str) -> Task:
-    return Task(n_labels, sparse=kind == "sparse")
-
-
-def _curves(tasks: Sequence[Task], *, suffix: str = "") -> dict[str, list[float]]:
+def _curves(tasks: Sequence[Task]) -> dict[str, list[float]]:
     """Return the milliseconds by object that each answer takes for each task."""
-    curves: dict[str, list[float]] = {f"{name}{suffix}": [] for name in answers()}
+    curves: dict[str, list[float]] = {name: [] for name in answers()}
     for task in tasks:
         predictions = predict(task)
         for answer in answers().values():
@@ -90,7 +85,7 @@ def _curves(tasks: Sequence[Task], *, suffix: str = "") -> dict[str, list[float]
         functions = {name: partial(_ask_afresh, predictions, answer) for name, answer in answers().items()}
         seconds = fastest(functions, repeats=REPEATS, clock=time.process_time)
         for name, value in seconds.items():
-            curves[f"{name}{suffix}"].append(1000 * value / task.n_objects)
+            curves[name].append(1000 * value / task.n_objects)
     return curves
 
 

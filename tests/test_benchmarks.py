@@ -134,17 +134,15 @@ def test_choice_and_table_count_the_same(outputs):
 
 def test_undecided_labels_decide_alone():
     few, many = (predict(Task(n, n_calibration=200, n_objects=3)) for n in (12, 200))
-    as_sparse = predict(Task(200, n_calibration=200, n_objects=3, sparse=True))
     for answer in growth.answers():
         question = growth.answers()[answer]
-        assert np.sum(question(few)) == np.sum(question(many)) == np.sum(question(as_sparse))
+        assert np.sum(question(few)) == np.sum(question(many))
 
 
 def test_values_are_spread_over_columns():
     values, columns = np.array([[0.1, 0.2], [0.3, 0.4]]), np.array([1, 3])
-    dense = spread(values, columns, 5, as_sparse=False)
+    dense = spread(values, columns, 5)
     assert dense.tolist() == [[0, 0.1, 0, 0.2, 0], [0, 0.3, 0, 0.4, 0]]
-    assert np.array_equal(spread(values, columns, 5, as_sparse=True).toarray(), dense)
 
 
 def test_loops_add_and_look_up():

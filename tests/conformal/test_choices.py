@@ -36,6 +36,10 @@ def cut_up(X):
     return np.asarray(X)[::2, 0] > 0.5
 
 
+def first_feature(X):
+    return np.asarray(X)[:, 0]
+
+
 def zero_where(condition):
     return lambda X: np.where(condition(np.asarray(X)), 0.0, 1.0)
 
@@ -188,12 +192,14 @@ def test_outputs_with_choices_that_make_no_sense_are_refused(options, message):
 
 
 @pytest.mark.parametrize(
-    ("options", "name"), [({"mondrian": 0}, "mondrian"), ({"weight": lambda X: X[:, 0]}, "weight")]
+    "options",
+    [{"mondrian": 0}, {"mondrian": "cardinality"}, {"weight": first_feature}],
+    ids=["label", "cardinality", "weight"],
 )
-def test_sparse_new_outputs_do_not_go_with_categories_and_weights(options, name):
+def test_sparse_outputs_answer_like_dense_ones_with_categories_and_weights(options):
     predictor = calibrate_outputs(X[:, :3], Y, X=X, measure=PowerMeasure(), **options)
-    with pytest.raises(ValueError, match=f"{name} needs dense outputs, got sparse matrices"):
-        predictor.predict_labelsets(sparse.csr_array(X[:4, :3]), X[:4])
+    thin, dense = (predictor.predict_labelsets(form(X[:4, :3]), X[:4]) for form in (sparse.csr_array, np.asarray))
+    assert np.array_equal(thin.p_values(), dense.p_values())
 
 
 def test_new_objects_with_wrong_categories_or_weights_are_refused():

@@ -7,8 +7,14 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from labelsure import PowerMeasure, calibrate_outputs
+from labelsure._core.sparse_outputs import SparseOutputs
+from labelsure.measures import FunctionMeasure, MahalanobisMeasure
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
+
+
+def largest_error(outputs, labelset):
+    return np.abs(labelset - outputs).max(axis=1)
 
 
 def draw_outputs(rng, n_objects, n_labels, default):
@@ -50,20 +56,20 @@ def both_predictions(seed, *, smoothed, empty, pair_penalty, default, n_folds):
     n_folds=st.integers(1, 3),
 )
 def test_sparse_outputs_answer_like_dense_ones(seed, smoothed, empty, pair_penalty, default, n_folds):
-    compact, dense, Y = both_predictions(
+    thin, dense, Y = both_predictions(
         seed, smoothed=smoothed, empty=empty, pair_penalty=pair_penalty, default=default, n_folds=n_folds
     )
-    top, expected = compact.top(3), dense.top(3)
+    top, expected = thin.top(3), dense.top(3)
     assert np.array_equal(top.p_values, expected.p_values)
     real = expected.p_values > 0  # there may be fewer than three candidates
     assert np.array_equal(top.labelsets[real], expected.labelsets[real])
-    assert np.array_equal(compact.label_p_values, dense.label_p_values)
-    assert np.array_equal(compact.p_value(Y), dense.p_value(Y))
-    assert np.array_equal(compact.p_values(), dense.p_values())
+    assert np.array_equal(thin.label_p_values, dense.label_p_values)
+    assert np.array_equal(thin.p_value(Y), dense.p_value(Y))
+    assert np.array_equal(thin.p_values(), dense.p_values())
     for method in ("difference", "mass"):
-        assert np.array_equal(compact.rank_labels(method=method), dense.rank_labels(method=method))
+        assert np.array_equal(thin.rank_labels(method=method), dense.rank_labels(method=method))
     for significance in (0.05, 0.3, 0.6):
-        region, wanted = compact.region(significance), dense.region(significance)
+        region, wanted = thin.region(significance), dense.region(significance)
         assert region.sizes.tolist() == wanted.sizes.tolist()
         assert np.array_equal(region.contains(Y), wanted.contains(Y))
         assert np.array_equal(region.inner, wanted.inner)
@@ -74,21 +80,7 @@ def test_sparse_outputs_answer_like_dense_ones(seed, smoothed, empty, pair_penal
             assert sorted(map(tuple, region[i])) == sorted(map(tuple, wanted[i]))
 
 
-@pytest.mark.parametrize("n_missing", [0, 1, 2])
-def test_label_p_values_where_few_labels_lack_outputs(n_missing):
-    """Where the empty labelset is excluded, a label without an output can be the only one that is on."""
-    outputs = np.array([[0.25, 0.125, 0.0][: 3 - n_missing] + [0.375] * n_missing])
-    stored = np.arange(3)[None] < 3 - n_missing
-    matrix = sparse.csr_matrix((outputs[stored], np.nonzero(stored)), shape=(1, 3))
-    calibration = np.random.default_rng(0).random((40, 3)) / 2
-    Y = np.eye(3, dtype=int)[np.arange(40) % 3]
-    predictor = calibrate_outputs(calibration, Y, empty="exclude", default_output=0.375)
-    sparse_values, dense_values = (predictor.predict_labelsets(held).label_p_values for held in (matrix, outputs))
-    assert len(np.unique(dense_values)) > 1
-    assert np.array_equal(sparse_values, dense_values)
-
-
-def test_ten_thousand_labels_are_answered_from_those_with_outputs():
+def test_ten_thousand_labels_are_answered():
     rng = np.random.default_rng(0)
     n_labels = 10_000
     rows = np.repeat(np.arange(60), 8)
@@ -109,9 +101,9 @@ def test_ten_thousand_labels_are_answered_from_those_with_outputs():
 
 
 def test_subset_of_sparse_predictions_is_the_same_predictions():
-    compact, _, Y = both_predictions(5, smoothed=True, empty="allow", pair_penalty=0.0, default=0.0, n_folds=2)
-    assert np.array_equal(compact[[2, 0]].p_value(Y[[2, 0]]), compact.p_value(Y)[[2, 0]])
-    assert np.array_equal(compact[1:].confidence, compact.confidence[1:])
+    thin, _, Y = both_predictions(5, smoothed=True, empty="allow", pair_penalty=0.0, default=0.0, n_folds=2)
+    assert np.array_equal(thin[[2, 0]].p_value(Y[[2, 0]]), thin.p_value(Y)[[2, 0]])
+    assert np.array_equal(thin[1:].confidence, thin.confidence[1:])
 
 
 def test_sparse_and_dense_outputs_mix():
@@ -134,3 +126,19 @@ def test_sparse_outputs_are_checked():
     predictor = calibrate_outputs(sparse.csr_matrix([[0.2, 0.5]]), [[0, 1]])
     with pytest.raises(ValueError, match=r"outputs must have shape \(n_objects, 2\), got \(1, 3\)"):
         predictor.predict_labelsets(sparse.csr_matrix([[0.2, 0.5, 0.1]]))
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [PowerMeasure(), MahalanobisMeasure(residuals="absolute"), FunctionMeasure(largest_error)],
+    ids=["power", "own pairs", "own scores"],
+)
+def test_outputs_are_made_dense_some_objects_at_a_time(measure, monkeypatch):
+    matrix, dense = draw_outputs(np.random.default_rng(1), 40, 3, 0.0)
+    Y = (dense > 0.5).astype(int)
+    expected = calibrate_outputs(dense, Y, measure=measure, training_labels=Y, training_outputs=dense)
+    monkeypatch.setattr("labelsure._core.sparse_outputs.DENSE_ROWS_BYTES", 8 * 3 * 7)
+    assert SparseOutputs(matrix, 0.0, n_labels=3).blocks()[:2] == [slice(0, 7), slice(7, 14)]
+    predictor = calibrate_outputs(matrix, Y, measure=measure, training_labels=Y, training_outputs=matrix)
+    assert np.array_equal(predictor.predict_labelsets(matrix).p_values(), expected.predict_labelsets(dense).p_values())
+    assert predictor.predict_labelsets(matrix[:0]).labelsets.shape == (0, 3)

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from labelsure import calibrate_outputs
-from labelsure._core.sparse_outputs import SparseOutputs
-from labelsure.measures import LogLossMeasure, Need, PosteriorMeasure, UnseenPenalty, default_measure
+from labelsure.measures import Need, PosteriorMeasure, UnseenPenalty, default_measure
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
 
@@ -26,7 +25,7 @@ def draw_measure(rng, kind):
     if kind == "learned":
         return PosteriorMeasure()
     if kind == "in a sum":
-        return PosteriorMeasure(intercepts=0.0, temperature=2.0) + LogLossMeasure(floor=0.01)
+        return PosteriorMeasure(intercepts=0.0, temperature=2.0) + UnseenPenalty(1.0)
     # a share far above the exponent makes labels that are off by default cost less when they are on
     exponent, share, temperature, intercept = rng.uniform([0, 0, 0.3, -2], [2, 3, 3, 2])
     return PosteriorMeasure(
@@ -64,18 +63,16 @@ def both_predictions(seed, measure, *, empty, smoothed, default, n_folds):
     n_folds=st.integers(1, 3),
 )
 def test_sparse_outputs_answer_like_dense_ones_under_the_posterior(seed, measure, empty, smoothed, default, n_folds):
-    compact, dense, Y = both_predictions(
-        seed, measure, empty=empty, smoothed=smoothed, default=default, n_folds=n_folds
-    )
-    assert np.array_equal(compact.p_values(), dense.p_values())
-    assert np.array_equal(compact.label_p_values, dense.label_p_values)
-    assert np.array_equal(compact.p_value(Y), dense.p_value(Y))
-    top, expected = compact.top(3), dense.top(3)
+    thin, dense, Y = both_predictions(seed, measure, empty=empty, smoothed=smoothed, default=default, n_folds=n_folds)
+    assert np.array_equal(thin.p_values(), dense.p_values())
+    assert np.array_equal(thin.label_p_values, dense.label_p_values)
+    assert np.array_equal(thin.p_value(Y), dense.p_value(Y))
+    top, expected = thin.top(3), dense.top(3)
     assert np.array_equal(top.p_values, expected.p_values)
     real = expected.p_values > 0  # there may be fewer than three candidates
     assert np.array_equal(top.labelsets[real], expected.labelsets[real])
     for significance in (0.05, 0.3, 0.6):
-        region, wanted = compact.region(significance), dense.region(significance)
+        region, wanted = thin.region(significance), dense.region(significance)
         assert region.sizes.tolist() == wanted.sizes.tolist()
         assert np.array_equal(region.inner, wanted.inner)
         assert np.array_equal(region.outer, wanted.outer)
@@ -127,30 +124,10 @@ def test_few_and_many_labels_are_answered_alike_dense_and_sparse(n_labels, n_fol
         assert np.array_equal(one.label_p_values[0], pred.label_p_values[1])
         assert [sum(1 for _ in region[i]) for i in range(6)] == region.sizes.tolist()
         assert np.array_equal(region.outer, pred.label_p_values[:, :, 1] > 0.2)
-    for dense, compact in zip(*answers, strict=True):
-        assert np.array_equal(dense, compact)
+    for dense, thin in zip(*answers, strict=True):
+        assert np.array_equal(dense, thin)
     assert answers[0][3].all()  # searches were not cut short
     assert answers[0][6].any()
-
-
-@pytest.mark.parametrize(("n_labels", "n_examples"), [(14, 80), (159, 80), (10_000, 20)])
-def test_parameters_learned_from_sparse_outputs_are_those_of_dense_ones(n_labels, n_examples):
-    outputs, Y = draw_examples(n_examples, n_labels)
-    dense = PosteriorMeasure().fit(Y, outputs=outputs)
-    compact = PosteriorMeasure().fit(Y, outputs=SparseOutputs(sparse.csr_array(outputs), 0.0, n_labels=n_labels))
-    for learned, expected in zip(compact.parameters_, dense.parameters_, strict=True):
-        assert np.array_equal(learned, expected)
-    assert compact.parameters_.temperature != 1
-
-
-def test_parameters_are_learned_from_as_many_examples_as_a_bounded_block_holds(monkeypatch):
-    outputs, Y = draw_examples(90, 100)
-    matrix, made_dense = SparseOutputs(sparse.csr_array(outputs), 0.0, n_labels=100), []
-    monkeypatch.setattr("labelsure.measures._posterior.FIT_ENTRIES", 90 * 100 // 3)
-    monkeypatch.setattr(SparseOutputs, "dense", lambda _, rows: made_dense.append(rows) or outputs[rows])
-    learned = PosteriorMeasure().fit(Y, outputs=matrix).parameters_
-    assert made_dense == [slice(None, None, 3)]
-    assert learned.temperature == PosteriorMeasure().fit(Y, outputs=outputs).parameters_.temperature
 
 
 def test_a_labelset_seen_in_training_is_found_though_no_label_of_it_has_an_output():
@@ -184,13 +161,3 @@ def test_training_outputs_that_are_sparse_are_checked():
     ):
         with pytest.raises(ValueError, match=message):
             calibrate_outputs(outputs, Y, training_labels=Y, training_outputs=wrong)
-
-
-def test_measures_that_need_dense_outputs_learn_from_sparse_ones_and_refuse_them_later():
-    outputs, Y = draw_examples(40, 14)
-    matrix = sparse.csr_array(outputs)
-    predictor = calibrate_outputs(matrix, Y, measure=PosteriorMeasure() + UnseenPenalty(1.0), training_labels=Y,
-                                  training_outputs=matrix)  # fmt: skip
-    with pytest.raises(ValueError, match=r"UnseenPenalty.* needs dense outputs, got a sparse matrix"):
-        predictor.predict_labelsets(matrix)
-    assert predictor.predict(outputs).shape == Y.shape

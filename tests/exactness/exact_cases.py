@@ -21,7 +21,6 @@ class Kind(NamedTuple):
 
     choices: list
     takes: int = 0
-    sparse: bool = False
     root: bool = False
     grows: bool = True  # penalties can be added
 
@@ -29,10 +28,10 @@ class Kind(NamedTuple):
 NOTHING, LABELS, OUTPUTS, OBJECTS = range(4)
 
 KINDS = {
-    "power": Kind([m.PowerMeasure(d) for d in (1, 2, 4)], sparse=True),
-    "pairs": Kind([m.PowerMeasure(2, pair_penalty=weight) for weight in (0.5, 1.0, 3.0)], LABELS, True),
-    "log-loss": Kind([m.LogLossMeasure(), m.LogLossMeasure(floor=0.01)], sparse=True),
-    "two powers": Kind([m.PowerMeasure(1) + m.PowerMeasure(4)], sparse=True),
+    "power": Kind([m.PowerMeasure(d) for d in (1, 2, 4)]),
+    "pairs": Kind([m.PowerMeasure(2, pair_penalty=weight) for weight in (0.5, 1.0, 3.0)], LABELS),
+    "log-loss": Kind([m.LogLossMeasure(), m.LogLossMeasure(floor=0.01)]),
+    "two powers": Kind([m.PowerMeasure(1) + m.PowerMeasure(4)]),
     "max-norm": Kind([m.MaxNormMeasure()]),
     "function": Kind([m.FunctionMeasure(worst_and_sum)]),
     "own": Kind([Lopsided()]),
@@ -40,8 +39,8 @@ KINDS = {
     "signed": Kind([m.MahalanobisMeasure()], OUTPUTS, root=True),
     "label-wise": Kind([m.LabelWiseCombination()], OUTPUTS),
     "frequency": Kind([m.LabelsetPrior(), m.LabelsetPrior(base="uniform")], LABELS),
-    "posterior": Kind([m.PosteriorMeasure(**GIVEN)], LABELS, True, grows=False),
-    "learned posterior": Kind([m.PosteriorMeasure()], OUTPUTS, True, grows=False),
+    "posterior": Kind([m.PosteriorMeasure(**GIVEN)], LABELS, grows=False),
+    "learned posterior": Kind([m.PosteriorMeasure()], OUTPUTS, grows=False),
     "forest": Kind([m.ForestMeasure(m.LogLossMeasure(floor=0.01), n_estimators=2, min_samples_leaf=2)], OBJECTS),
     "posterior-forest": Kind([m.ForestMeasure(m.PosteriorMeasure(**GIVEN), n_estimators=1, mix=0.5)], OBJECTS),
     "auto": Kind(
@@ -77,19 +76,10 @@ def possible(measure, rule, taxonomy):
     return not (taxonomy == "label" and kind.root)
 
 
-def may_be_sparse(measure, rule, taxonomy, constraint):
-    """Tell whether outputs may be sparse."""
-    return KINDS[measure].sparse and taxonomy == constraint == "none" and rule not in ("weighted", *FULL)
-
-
 @cache
 def cells():
-    """All (measure, rule, taxonomy, constraint) that there are, in an order of which any thousand is a sample.
-
-    Where outputs may be sparse, which goes with neither taxonomies nor constraints, they are there ten times more.
-    """
+    """All (measure, rule, taxonomy, constraint) that there are, in an order of which any thousand is a sample."""
     found = [cell for cell in product(KINDS, RULES, TAXONOMIES, CONSTRAINTS) if possible(*cell[:3])]
-    found += [cell for cell in found if may_be_sparse(*cell)] * 10
     return [found[i] for i in np.random.default_rng(14).permutation(len(found))]
 
 
@@ -155,14 +145,14 @@ def draw_case(number):
     if KINDS[measure_name].takes == OBJECTS and round_number % 4:  # trees take as long as four others
         measure_name = str(rng.choice(["power", "pairs", "log-loss", "own", "posterior"]))
     kind = KINDS[measure_name]
-    way = _draw_way(rng, measure_name, rule, taxonomy, constraint)
+    way = _draw_way(rng, measure_name, rule)
     few = 2 + (kind.takes < OBJECTS) if way == "full" else 6
     least = 1 if constraint in ("none", "allowed", "exactly", "at least", "at most") else 2
     q = int(rng.integers(least, few, endpoint=True))
     many = way != "full" and rng.random() < 0.025
     if many:  # more than tables are made for by default
         q = int(rng.integers(7, 10, endpoint=True))
-    measure, penalties = _draw_measure(rng, kind, way)
+    measure, penalties = _draw_measure(rng, kind)
     constraints = draw_constraints(rng, constraint, q)
     fold_of = _draw_folds(rng, rule, way, 2 if kind.takes == OBJECTS else 5)
     n, n_folds = len(fold_of), int(fold_of.max()) + 1
@@ -177,8 +167,6 @@ def draw_case(number):
     outputs, new = X**powers, X_new**powers
     if rng.random() < 0.5:  # models that disagree
         outputs, new = rng.choice(values, size=(n_folds, n, q)), rng.choice(values, size=(n_folds, n_new, q))
-    if way == "sparse" and empty == "auto" and not Y.any(axis=1).all():
-        empty = "allow"  # sparse outputs have no room for an empty labelset that is stranger than its equals
     return Case(
         number, measure_name, rule, taxonomy, constraint, measure, penalties, way,
         engines=_draw_engines(rng, measure_name, way),
@@ -194,23 +182,23 @@ def draw_case(number):
     )  # fmt: skip
 
 
-def _draw_way(rng, measure_name, rule, taxonomy, constraint):
+def _draw_way(rng, measure_name, rule):
     """Return how the package is called."""
     kind = KINDS[measure_name]
     if rule in FULL:
         return "full"
     if kind.takes == OBJECTS:
         return "classifier"
-    if may_be_sparse(measure_name, rule, taxonomy, constraint) and rng.random() < 0.7:
-        return "sparse"
-    return "classifier" if kind.takes < OUTPUTS and rng.random() < 0.25 else "outputs"
+    if kind.takes < OUTPUTS and rng.random() < 0.25:
+        return "classifier"
+    return "sparse" if rng.random() < 0.4 else "outputs"
 
 
 def _draw_engines(rng, measure_name, way):
     """Return what answers: tables, searches, or at times searches whose budgets are spent at once."""
     if way == "full":
         return ("table",)
-    pinched = measure_name != "max-norm" and way != "sparse" and rng.random() < 0.2
+    pinched = measure_name != "max-norm" and rng.random() < 0.2
     return ("search", "pinched") if pinched else ("table", "search")
 
 
@@ -218,10 +206,10 @@ def pick(rng, choices):
     return choices[int(rng.integers(len(choices)))]
 
 
-def _draw_measure(rng, kind, way):
+def _draw_measure(rng, kind):
     """Return the measure with up to two penalties."""
     measure, names = pick(rng, kind.choices), []
-    if kind.grows and way != "sparse" and rng.random() < 0.4:
+    if kind.grows and rng.random() < 0.4:
         usable = [name for name in PENALTIES if not (kind.root and name == "prior")]
         names = rng.choice(usable, size=int(rng.integers(1, 3)), replace=False).tolist()
     for name in names:

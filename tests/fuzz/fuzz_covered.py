@@ -88,8 +88,6 @@ REASONS = {
         (
             "BestLabelsets",
             "CategoryEngine",
-            "CompactEngine",
-            "CompactFolds",
             "Empty",
             "EngineOptions",
             "Fold",

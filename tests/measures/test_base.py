@@ -5,12 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 
 from labelsure import CrossConformalClassifier, FullConformalClassifier, InductiveConformalClassifier, calibrate_outputs
-from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure.labelsets import decode
 from labelsure.measures import (
     CardinalityPenalty,
@@ -27,7 +25,6 @@ from labelsure.measures import (
     Need,
     PowerMeasure,
     UnseenPenalty,
-    default_measure,
 )
 from penalty_cases import training_and_labelsets
 
@@ -149,21 +146,6 @@ def test_only_measures_can_be_added():
     assert isinstance(PowerMeasure() + PowerMeasure(), Measure)
 
 
-@pytest.mark.parametrize("other", [PowerMeasure(4, pair_penalty=1.0), default_measure(Need.TRAINING_LABELS)], ids=repr)
-def test_energy_of_sparse_outputs_is_that_of_dense_ones_in_both_parts(other):
-    both = (PowerMeasure(2) + other).fit(np.array([[1, 1, 0], [0, 1, 0]]))
-    outputs = SparseOutputs(sparse.csr_array([[0.5, 0.0, 0.25]]), 0.125, n_labels=3)
-    compact, whole = both.sparse_energy(outputs), both.energy([[0.5, 0.125, 0.25]])
-    for labels in ([0, 2], [0, 1, 2]):
-        alone = compact.energy_of(0, np.array(labels))
-        for t in np.ndindex((2,) * len(labels)):
-            labelset = np.zeros((1, 3), dtype=np.int8)
-            labelset[0, labels] = t
-            discount = 0 if compact.discounts is None else compact.discounts.of(labelset)[0]
-            assert alone.scores([t])[0] - discount == whole.scores(labelset)[0]
-    assert np.broadcast_to(compact.unary, 3)[1] == whole.unary[0, 1]
-
-
 def test_a_sum_in_a_predictor_equals_a_direct_count():
     rng = np.random.default_rng(0)
     Y = (rng.random((40, 3)) < 0.4).astype(int)
@@ -254,11 +236,3 @@ def test_a_measure_without_its_two_methods_says_which_is_missing(name):
     half = type("Half", (Measure,), methods)()
     with pytest.raises(NotImplementedError, match=rf"Half must define {name}\("):
         half.fit([[1, 0]]).energy([[0.5, 0.5]])
-
-
-def test_sum_takes_sparse_outputs_where_both_parts_do():
-    outputs = SparseOutputs(sparse.csr_array([[0.5, 0.0]]), 0.0, n_labels=2)
-    assert (PowerMeasure() + LogLossMeasure()).fit([[1, 0]]).sparse_energy(outputs).discounts is None
-    for other in (UnseenPenalty(), HammingPenalty()):
-        with pytest.raises(ValueError, match=r"Penalty\(\) looks at all labels together"):
-            (PowerMeasure() + other).fit([[1, 0]]).sparse_energy(outputs)

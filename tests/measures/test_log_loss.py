@@ -111,17 +111,6 @@ def test_log_loss_adds_to_other_measures():
     assert scores[0] * 2.0**-both.exponent_ == pytest.approx(expected, abs=8 * 2.0**-both.exponent_)
 
 
-def test_restricted_log_loss_leaves_out_the_other_labels():
-    outputs = np.array([[0.1, 0.6, 0.9, 0.3]])
-    measure = LogLossMeasure(floor=0.01).fit(np.zeros((1, 4)))
-    whole, labels = measure.energy(outputs), np.array([1, 3])
-    part = measure.restrict(labels)
-    energy = part.energy(outputs[:, labels])
-    assert np.array_equal(energy.unary, whole.unary[:, labels])
-    assert part.exponent_ == measure.exponent_
-    assert (part.n_labels_, measure.n_labels_) == (2, 4)
-
-
 def test_log_loss_of_sparse_outputs_answers_like_dense_ones():
     rng = np.random.default_rng(0)
     dense = np.where(rng.random((60, 9)) < 0.4, rng.integers(0, 9, size=(60, 9)) / 8, 0.0)

@@ -1,5 +1,6 @@
 """The one idea: every nonconformity measure is an energy over labelsets."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce
 from operator import add
@@ -7,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.energy_parts import Discounts, Maximum, Overrides, Penalty, SquareRoot
+from labelsure._core.energy_parts import Discounts, Maximum, Overrides, Penalty, SquareRoot, join_maxima, join_overrides
 from labelsure._core.types import IntArray, LabelMatrix
 
 
@@ -191,3 +192,31 @@ class Energy:
     @property
     def _has_additive_part(self) -> bool:
         return bool(self.link is not None or self.constant.any() or self.unary.any() or self.pairwise is not None)
+
+
+def join_energies(parts: Sequence[Energy]) -> Energy:
+    """Return the energy of the objects of all parts, which are alike in what is the same for all objects.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> part = Energy(constant=np.array([3]), unary=np.array([[-1, 4]]))
+    >>> join_energies([part, part]).constant.tolist()
+    [3, 3]
+    """
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    pairwise, overrides = first.pairwise, first.overrides
+    if pairwise is not None and pairwise.ndim == 3:
+        pairwise = np.concatenate([part.pairwise for part in parts if part.pairwise is not None])
+    if overrides is not None:
+        overrides = join_overrides([part.overrides for part in parts if part.overrides is not None])
+    return replace(
+        first,
+        constant=np.concatenate([part.constant for part in parts]),
+        unary=np.concatenate([part.unary for part in parts]),
+        pairwise=pairwise,
+        overrides=overrides,
+        maxima=tuple(map(join_maxima, zip(*(part.maxima for part in parts), strict=True))),
+    )

@@ -1,5 +1,6 @@
 """What an energy may have beside sums over labels and pairs: link, maximum, penalty, discounts, overrides."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
@@ -83,6 +84,11 @@ class Maximum:
         for off, on in zip(self.off[i], self.on[i], strict=True):
             row = np.concatenate([np.maximum(row, off), np.maximum(row, on)])
         return row
+
+
+def join_maxima(parts: Sequence[Maximum]) -> Maximum:
+    """Return the costs of the objects of all parts."""
+    return Maximum(np.concatenate([part.off for part in parts]), np.concatenate([part.on for part in parts]))
 
 
 BLOCK_DISTANCES = 2**21
@@ -263,3 +269,10 @@ class Overrides:
         once = np.unique(rows, axis=0)
         begin = np.searchsorted(once[:, 0], np.arange(len(self.begin))).astype(np.int64)
         return Overrides(begin, once[:, 1:].astype(np.int8), np.zeros(len(once), dtype=np.int64))
+
+
+def join_overrides(parts: Sequence[Overrides]) -> Overrides:
+    """Return the overrides of the objects of all parts."""
+    begin = np.cumsum(np.concatenate([[0], *(np.diff(part.begin) for part in parts)]))
+    labelsets = np.concatenate([part.labelsets for part in parts])
+    return Overrides(begin, labelsets, np.concatenate([part.scores for part in parts]))

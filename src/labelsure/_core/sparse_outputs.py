@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labelsure._core.types import FloatArray, IntArray
+from labelsure._core.types import FloatArray
 from labelsure._core.validation import check_outputs
 
 DENSE_ROWS_BYTES = 2**24
@@ -28,11 +28,10 @@ class SparseOutputs:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from scipy import sparse
     >>> outputs = SparseOutputs(sparse.csr_array([[0.0, 0.75, 0.0]]), 0.125, n_labels=3)
-    >>> outputs.labels_of(0).tolist(), outputs.row(0, np.array([0, 1])).tolist()
-    ([1], [[0.125, 0.75]])
+    >>> outputs.dense(slice(None)).tolist()
+    [[0.125, 0.75, 0.125]]
     """
 
     def __init__(self, matrix: Any, default: float, *, n_labels: int, name: str = "outputs") -> None:
@@ -55,18 +54,6 @@ class SparseOutputs:
     def __len__(self) -> int:
         return int(self.matrix.shape[0])
 
-    def labels_of(self, i: int) -> IntArray:
-        """Return the labels that object ``i`` has an output of its own for."""
-        labels: IntArray = self.matrix.indices[self.matrix.indptr[i] : self.matrix.indptr[i + 1]].astype(np.int64)
-        return labels
-
-    def row(self, i: int, labels: IntArray) -> FloatArray:
-        """Return the outputs of object ``i`` for some labels, ascending, that include all its own; shape (1, u)."""
-        outputs = np.full((1, len(labels)), self.default)
-        own = self.matrix.data[self.matrix.indptr[i] : self.matrix.indptr[i + 1]]
-        outputs[0, np.searchsorted(labels, self.labels_of(i))] = own
-        return outputs
-
     def dense(self, rows: slice) -> FloatArray:
         """Return some objects' outputs for all labels."""
         block = self.matrix[rows]
@@ -79,6 +66,11 @@ class SparseOutputs:
         return SparseOutputs(self.matrix[rows], self.default, n_labels=self.matrix.shape[1])
 
     def blocks(self) -> list[slice]:
-        """Return slices of objects whose dense outputs fit in memory."""
+        """Return at least one slice of objects, whose dense outputs take little memory; together all objects."""
         n_rows = max(1, DENSE_ROWS_BYTES // (8 * self.matrix.shape[1]))
-        return [slice(start, start + n_rows) for start in range(0, len(self), n_rows)]
+        return [slice(start, start + n_rows) for start in range(0, max(len(self), 1), n_rows)]
+
+
+def as_dense(outputs: FloatArray | SparseOutputs) -> FloatArray:
+    """Return outputs as an array."""
+    return outputs.dense(slice(None)) if isinstance(outputs, SparseOutputs) else outputs

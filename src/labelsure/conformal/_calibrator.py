@@ -3,7 +3,7 @@
 However many models there are and wherever their outputs come from, this is where new objects meet calibration scores.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import Any
@@ -13,10 +13,11 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import delayed
 
+from labelsure._core.energy import Energy, join_energies
 from labelsure._core.fixed_point import SCORE_BITS
 from labelsure._core.randomness import MERGING, SMOOTHING, draw_uniforms, set_missing_seeds
 from labelsure._core.running import run_jobs
-from labelsure._core.sparse_outputs import SparseOutputs
+from labelsure._core.sparse_outputs import SparseOutputs, as_dense
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.conformal._choices import Choices
 from labelsure.conformal._choosing import choose_for_folds, seed_of
@@ -37,7 +38,7 @@ from labelsure.conformal._probabilities import (
     learn_thresholds,
     recalibrated,
 )
-from labelsure.conformal._ready_outputs import AnyOutputs, compact_engine, keys_of, refuse_sparse
+from labelsure.conformal._ready_outputs import AnyOutputs, keys_of
 from labelsure.conformal._rules import weigh_densities, weigh_groups
 from labelsure.conformal._splits import Split
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
@@ -181,7 +182,8 @@ def _calibrate_fold(
     if choice is not None:
         seeded = set_missing_seeds(clone(choice.measure), seed_of(seeded))
     labels = fold.labels[:0] if fold.training_labels is None else fold.training_labels
-    fitted = seeded.fit(labels, outputs=fold.training_outputs, X=fold.training_objects)
+    outputs = None if fold.training_outputs is None else as_dense(fold.training_outputs)
+    fitted = seeded.fit(labels, outputs=outputs, X=fold.training_objects)
     scores = score_examples(fitted, fold.outputs, fold.labels, fold.X)
     strangest = bool(len(labels) and labels.any(axis=1).all() and fitted.form != "maximum")
     without = np.logical_not(fold.labels.any(axis=1))
@@ -195,14 +197,20 @@ def _calibrate_fold(
 def _dense(outputs: AnyOutputs, n: int, most: int) -> tuple[IntArray, FloatArray]:
     """Return every k-th row, about ``most`` of them or all, and its outputs as an array."""
     rows = np.arange(n)[:: max(n // max(most, 1), 1)]
-    return rows, outputs.take(rows).dense(slice(None)) if isinstance(outputs, SparseOutputs) else outputs[rows]
+    return rows, as_dense(outputs.take(rows) if isinstance(outputs, SparseOutputs) else outputs[rows])
 
 
 def score_examples(fitted: Measure, outputs: AnyOutputs, Y: LabelMatrix, X: MatrixLike = None) -> IntArray:
     """Return the scores of the examples' labelsets."""
+    return np.concatenate([energy.scores(Y[rows]) for rows, energy in _energies(fitted, outputs, X)])
+
+
+def _energies(fitted: Measure, outputs: AnyOutputs, X: MatrixLike) -> Iterator[tuple[slice, Energy]]:
+    """Yield objects and their energy, sparse outputs made dense by blocks; measures of features have dense ones."""
     if isinstance(outputs, SparseOutputs):
-        return np.concatenate([fitted.energy(outputs.dense(b)).scores(Y[b]) for b in outputs.blocks() or [slice(0)]])
-    return fitted.energy(outputs, X=X if Need.FEATURES in fitted.needs else None).scores(Y)
+        yield from ((rows, fitted.energy(outputs.dense(rows))) for rows in outputs.blocks())
+    else:
+        yield slice(None), fitted.energy(outputs, X=X if Need.FEATURES in fitted.needs else None)
 
 
 @dataclass(eq=False)
@@ -293,7 +301,7 @@ class Calibrator:
         Parameters
         ----------
         outputs : sequence of arrays of shape (n, q)
-            Of each fold's model; all dense, all sparse or all on a GPU.
+            Of each fold's model, dense or sparse.
         X : array-like of n rows or None
             The objects, where they are known.
         index : pandas index or None
@@ -302,9 +310,9 @@ class Calibrator:
             Where tables of labelsets are made.
         """
         check_device(device, self.folds[0].measure.n_labels_)
-        folds = [self.meet(k, part, X) for k, part in enumerate(outputs) if not isinstance(part, SparseOutputs)]
+        folds = [self.meet(k, part, X) for k, part in enumerate(outputs)]
         measures, posterior = [fold.measure for fold in self.folds], None
-        if folds and all(isinstance(measure, PosteriorMeasure) for measure in measures):
+        if all(isinstance(measure, PosteriorMeasure) for measure in measures):
             exponents = tuple(measure.exponent_ for measure in measures)
             posterior = Posterior(tuple(fold.energy for fold in folds), exponents)
         engine, names = self._engine(folds, outputs, X, device), self.label_names or ()
@@ -407,10 +415,9 @@ class Calibrator:
         proven = proven if self.choices.constraints is None else under_constraints(proven)
         return add_incomplete(proven, self.n_incomplete)
 
-    def meet(self, k: int, outputs: FloatArray, X: MatrixLike = None) -> Fold:
+    def meet(self, k: int, outputs: AnyOutputs, X: MatrixLike = None) -> Fold:
         """Return fold ``k`` for new objects with these outputs of its model."""
-        measure = self.folds[k].measure
-        energy = measure.energy(outputs, X=X if Need.FEATURES in measure.needs else None)
+        energy = join_energies([energy for _, energy in _energies(self.folds[k].measure, outputs, X)])
         if self.strangest[k] and self.empty == "ordinary":
             energy = energy.override_empty(STRANGEST)
         return Fold(self.calibrations[k], energy)
@@ -426,11 +433,6 @@ class Calibrator:
             draws, smoothing = (draw_uniforms(self.seed, stream, keys) for stream in (MERGING, SMOOTHING))
             merging = Merging(exact, draws, smoothing if smoothed else None)
         settings: dict[str, Any] = {"empty": self.empty, "n_jobs": self.n_jobs, "options": self.options}
-        sparse = [part for part in outputs if isinstance(part, SparseOutputs)]
-        if sparse:
-            refuse_sparse(self.choices, empty_overridden=any(self.strangest) and self.empty == "ordinary")
-            measures = [fold.measure for fold in self.folds]
-            return compact_engine(measures, self.calibrations, sparse, merging, **settings)
         settings["constraints"] = self.choices.constraints
         settings["options"] = replace(self.options or EngineOptions(), device=device)
         if taxonomy is None:

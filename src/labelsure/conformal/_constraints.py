@@ -20,10 +20,6 @@ from labelsure.predictions import Guarantee
 
 SHOWN_ROWS = 5
 OBEYED = " although it obeys the constraints"
-SPARSE_CONSTRAINTS = (
-    "constraints need dense outputs, got sparse matrices: labels that an object's row leaves out have no place in the"
-    " search for its labelsets. Pass outputs.toarray()."
-)
 MISSED = (
     "A true labelset that breaks a constraint is in no region; among those that obey, the bound is this one divided by"
     " their share."

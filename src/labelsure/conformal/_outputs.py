@@ -16,7 +16,6 @@ from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, 
 from labelsure._core.validation import check_label_matrix, check_same_length, read_labels, row_index_of
 from labelsure.conformal._calibrator import Calibrator, calibrate
 from labelsure.conformal._choices import Choices, check_choices
-from labelsure.conformal._constraints import SPARSE_CONSTRAINTS
 from labelsure.conformal._examples import FoldExamples
 from labelsure.conformal._outside import USUAL_LEVEL
 from labelsure.conformal._ready_outputs import (
@@ -140,16 +139,14 @@ class OutputsPredictor:
         return self.calibrator.nonconformity(read, labels)
 
     def _read(self, outputs: Any, X: MatrixLike) -> list[AnyOutputs]:
-        """Return new objects' outputs of each fold's model, all sparse or all dense."""
+        """Return new objects' outputs of each fold's model."""
         names: dict[str, Any] = {"n_labels": self.n_labels, "label_names": self.calibrator.label_names}
         read_one = partial(read_outputs, default_output=self.default_output, **names)
         read: list[AnyOutputs] = read_per_fold(to_host(outputs), self.fold_numbers, self.n_labels, read_one)
         if X is not None:
             check_unmasked(X)
             check_same_length(X, read[0], names=("X", "outputs"))
-        if all(isinstance(part, SparseOutputs) for part in read):
-            return read
-        return [part.dense(slice(None)) if isinstance(part, SparseOutputs) else part for part in read]
+        return read
 
 
 def calibrate_outputs(
@@ -237,8 +234,6 @@ def calibrate_outputs(
     check_same_length(checked, labels, names=("outputs", "Y"))
     if len(labels) == 0:
         raise ValueError("outputs and Y must hold at least one calibration example, got none.")
-    if constraints is not None and isinstance(checked, SparseOutputs):
-        raise ValueError(SPARSE_CONSTRAINTS)
     rows, fold_numbers = rows_of_folds(folds, len(labels))
     given = (training_labels, training_outputs, default_output)
     training, known = _training_parts(*given, labels, None if folds is None else rows, names)

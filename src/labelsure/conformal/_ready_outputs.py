@@ -11,11 +11,7 @@ from labelsure._core.randomness import UInt64Array, join_keys, object_keys
 from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure._core.validation import check_label_matrix, check_number, check_outputs, check_same_length
-from labelsure.conformal._choices import Choices
-from labelsure.conformal._constraints import SPARSE_CONSTRAINTS
-from labelsure.conformal._guarantees import Merging
-from labelsure.labelsets import CompactEngine, CompactFolds, Empty, LabelsetEngine, StrangestEmpty
-from labelsure.measures import Measure, Need
+from labelsure.measures import Need
 
 TrainingPart = tuple[LabelMatrix | None, FloatArray | SparseOutputs | None]
 """Labels and outputs of the examples that a model was trained on, as far as they are known."""
@@ -110,51 +106,3 @@ def known_of(labels: LabelMatrix | None, outputs: FloatArray | SparseOutputs | N
     """Return what is known of a training part: its labels, and outputs that are taken for out-of-fold ones."""
     known = Need.NOTHING if labels is None else Need.TRAINING_LABELS
     return known if outputs is None else known | Need.OUT_OF_FOLD_OUTPUTS
-
-
-def refuse_sparse(choices: Choices, *, empty_overridden: bool) -> None:
-    """Raise ValueError where an answer takes dense outputs."""
-    if choices.taxonomy is not None or choices.weight is not None:
-        name = "mondrian" if choices.weight is None else "weight"
-        raise ValueError(f"{name} needs dense outputs, got sparse matrices. Pass outputs.toarray().")
-    if choices.constraints is not None:
-        raise ValueError(SPARSE_CONSTRAINTS)
-    if empty_overridden:
-        raise ValueError(
-            "Examples without labels calibrate a model that was trained on none, so it finds them stranger than"
-            ' everything; sparse outputs have no room for that. Pass empty="allow" or outputs.toarray().'
-        )
-
-
-def compact_engine(
-    measures: Sequence[Measure],
-    calibrations: Sequence[IntArray],
-    outputs: Sequence[SparseOutputs],
-    merging: Merging,
-    *,
-    empty: Empty,
-    **settings: Any,
-) -> LabelsetEngine:
-    """Return the engine for new objects with sparse outputs, which looks only at the labels that matter to each.
-
-    Parameters
-    ----------
-    measures, calibrations, outputs : sequences
-        The measure, the calibration and the new objects' outputs of each fold.
-    merging : Merging
-        Of the folds' counts.
-    empty, **settings
-        As in make_engine.
-    """
-    energies = [measure.sparse_energy(part) for measure, part in zip(measures, outputs, strict=True)]
-    folds = CompactFolds(calibrations, energies, outputs)
-    sizes = [len(calibration) for calibration in calibrations]
-    engine = CompactEngine(
-        folds,
-        np.arange(len(folds)),
-        merging.weighing(sizes),
-        weighing_at=merging.weighing_at(sizes),
-        allow_empty=empty == "ordinary",
-        **settings,
-    )
-    return StrangestEmpty(engine) if empty == "strangest" else engine

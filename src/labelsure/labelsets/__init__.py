@@ -2,13 +2,12 @@
 
 In layers, each knowing only those below it::
 
-    _composite, _compact               engines of categories, groups and sparse objects
+    _composite                         engines of categories and groups
     _fold_engine                       make_engine, FoldEngine: chooses between table and search; StoredEngine
     search/                            answers without listing; estimates
     table/                             answers from all 2^q labelsets, on the processor or on a GPU: TableBackend
     _engine                            LabelsetEngine: what every engine answers; StrangestEmpty
     _constraints                       what a user knows about labelsets, compiled to LabelsetRules
-    _compact_folds                     folds of sparse objects, and what labels without an output cost
     arrays/                            folds as arrays, Weighing, EngineOptions, Answers, RegionSize, BestLabelsets
 
 The slow, readable truth that kernels are compared with is ``tests/labelset_reference.py``.
@@ -31,8 +30,6 @@ How to use it:
 
 from labelsure._core.labelset_bits import decode
 from labelsure._core.randomness import DRAW_UNIT
-from labelsure.labelsets._compact import CompactEngine
-from labelsure.labelsets._compact_folds import CompactFolds
 from labelsure.labelsets._composite import CategoryEngine, GroupedEngine
 from labelsure.labelsets._constraints import (
     Allowed,
@@ -62,8 +59,6 @@ __all__ = [
     "AtMost",
     "BestLabelsets",
     "CategoryEngine",
-    "CompactEngine",
-    "CompactFolds",
     "Constraint",
     "Empty",
     "EngineOptions",

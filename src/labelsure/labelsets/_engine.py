@@ -161,8 +161,8 @@ class LabelsetEngine(ABC):
     def under(self, inequalities: Sequence[Inequality]) -> "LabelsetEngine":  # noqa: ARG002
         """Return the engine whose candidates obey some inequalities as well."""
         raise ValueError(
-            "This region is too large to be listed, and its outputs are sparse or stored in tables: answers cannot"
-            " narrow it. Ask for a lower confidence, or pass the outputs as a dense array."
+            "This region is too large to be listed, and its p-values are stored in tables: answers cannot narrow it."
+            " Ask for a lower confidence."
         )
 
     @property

@@ -1,7 +1,6 @@
 """What a nonconformity measure is, and sums of them."""
 
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from operator import add, or_
 from typing import Any, Self
@@ -12,9 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelsure._core.energy import Energy
 from labelsure._core.fixed_point import Costs, Form, choose_exponent
-from labelsure._core.sparse_energy import SparseEnergy
-from labelsure._core.sparse_outputs import SparseOutputs
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._core.validation import check_label_matrix, check_outputs, check_same_length
 from labelsure.measures._log_partition import LabelsetPosterior
 from labelsure.measures._need import Need
@@ -65,14 +62,8 @@ class Measure(BaseEstimator):
     none, only costs of whole labelsets.
     """
 
-    labels_alike: bool = False
-    """Whether costs add up and all labels are treated alike, so that outputs may be sparse."""
-
     labels_are_better_: bool = False
     """Whether training showed that labels one by one are better single answers than the best labelset."""
-
-    learns_from_sparse: bool = False
-    """Whether ``_learn`` takes SparseOutputs as they are; else they are made dense for it."""
 
     objects_alike: bool = False
     """Whether costs are the same for all objects, whatever their outputs: then they are worked out once."""
@@ -104,7 +95,7 @@ class Measure(BaseEstimator):
         ----------
         Y : array-like of shape (n, q)
             Its labelsets, zeros and ones; no rows where the measure needs no training labels.
-        outputs : array of shape (n, q), SparseOutputs or None
+        outputs : array of shape (n, q) or None
             The learner's outputs for its objects, where the measure needs them.
         X : array-like of n rows or None
             The objects, where the measure needs them.
@@ -119,10 +110,7 @@ class Measure(BaseEstimator):
         if Need.TRAINING_OUTPUTS in self.needs:
             if outputs is None:
                 raise ValueError(f"{self!r} learns from errors: pass outputs, those for the examples of Y, got None.")
-            if not isinstance(outputs, SparseOutputs):
-                outputs = check_outputs(outputs, n_labels=labels.shape[1])
-            elif not self.learns_from_sparse:
-                outputs = outputs.dense(slice(None))
+            outputs = check_outputs(outputs, n_labels=labels.shape[1])
             check_same_length(outputs, labels, names=("outputs", "Y"))
         self.n_labels_: int = labels.shape[1]
         self.bound_ = float(self._learn(labels, outputs, X))
@@ -176,27 +164,6 @@ class Measure(BaseEstimator):
         """
         return None
 
-    def sparse_energy(self, outputs: SparseOutputs) -> SparseEnergy:
-        """Return the same scores, as :meth:`energy` would for dense outputs, from what is stored.
-
-        Parameters
-        ----------
-        outputs : SparseOutputs
-            Of n objects for q labels.
-        """
-        check_is_fitted(self, "exponent_")
-        return reduce(add, (part._sparse_energy(outputs, self.exponent_) for part in self.parts()))
-
-    def _sparse_energy(self, outputs: SparseOutputs, exponent: int) -> SparseEnergy:
-        """Return that of a measure that is no sum, in units of 2^-exponent."""
-        alone = self.restrict(np.array([0]))._energy(np.array([[outputs.default]]), None, exponent)
-
-        def energy_of(i: int, labels: IntArray) -> Energy:
-            energy = self.restrict(labels)._energy(outputs.row(i, labels), None, exponent)
-            return replace(energy, constant=energy.constant + (self.n_labels_ - len(labels)) * alone.constant)
-
-        return SparseEnergy(alone.unary[0], None, energy_of)
-
     def scores(self, outputs: FloatArray, Y: LabelMatrixLike, *, X: MatrixLike = None) -> FloatArray:
         """Return how strange each object's labelset is.
 
@@ -219,24 +186,6 @@ class Measure(BaseEstimator):
         check_same_length(outputs, labels, names=("outputs", "Y"))
         scores: FloatArray = np.ldexp(energy.scores(labels).astype(np.float64), -self.exponent_)
         return scores
-
-    def restrict(self, labels: IntArray) -> Self:
-        """Return the fitted measure for some of the labels alone, the others being off and their costs left out.
-
-        Parameters
-        ----------
-        labels : int64 array of shape (u,)
-            Their numbers, ascending.
-        """
-        if not self.labels_alike:
-            raise ValueError(
-                f"{self!r} looks at all labels together, so it needs dense outputs, got a sparse matrix."
-                " Pass outputs.toarray(), or choose PosteriorMeasure() or a measure that adds up label by label such as"
-                " PowerMeasure()."
-            )
-        part = copy(self)
-        part.n_labels_ = len(labels)
-        return part
 
     def parts(self) -> list["Measure"]:
         """Return the measures that are added up: itself, or those of a sum."""

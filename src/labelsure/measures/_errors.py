@@ -2,13 +2,12 @@
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import Self
 
 import numpy as np
 
 from labelsure._core.fixed_point import Costs
 from labelsure._core.running import one_thread
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
+from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_choice, check_flag, check_number
 from labelsure.measures._base import Measure
 from labelsure.measures._need import Need
@@ -60,8 +59,6 @@ class PowerMeasure(Measure):
     _: KW_ONLY
     pair_penalty: float = 0.0
 
-    labels_alike = True
-
     @property
     def needs(self) -> Need:  # type: ignore[override]
         """The training labels, where there is a penalty for unseen pairs."""
@@ -78,12 +75,6 @@ class PowerMeasure(Measure):
             together = labels.T.astype(np.float64) @ labels
             self.unseen_pairs_ = np.triu(together == 0, 1)
         return self.n_labels_ + float(self.pair_penalty) * self.n_labels_ * (self.n_labels_ - 1) / 2
-
-    def restrict(self, labels: IntArray) -> Self:
-        """Return the fitted measure for some of the labels alone; see :meth:`Measure.restrict`."""
-        part = super().restrict(labels)
-        part.unseen_pairs_ = None if self.unseen_pairs_ is None else self.unseen_pairs_[np.ix_(labels, labels)]
-        return part
 
     def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
         d = float(self.d)

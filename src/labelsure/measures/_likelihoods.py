@@ -51,8 +51,6 @@ class LogLossMeasure(Measure):
 
     floor: float = 1e-6
 
-    labels_alike = True
-
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where ``floor`` is no probability below one half."""
         if check_number(self.floor, name="floor", above=0) >= 0.5:

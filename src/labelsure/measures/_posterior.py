@@ -9,10 +9,8 @@ from scipy.optimize import minimize
 from scipy.special import logit
 
 from labelsure._core.energy import Energy
-from labelsure._core.fixed_point import Costs, to_fixed_point
-from labelsure._core.sparse_energy import SparseEnergy
-from labelsure._core.sparse_outputs import SparseOutputs
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
+from labelsure._core.fixed_point import Costs
+from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import check_number, check_outputs
 from labelsure.measures._base import Measure
 from labelsure.measures._likelihoods import LabelsetPrior
@@ -114,8 +112,6 @@ class PosteriorMeasure(Measure):
     intercepts: float | None = None
     smoothing: float = 1.0
 
-    learns_from_sparse = True
-
     @property
     def needs(self) -> Need:  # type: ignore[override]
         """The labelsets of training, and out-of-fold outputs where something is learned from them."""
@@ -132,7 +128,7 @@ class PosteriorMeasure(Measure):
             check_number(self.intercepts, name="intercepts")
         check_number(self.smoothing, name="smoothing", above=0)
 
-    def _learn(self, labels: LabelMatrix, outputs: FloatArray | SparseOutputs | None, X: MatrixLike) -> float:
+    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
         self.n_training_ = len(labels)
         prior = LabelsetPrior(smoothing=self.smoothing).fit(labels)
         self._counted = CountedPrior(prior.labelsets_, prior.counts_, prior.marginals_, float(self.smoothing))
@@ -154,11 +150,11 @@ class PosteriorMeasure(Measure):
         exponent, share, slope, intercepts = (None if one is None else float(one) for one in given)
         return exponent, share, slope, intercepts
 
-    def _sample(self, labels: LabelMatrix, outputs: FloatArray | SparseOutputs) -> tuple[LabelMatrix, FloatArray]:
-        """Return the examples that are learned from, every k-th, with dense outputs."""
+    def _sample(self, labels: LabelMatrix, outputs: FloatArray) -> tuple[LabelMatrix, FloatArray]:
+        """Return the examples that are learned from, every k-th."""
         wide = max(len(self._counted.counts), self.n_labels_)
         rows = slice(None, None, max(len(labels) * wide // FIT_ENTRIES, 1))
-        return labels[rows], outputs.dense(rows) if isinstance(outputs, SparseOutputs) else outputs[rows]
+        return labels[rows], outputs[rows]
 
     def _learned(self, sample: tuple[LabelMatrix, FloatArray] | None) -> "PosteriorParameters":
         """Return the likeliest parameters, those that were given being as given."""
@@ -209,8 +205,8 @@ class PosteriorMeasure(Measure):
         logits: FloatArray = np.log(n * outputs + 0.5) - np.log(n * (1 - outputs) + 0.5)
         return logits
 
-    def _values(self, outputs: FloatArray, labels: IntArray | slice = slice(None)) -> FloatArray:
-        values: FloatArray = self._logits(outputs) / self.parameters_.temperature + self._shifts[labels]
+    def _values(self, outputs: FloatArray) -> FloatArray:
+        values: FloatArray = self._logits(outputs) / self.parameters_.temperature + self._shifts
         return values
 
     def log_sums(self, outputs: FloatArray) -> FloatArray:
@@ -235,23 +231,6 @@ class PosteriorMeasure(Measure):
         costs = Costs(on=-values, constant=log_sums)
         labels: Energy = costs.energy(outputs.shape, exponent, form="sum", bound=self.bound_)
         return labels + self.prior_._energy(outputs, X, exponent)
-
-    def _sparse_energy(self, outputs: SparseOutputs, exponent: int) -> SparseEnergy:
-        default = np.full((1, self.n_labels_), outputs.default)
-        usual, prior = self._values(default), self.prior_._energy(default, None, exponent)
-        log_sums = np.full(len(outputs), np.nan)  # worked out when first asked for
-
-        def energy_of(i: int, labels: IntArray) -> Energy:
-            values = self._values(outputs.row(i, labels), labels)
-            if np.isnan(log_sums[i]):
-                of_all = usual.copy()
-                of_all[:, labels] = values
-                log_sums[i] = self._counted.log_sums(of_all, self.parameters_.prior_exponent)[0]
-            costs = Costs(on=-values, constant=log_sums[i])
-            of_labels: Energy = costs.energy(values.shape, exponent, form="sum", bound=self.bound_)
-            return of_labels + Energy(prior.constant, prior.unary[:, labels])
-
-        return SparseEnergy(prior.unary[0] + to_fixed_point(-usual[0], exponent), prior.discounts, energy_of)
 
 
 class PosteriorParameters(NamedTuple):
