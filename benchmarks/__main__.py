@@ -40,6 +40,7 @@ from benchmarks._figures import Figure, as_lines
 from benchmarks._machine import describe_machine, describe_packages
 from benchmarks._page import write_page
 from benchmarks._pictures import draw
+from labelsure._core.start_up import START_UP
 
 QUESTIONS = {
     "table": table,
@@ -152,6 +153,7 @@ def _pictures() -> list[Picture]:
 def _measure(names: list[str], only: Sequence[str] | None = None, n_jobs: int = 1) -> None:
     machine = describe_machine()
     print("\n".join(f"{key}: {value}" for key, value in machine.items()))
+    START_UP.end()  # what kernels take is measured, but for questions that start processes
     for name in names:
         question = QUESTIONS[name]
         print(f"\n{name}: {question.__doc__}", flush=True)

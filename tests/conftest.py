@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from dask_clusters import local_cluster
+from labelsure._core.start_up import START_UP
 from labelsure.datasets import load_dataset
 
 # No deadline: the first call of a kernel compiles it. In CI the examples are always the same. `make validity` tries
@@ -62,6 +63,12 @@ def no_network():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket.socket, "connect", connect_here)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernels_first():
+    """Let kernels answer from the first question on: else it would depend on the order of tests which ones do."""
+    START_UP.end()
 
 
 @pytest.fixture(scope="session")

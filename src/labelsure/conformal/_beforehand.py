@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from labelsure._core.optional import import_optional
+from labelsure._core.start_up import START_UP
 from labelsure.conformal._cross import CrossConformalClassifier
 from labelsure.conformal._outputs import calibrate_outputs
 from labelsure.conformal._stratified import MultiLabelStratifiedKFold
@@ -56,6 +57,7 @@ def compile_kernels() -> list[str]:
     """
     from labelsure._core.compilation import FOLDERS  # numba takes its time to import
 
+    START_UP.end()
     rng = np.random.default_rng(0)
     for n_labels, options in CASES:
         outputs = rng.random((60, n_labels))

@@ -10,6 +10,7 @@ import numpy as np
 
 from labelsure._core.labelset_bits import encode
 from labelsure._core.p_values import smallest_numerators
+from labelsure._core.start_up import START_UP
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix
 from labelsure._core.validation import check_choice
 from labelsure.labelsets._engine import LabelsetEngine, StrangestEmpty
@@ -26,9 +27,11 @@ from labelsure.labelsets.arrays._results import (
 from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.arrays._weighing import Counts, Weighing
 from labelsure.labelsets.table import (
+    SCORE_SECONDS,
     CudaDevice,
     ListAnswers,
     NumbaTable,
+    NumpyTable,
     RowTable,
     TableAnswers,
     find_device,
@@ -36,6 +39,9 @@ from labelsure.labelsets.table import (
 
 Empty = Literal["ordinary", "strangest", "excluded"]
 """What the empty labelset is: a candidate like any other, one stranger than all others, or none."""
+
+START_LABELS = 14
+"""Up to this many labels, rows of few objects that numpy makes are there before kernels are compiled."""
 
 WeighingAt = Callable[[Fraction], Weighing]
 """Returns the weighing that decides about regions at a significance level, by numerators above 0."""
@@ -49,9 +55,8 @@ class TableEngine(LabelsetEngine):
     def table(self) -> TableAnswers:
         """Answers from tables."""
 
-    @property
-    def answers(self) -> Answers:
-        """The way to answer that costs least."""
+    def answers(self, n_objects: int) -> Answers:  # noqa: ARG002
+        """Return the way to answer about so many objects that costs least."""
         return self.table
 
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
@@ -68,19 +73,19 @@ class TableEngine(LabelsetEngine):
 
     def top(self, n_best: int, objects: IntArray | None = None) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of some objects (None: of all)."""
-        return self.answers.top(n_best, objects)
+        return self.answers(self.n_objects if objects is None else len(objects)).top(n_best, objects)
 
     def region_sizes(self, smallest: int | IntArray, *, bits: float = 1.0) -> Sequence[RegionSize]:
         """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
-        return self.answers.region_sizes(np.broadcast_to(smallest, self.n_objects), bits=bits)
+        return self.answers(self.n_objects).region_sizes(np.broadcast_to(smallest, self.n_objects), bits=bits)
 
     def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
         """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``, some at a time."""
-        return self.answers.iterate_members(i, smallest)
+        return self.answers(1).iterate_members(i, smallest)
 
     def label_numerators(self) -> IntArray:
         """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2)."""
-        return self.answers.label_numerators()
+        return self.answers(self.n_objects).label_numerators()
 
 
 class FoldEngine(TableEngine):
@@ -179,28 +184,50 @@ class FoldEngine(TableEngine):
 
     def p_value_table(self, *, empty: IntArray | None = None) -> FloatArray:
         """Return the p-values of all candidates, (n_objects, n_candidates), columns in the order of their codes."""
-        return self._one_by_one.p_values(self.denominators, empty)
+        return (self._first("table", self.n_objects) or self._one_by_one).p_values(self.denominators, empty)
 
     def label_masses(self, *, empty: IntArray | None = None) -> FloatArray:
         """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
-        return self._one_by_one.label_masses(self.denominators, empty)
+        return (self._first("table", self.n_objects) or self._one_by_one).label_masses(self.denominators, empty)
 
     def region_sizes(self, smallest: int | IntArray, *, bits: float = 1.0) -> Sequence[RegionSize]:
         """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
         least = np.broadcast_to(smallest, self.n_objects)
-        if self._looks_at_all or bits > 1 or self.n_labels > self.options.max_table_labels:
-            return self.answers.region_sizes(least, bits=bits)
+        if self._looks_at_all:
+            return self.answers(self.n_objects).region_sizes(least)
+        if bits > 1 or self.n_labels > self.options.max_table_labels:
+            return self._search.region_sizes(least, bits=bits)
+        first = self._first("search", self.n_objects)
+        if first is not None:
+            return first.region_sizes(least)
         sizes = self._search.count_members(least)
         large = np.flatnonzero([size is None for size in sizes])
         listed = iter(self.table.count_members(least, large) if len(large) else [])
         return [RegionSize.counted(next(listed) if size is None else size) for size in sizes]
 
-    @property
-    def answers(self) -> Answers:
-        """The way that costs least: listed candidates one by one, a table for few labels, a search for more."""
+    def answers(self, n_objects: int) -> Answers:
+        """Return the way that costs least: listed candidates one by one, a table for few labels, a search for more.
+
+        In a new process numpy's rows come first, for as long as they are sooner than what has to be compiled.
+        """
+        first = self._first("table" if self._looks_at_all else "search", n_objects)
+        if first is not None:
+            return first
         if not self._looks_at_all:
             return self._search
         return self.table if self.constraints is None else self._one_by_one
+
+    def _first(self, way: str, n_objects: int) -> TableAnswers | None:
+        """Return answers from rows that numpy makes, if they are sooner than what waits for kernels."""
+        arrays, constraints = self.arrays, self.constraints
+        is_listed = constraints is not None and constraints.listed is not None
+        if self._on_device or is_listed or self.n_labels > START_LABELS:
+            return None
+        if not START_UP.spend(way, SCORE_SECONDS * (n_objects * arrays.n_folds << self.n_labels)):
+            return None
+        common = (self.n_objects, self.n_labels, self.first_code, arrays.total_scores)
+        backend = NumpyTable(*common, arrays, self.weighing, constraints=constraints)
+        return TableAnswers(backend, self.options, self.n_jobs)
 
     @cached_property
     def _one_by_one(self) -> ListAnswers | TableAnswers:

@@ -243,7 +243,7 @@ class FoldArrays:
     @cached_property
     def tables(self) -> ScoreTables:
         """The folds' calibration scores, ready to be looked up."""
-        links = [-1 if energy.link is None else energy.link.shift for energy in self.general]
+        links = [-1 if fold.energy.link is None else fold.energy.link.shift for fold in self.folds]
         return _tables.recall(self.calibrations, lambda: ScoreTables.of(self.calibrations, links), *links)
 
     @cached_property
@@ -292,6 +292,11 @@ class FoldArrays:
     def adds_up(self) -> bool:
         """Whether scores are sums over labels, but for discounts."""
         return not (self.has_pairs or self.has_link or self.penalties.present or self.has_own_scores)
+
+    @property
+    def shares_rows(self) -> bool:
+        """Whether scores are sums over labels, and what all objects pay alike for a labelset."""
+        return not (self.has_maxima or self.has_link or self.has_own_scores or self.own_pairs)
 
     def overrides_of(
         self, i: int, weighing: Weighing, *, allow_empty: bool, constraints: LabelsetRules | None = None

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.compilation import kernel, kernel_part, lean_kernel
+from labelsure._core.compilation import kernel_part, lean_kernel
 from labelsure._core.labelset_bits import Words
-from labelsure._core.types import BoolArray, IntArray
+from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._lookup_kernels import Integer
 from labelsure.labelsets.arrays._rules import Rules
 
@@ -117,17 +117,3 @@ def settle(j: Integer, begin: Integer, words: Words, scores: IntArray, course: C
                     n_waiting += 1
                     outcome = FORCED
     return outcome
-
-
-@kernel
-def mark_allowed(rules: Rules, allowed: BoolArray) -> None:
-    """Write for every code whether its labelset obeys all inequalities.
-
-    Reference : Rules.allow
-    Requires : allowed (2^q,)
-    Cost : the terms up to the first inequality that is broken, per code
-    """
-    words = np.zeros(1, np.uint64)
-    for code in range(allowed.shape[0]):
-        words[0] = np.uint64(code)
-        allowed[code] = obeys(words, words, np.int64(DECIDED), rules)

@@ -144,11 +144,13 @@ class LabelsetRules:
     @cached_property
     def by_code(self) -> BoolArray:
         """Whether the labelset with each code is allowed, (2^q,)."""
-        allowed = np.zeros(2**self.n_labels, dtype=bool)
+        allowed = np.full(2**self.n_labels, self.listed is None)
         if self.listed is not None:
             allowed[encode(self.listed)] = True
-        else:
-            from labelsure.labelsets.arrays._rule_kernels import mark_allowed
-
-            mark_allowed(self.rules, allowed)
+            return allowed
+        for one in self.inequalities:
+            sums = np.zeros(1, dtype=np.int8)
+            for j in range(self.n_labels):
+                sums = np.concatenate([sums, sums + np.int8((j in one.plus) - (j in one.minus))])
+            allowed &= sums <= one.most
         return allowed

@@ -2,18 +2,20 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 
 import numpy as np
 
+from labelsure._core.energy_parts import Penalty
 from labelsure._core.labelset_bits import decode, encode
 from labelsure._core.p_values import count_at_least
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
-from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure.labelsets.arrays._fold_arrays import FAR, FoldArrays
 from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.arrays._weighing import Counts, Weighing
+from labelsure.labelsets.table._numpy_rows import count_scores, penalties_of_codes, scores_of_codes, subset_sums
 
 ROW_LABELS = 12
 """Up to this many labels a number for every code and fold takes at most half a megabyte for ten folds."""
@@ -36,8 +38,11 @@ class TableBackend(ABC):
         Returns the total score over the folds of ``Y[r]`` for object ``objects[r]``.
     constraints : LabelsetRules or None
         What candidates obey.
+    entry_bytes : int
+        What an entry of a row takes in the processor's cache while rows are made.
     """
 
+    entry_bytes = 4
     n_objects: int
     n_labels: int
     first_code: int
@@ -61,7 +66,7 @@ class TableBackend(ABC):
 
     def n_at_once(self, block_bytes: int) -> int:
         """Return how many objects are asked about at a time, whose rows should take no more memory than this."""
-        return max(1, block_bytes // (4 << self.n_labels))
+        return max(1, block_bytes // (self.entry_bytes << self.n_labels))
 
     @abstractmethod
     def numerators(self, objects: IntArray) -> Counts:
@@ -83,19 +88,23 @@ class TableBackend(ABC):
 
         By highest numerator, then by lowest total score, which is looked at where numerators tie, then by lowest code.
         """
-        from labelsure.labelsets.table._best_code_kernels import best_codes
-
-        rows, codes = self.numerators(objects), np.arange(2**self.n_labels)[self.codes]
-        best = np.empty((len(rows), min(n_best + 1, len(codes))), dtype=np.int64)  # the first that is left out may tie
-        best_codes(rows, np.empty((len(rows), 0), dtype=np.int64), codes, best)
-        found = np.take_along_axis(rows, best, axis=1)
-        tied = np.flatnonzero((found[:, 1:] == found[:, :-1]).any(axis=1))
+        rows, codes = self.numerators(objects)[:, self.codes], np.arange(2**self.n_labels)[self.codes]
+        n_best = min(n_best, len(codes))
+        if n_best == 0:
+            return np.empty((len(rows), 0), dtype=np.int64), rows[:, :0]
+        highest = np.sort(np.partition(rows, -n_best, axis=1)[:, -n_best:], axis=1)
+        wanted, totals = rows >= highest[:, :1], np.zeros(rows.shape, dtype=np.int64)
+        tied = np.flatnonzero((wanted.sum(axis=1) > n_best) | (highest[:, 1:] == highest[:, :-1]).any(axis=1))
         if len(tied):
-            own = best[tied]
-            best_codes(rows[tied], self.totals(objects[tied], rows[tied] >= found[tied, -1:]), codes, own)
-            best[tied] = own
-            found[tied] = np.take_along_axis(rows[tied], own, axis=1)
-        return best[:, :n_best], found[:, :n_best]
+            looked_at = np.zeros((len(tied), 2**self.n_labels), dtype=bool)
+            looked_at[:, codes] = wanted[tied]
+            totals[tied] = self.totals(objects[tied], looked_at)[:, codes]
+            wanted[tied] &= first_by_total(rows[tied] > highest[tied, :1], wanted[tied], totals[tied], n_best)
+        row, column = np.nonzero(wanted)
+        order = np.lexsort((column, totals[row, column], -rows[row, column], row))
+        begin = np.searchsorted(row, np.arange(len(rows)))
+        best = column[order[begin[:, None] + np.arange(n_best)]]
+        return codes[best], np.take_along_axis(rows, best, axis=1)
 
     def totals(self, objects: IntArray, wanted: BoolArray) -> IntArray:
         """Return the total scores of the codes wanted of each object, (n, 2^q); those of others may be anything."""
@@ -106,9 +115,12 @@ class TableBackend(ABC):
 
     def label_maxima(self, objects: IntArray) -> IntArray:
         """Return the highest numerators with each label off and on, (n, q, 2)."""
-        by_code = np.ascontiguousarray(self.numerators(objects).T)  # so that objects are looked at side by side
-        halves = (by_code.reshape(-1, 2, 2**j, len(objects)) for j in range(self.n_labels))
-        return np.stack([half.max(axis=(0, 2)).T for half in halves], axis=1).astype(np.int64)
+        rows, maxima = self.numerators(objects), np.empty((len(objects), self.n_labels, 2), dtype=np.int64)
+        for j in reversed(range(self.n_labels)):
+            off, on = rows[:, : 2**j], rows[:, 2**j :]
+            maxima[:, j, 0], maxima[:, j, 1] = off.max(axis=1), on.max(axis=1)
+            rows = np.maximum(off, on)  # the label is either; for those below it that is all that matters
+        return maxima
 
     def label_masses(self, objects: IntArray, denominators: IntArray, empty: IntArray | None) -> FloatArray:
         """Return the share of all p-values on codes with each label, (n, q); the empty code's may be replaced."""
@@ -136,12 +148,12 @@ class RowTable(TableBackend):
 
 
 @dataclass(eq=False)
-class NumbaTable(TableBackend):
-    """The back end of folds whose scores are sums over labels and pairs, with links, penalties and overrides."""
+class NumpyTable(TableBackend):
+    """The back end of folds with any energies, which waits for nothing; a code takes about 3 ns in each fold."""
 
+    entry_bytes = 16  # scores and their buckets
     arrays: FoldArrays
     weighing: Weighing
-    _xp = np  # what rows of codes are made with
 
     def numerators(self, objects: IntArray) -> Counts:
         """Return the numerators of every code, one row per object."""
@@ -153,6 +165,40 @@ class NumbaTable(TableBackend):
 
         Where only the sum over the folds matters, that, (1, n, 2^q).
         """
+        n_rows = 1 if self.weighing.additive else self.arrays.n_folds
+        counts = np.zeros((n_rows, len(objects), 2**self.n_labels), dtype=np.int32)
+        for k, fold in enumerate(self.arrays.folds):
+            scores = scores_of_codes(fold.energy, objects)
+            counts[k % n_rows] += count_scores(scores, k, self.arrays.tables, strict=strict)
+        return counts
+
+    def totals(self, objects: IntArray, wanted: BoolArray) -> IntArray:
+        """Return the total scores of the codes wanted of each object, (n, 2^q); those of others may be anything."""
+        if not self.arrays.shares_rows:
+            return super().totals(objects, wanted)
+        constant, unary = (
+            np.sum([getattr(fold.energy, part)[objects] for fold in self.arrays.folds], axis=0)
+            for part in ("constant", "unary")
+        )
+        return subset_sums(constant, unary) + self._shared_totals
+
+    @cached_property
+    def _shared_totals(self) -> IntArray:
+        """What all objects pay for every code beside the sums over labels, in all folds together."""
+        first, nothing = np.zeros(1, dtype=np.int64), np.zeros((1, self.n_labels), dtype=np.int64)
+        shared = (replace(fold.energy, constant=first, unary=nothing) for fold in self.arrays.folds)
+        return np.asarray(sum(scores_of_codes(energy, first)[0] for energy in shared))
+
+
+@dataclass(eq=False)
+class NumbaTable(NumpyTable):
+    """The same, compiled; energies are not maxima."""
+
+    entry_bytes = 4
+    _xp = np  # what rows of codes are made with
+
+    def count(self, objects: IntArray, *, strict: bool) -> Counts:
+        """Return how many calibration scores are >= (> if strict) the score of every code, as NumpyTable does."""
         from labelsure.labelsets.table._table_kernels import LOW_LABELS, AdditiveScores, count_rows
 
         arrays, together = self.arrays, self.weighing.additive
@@ -189,23 +235,6 @@ class NumbaTable(TableBackend):
             counts[:, own, encode(labelsets)] = listed.sum(axis=0) if together else listed
         return counts
 
-    def best(self, objects: IntArray, n_best: int) -> tuple[IntArray, Counts]:
-        """Return the codes of each object's best labelsets, up to ``n_best`` of them, and their numerators."""
-        arrays = self.arrays
-        own = arrays.has_own_scores or arrays.own_pairs or arrays.has_maxima or arrays.has_link
-        own = own or arrays.penalties.present
-        if own or self.constraints is not None or not self._spares_in_rows:
-            return super().best(objects, n_best)
-        from labelsure.labelsets.table._best_code_kernels import BestCodes, CodeCosts, search_codes
-
-        constant, unary = (
-            np.stack([getattr(energy, part)[objects] for energy in arrays.general]) for part in ("constant", "unary")
-        )
-        found = BestCodes.of(len(objects), min(n_best, 2**self.n_labels - self.first_code))
-        weighings, costs = self.weighing.of_objects(objects), CodeCosts.of(self._rows_of_codes[0], self.n_labels)
-        search_codes(constant, unary, weighings, arrays.tables, self.first_code, costs, found)
-        return found.codes, found.numerators
-
     @property
     def _spares_in_rows(self) -> bool:
         """Whether discounts are in rows of codes; with many labels these would take too much memory."""
@@ -222,13 +251,8 @@ class NumbaTable(TableBackend):
         if arrays.has_pairs and not arrays.own_pairs:
             pair_rows = self._sum_pairs(arrays.pairs.shared[0])
         if penalties.present:
-            cardinalities = xp.zeros(1, dtype=np.int64)
-            for _ in range(self.n_labels):
-                cardinalities = xp.concatenate([cardinalities, cardinalities + 1])
-            penalty_rows = xp.take(xp.asarray(penalties.by_cardinality[:, 0]), cardinalities, axis=1)
-            for k in np.flatnonzero(penalties.per_distance):
-                anchors = penalties.anchors[penalties.anchor_begin[k] : penalties.anchor_begin[k + 1], 0]
-                penalty_rows[k] += int(penalties.per_distance[k]) * self._distances(anchors.astype(np.int64))
+            of_folds = [energy.penalty or Penalty() for energy in arrays.general]
+            penalty_rows = xp.asarray(np.stack([penalties_of_codes(one, self.n_labels) for one in of_folds]))
         if not arrays.has_discounts or not self._spares_in_rows:
             return pair_rows, penalty_rows
         spared = xp.zeros((arrays.n_folds, 2**self.n_labels), dtype=np.int64)
@@ -253,12 +277,9 @@ class NumbaTable(TableBackend):
         rows = [maximum.row(i) for maximum in self.arrays.general[k].maxima]
         return sum(rows, start=penalties if penalties.size else np.zeros((1, 2**self.n_labels), dtype=np.int64))
 
-    def _distances(self, anchors: IntArray) -> IntArray:
-        """Return the Hamming distance from every code to the nearest anchor, one label at a time."""
-        xp = self._xp
-        distances: IntArray = xp.full(2**self.n_labels, self.n_labels + 1, dtype=np.int64)
-        distances[xp.asarray(anchors)] = 0
-        for j in range(self.n_labels):
-            pairs = distances.reshape(-1, 2, 2**j)
-            xp.minimum(pairs, pairs[:, ::-1, :] + 1, out=pairs)
-        return distances
+
+def first_by_total(above: BoolArray, wanted: BoolArray, totals: IntArray, n_best: int) -> BoolArray:
+    """Return those above, and the others wanted with the lowest totals: ``n_best``, or more where totals tie."""
+    keys = np.where(wanted, totals, FAR)
+    keys[above] = -FAR
+    return np.asarray(keys <= np.partition(keys, n_best - 1, axis=1)[:, n_best - 1, None])
