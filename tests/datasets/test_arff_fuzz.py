@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from labelsure.datasets import Dataset, DatasetError, read_mulan
-from labelsure.datasets._arff import Attribute, RowReader
-from labelsure.datasets._errors import LineError
 
 # The deadline is no measure of speed but how a hang shows.
 patient = settings(deadline=timedelta(seconds=10), suppress_health_check=[HealthCheck.too_slow])
@@ -196,28 +194,7 @@ PIECES = [
     "1,2\n",
     "0,1",
 ]
-PIECES += [
-    "{",
-    "}",
-    ",",
-    "'",
-    '"',
-    "\\",
-    "%",
-    "?",
-    "\n",
-    "\r",
-    "\t",
-    " ",
-    "1",
-    "e",
-    "-",
-    ".",
-    "nan",
-    "inf",
-    "\0",
-    "\ufeff",
-]
+PIECES += [*"{},'\"\\%?\n\r\t 1e-.\0\ufeff", "nan", "inf"]
 
 
 @patient
@@ -225,40 +202,3 @@ PIECES += [
 def test_pieces_of_arff_give_data_or_a_dataset_error(read, tail):
     for head in ("", "@attribute x real\n@attribute a {0,1}\n@data\n"):
         check_data_or_error(read, (head + tail).encode(), ["a"])
-
-
-# --- the two ways to read a row
-
-
-def outcome(function, text):
-    try:
-        return function(text)
-    except LineError as error:
-        return str(error)
-
-
-READER = RowReader(
-    [Attribute("x"), Attribute("c", {"2": 2.0, "-1e1": -10.0}), Attribute("a", {"1": 1.0, "0": 0.0}), Attribute("b")],
-    {2, 3},
-)
-CELLS = st.sampled_from(
-    ["0", "1", "2", "-1e1", "1.", ".5", "+3", "1e999", "-1e999", "e", "", " 1 ", "1 1", "1.5E+3", "--1"]
-)
-
-
-@given(st.lists(CELLS, min_size=3, max_size=5).map(",".join) | st.text("012eE+-., \t", max_size=12))
-def test_plain_dense_row_is_read_as_carefully(text):
-    assert outcome(READER.read, text) == outcome(READER.read_carefully, text)
-
-
-ENTRIES = st.builds(
-    "{}{}{}".format,
-    st.sampled_from(["0", "1", "2", "3", "4", "-1", "+1", "00", ""]),
-    st.sampled_from([" ", "\t ", ""]),
-    CELLS,
-)
-
-
-@given(st.lists(ENTRIES, max_size=4).map(",".join) | st.text("012eE+-., \t", max_size=12))
-def test_plain_sparse_row_is_read_as_carefully(text):
-    assert outcome(READER.read, "{" + text + "}") == outcome(READER.read_carefully, "{" + text + "}")

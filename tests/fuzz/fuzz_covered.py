@@ -56,7 +56,6 @@ REASONS = {
         "infer_schema": FILES,
         "names_of_columns": STAGE,
         "open_table": FILES,
-        "read_file": FILES,
         "read_hierarchy": FILES,
         "read_mulan": FILES,
         "table_library": STAGE,

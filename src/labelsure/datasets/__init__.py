@@ -2,16 +2,14 @@
 
 from labelsure.datasets._dataset import Dataset
 from labelsure.datasets._errors import DatasetError
-from labelsure.datasets._infer import ENDINGS, infer_schema
-from labelsure.datasets._load import READERS, available_datasets, load_dataset, read_file
-from labelsure.datasets._memory import as_arrow, names_of_columns, table_library
+from labelsure.datasets._load import available_datasets, load_dataset
 from labelsure.datasets._mulan import read_hierarchy, read_mulan
-from labelsure.datasets._schema import Column, TableSchema
+from labelsure.datasets._schema import Column, TableSchema, infer_schema
 from labelsure.datasets._table import Table, TableBatch, open_table
+from labelsure.datasets._table_files import ENDINGS, as_arrow, names_of_columns, table_library
 
 __all__ = [
     "ENDINGS",
-    "READERS",
     "Column",
     "Dataset",
     "DatasetError",
@@ -24,7 +22,6 @@ __all__ = [
     "load_dataset",
     "names_of_columns",
     "open_table",
-    "read_file",
     "read_hierarchy",
     "read_mulan",
     "table_library",

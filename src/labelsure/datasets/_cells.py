@@ -3,7 +3,6 @@
 Cells are an array of float64, an array of objects (texts, None where missing) or an array of pyarrow.
 """
 
-from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,158 +30,128 @@ class CellError(Exception):
         self.position = position
 
 
+def is_array(cells: Cells) -> bool:
+    """Tell whether cells are an array of numbers."""
+    return isinstance(cells, np.ndarray) and cells.dtype != object
+
+
 def numbers(cells: Cells) -> FloatArray:
-    """Return finite numbers, NaN where they are missing, or raise CellError.
-
-    Examples
-    --------
-    >>> numbers(np.array(["1.5", "NA", None, " 2 "], dtype=object)).tolist()
-    [1.5, nan, nan, 2.0]
-    """
-    if isinstance(cells, np.ndarray) and cells.dtype != object:
-        values: FloatArray = cells
-    elif isinstance(cells, np.ndarray):
-        values = _numbers_one_by_one(cells)
-    else:
-        values = _numbers_of_arrow(cells)
-    check_size(values)
-    return values
-
-
-def check_size(values: FloatArray) -> None:
-    """Raise CellError where a number is larger than learners can take.
-
-    Examples
-    --------
-    >>> check_size(np.array([1.0, np.nan, -1e308]))
-    Traceback (most recent call last):
-    ...
-    labelsure.datasets._cells.CellError: expected a finite number, up to 3.4e+38 in size, got -1e+308. ...
-    """
-    too_large = np.abs(values) > LARGEST
-    if too_large.any():
-        at = int(np.flatnonzero(too_large)[0])
+    """Return finite numbers, NaN where they are missing, or raise CellError."""
+    values: FloatArray | None = cells if is_array(cells) else None
+    if not isinstance(cells, np.ndarray):
+        values = _cast_numbers(cells)
+    if values is None:
+        values = np.array([_number(at, text) for at, text in enumerate(words(cells).tolist())], dtype=np.float64)
+    for at in np.flatnonzero(np.abs(values) > LARGEST)[:1].tolist():
         raise CellError(
             at,
             f"expected a finite number, up to {LARGEST:.2g} in size, got {values[at]:g}. Correct it, or leave it empty"
             " if unknown.",
         )
+    return values
 
 
 def words(cells: Cells) -> np.ndarray[Any, Any]:
-    """Return texts, None where they are missing.
-
-    Examples
-    --------
-    >>> words(np.array([1.0, np.nan, 2.5])).tolist()
-    ['1', None, '2.5']
-    """
-    if isinstance(cells, np.ndarray) and cells.dtype == object:
-        return cells
-    if isinstance(cells, np.ndarray):
+    """Return texts, None where they are missing."""
+    if is_array(cells):
         texts = [None if np.isnan(value) else repr(value).removesuffix(".0") for value in cells.tolist()]
-        return np.array(texts, dtype=object)
-    return np.array([text or None for text in as_texts(cells).to_pylist()], dtype=object)
+    elif isinstance(cells, np.ndarray):
+        return cells
+    else:
+        texts = [text or None for text in _as_texts(cells).to_pylist()]
+    return np.array(texts, dtype=object)
+
+
+def different_texts(known: Any, cells: Cells) -> Any:
+    """Return the different texts among those known and cells that hold texts, without what is missing."""
+    if isinstance(cells, np.ndarray):
+        return {*known, *cells.tolist()} - {None, ""}
+    import pyarrow as pa
+    from pyarrow import compute
+
+    texts = _as_texts(cells).unique()
+    texts = texts.filter(compute.not_equal(texts, ""))
+    return pa.concat_arrays([known, texts]).unique() if len(known) else texts
 
 
 def zeros_and_ones(cells: Cells) -> FloatArray:
-    """Return the zeros and ones of a label, or raise CellError.
-
-    Examples
-    --------
-    >>> zeros_and_ones(np.array(["1", "False", "0"], dtype=object)).tolist()
-    [1.0, 0.0, 0.0]
-    """
-    if isinstance(cells, np.ndarray) and cells.dtype != object:
-        values: FloatArray = cells
-    else:
-        found = [LABEL_WORDS.get((text or "").strip().lower()) for text in words(cells).tolist()]
-        values = np.array(found, dtype=np.float64)  # None becomes NaN
-    wrong = ~np.isin(values, (0.0, 1.0))
-    if wrong.any():
-        at = int(np.flatnonzero(wrong)[0])
-        found = words(cells)[at]
-        got = "nothing" if found is None else shown(found)
+    """Return the zeros and ones of a label, or raise CellError."""
+    values: FloatArray = cells
+    if not is_array(cells):  # None becomes NaN
+        values = np.array([LABEL_WORDS.get((text or "").strip().lower()) for text in words(cells).tolist()], float)
+    for at in np.flatnonzero(~np.isin(values, (0.0, 1.0)))[:1].tolist():
+        cell = words(cells)[at]
+        got = "nothing" if cell is None else shown(cell)
         raise CellError(at, f"a label must be 0 or 1, got {got}. Correct it, or do not list the column as a label.")
     return values
 
 
 def code_categories(cells: Cells, categories: tuple[str, ...]) -> FloatArray:
-    """Return the place of each value among the categories; NaN where it is missing, -1 where it is not among them.
-
-    Examples
-    --------
-    >>> code_categories(np.array(["sea", None, "desert"], dtype=object), ("forest", "sea")).tolist()
-    [1.0, nan, -1.0]
-    """
-    same: Callable[[str], str] = str.lower if {*categories} <= {"false", "true"} else str
-    codes = {category: float(code) for code, category in enumerate(categories)}
+    """Return the place of each value among the categories; NaN where it is missing, -1 where it is not among them."""
     texts = words(cells).tolist()
-    return np.array([np.nan if text is None else codes.get(same(text), -1.0) for text in texts], dtype=np.float64)
+    if {*categories} <= {"false", "true"}:
+        texts = [text and text.lower() for text in texts]
+    codes: dict[str | None, float] = {category: float(code) for code, category in enumerate(categories)}
+    codes[None] = np.nan
+    return np.array([codes.get(text, -1.0) for text in texts], dtype=np.float64)
 
 
 def names_of(cells: Cells, separator: str) -> list[list[str]]:
-    """Return the names in each cell: between separators, or the members of a list; nothing where a cell is empty.
-
-    Examples
-    --------
-    >>> names_of(np.array(["sea; beach", None], dtype=object), ";")
-    [['sea', 'beach'], []]
-    """
+    """Return the names in each cell: between separators, or the members of a list; nothing where a cell is empty."""
     if not isinstance(cells, np.ndarray) and "list" in str(cells.type):
         return [[str(name) for name in names or []] for names in cells.to_pylist()]
     split = ((text or "").split(separator) for text in words(cells).tolist())
     return [[name.strip() for name in names if name.strip()] for names in split]
 
 
-def as_texts(cells: Any) -> Any:
+def has_leading_zeros(cells: Any) -> bool:
+    """Tell whether any cell of an array of pyarrow looks like 007, which is a name."""
+    from pyarrow import compute
+
+    return bool(compute.any(compute.match_substring_regex(_known_texts(cells), r"^[+-]?0[0-9]")).as_py())
+
+
+def _as_texts(cells: Any) -> Any:
     """Return an array of pyarrow as one of texts."""
     import pyarrow as pa
-    from pyarrow import compute
 
     if pa.types.is_dictionary(cells.type):
         cells = cells.dictionary_decode()
-    return cells if pa.types.is_string(cells.type) else compute.cast(cells, pa.string())
+    return cells if pa.types.is_string(cells.type) else cells.cast(pa.string())
 
 
-def known_texts(cells: Any) -> Any:
+def _known_texts(cells: Any) -> Any:
     """Return an array of pyarrow as one of trimmed texts, null where a number is missing."""
     import pyarrow as pa
     from pyarrow import compute
 
-    trimmed = compute.utf8_trim_whitespace(as_texts(cells))
+    trimmed = compute.utf8_trim_whitespace(_as_texts(cells))
     missing = compute.is_in(trimmed, value_set=pa.array(sorted(MISSING)))
     return compute.if_else(missing, pa.scalar(None, pa.string()), trimmed)
 
 
-def _numbers_of_arrow(cells: Any) -> FloatArray:
+def _cast_numbers(cells: Any) -> FloatArray | None:
+    """Return an array of pyarrow as numbers, None where it holds what only :func:`_number` can tell."""
     import pyarrow as pa
     from pyarrow import compute
 
-    kind = cells.type
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+    kind, types = cells.type, pa.types
+    is_number = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)
     try:
-        known = cells if is_number or pa.types.is_decimal(kind) else known_texts(cells)
-        if pa.types.is_boolean(kind):
-            known = compute.cast(known, pa.int8())
-        values = compute.cast(known, pa.float64(), safe=False)
+        values = compute.cast(cells if is_number else _known_texts(cells), pa.float64(), safe=False)
     except pa.ArrowInvalid:
-        return _numbers_one_by_one(words(cells))  # which says what is wrong
-    if kind == pa.string() and compute.any(compute.is_nan(values)).as_py():
-        return _numbers_one_by_one(words(cells))
+        return None
+    if not is_number and compute.any(compute.is_nan(values)).as_py():
+        return None
     found: FloatArray = values.to_numpy(zero_copy_only=False)
     return found
 
 
-def _numbers_one_by_one(texts: np.ndarray[Any, Any]) -> FloatArray:
-    values = np.full(len(texts), np.nan)
-    for position, text in enumerate(texts.tolist()):
-        trimmed = "" if text is None else text.strip()
-        if trimmed not in MISSING:
-            number = parse_number(trimmed)
-            if number is None:
-                raise CellError(
-                    position, f"expected a number, got {shown(text)}. Correct it, or leave it empty if unknown."
-                )
-            values[position] = number
-    return values
+def _number(position: int, text: str | None) -> float:
+    trimmed = (text or "").strip()
+    number = np.nan if trimmed in MISSING else parse_number(trimmed)
+    if number is None:
+        raise CellError(
+            position, f"expected a number, got {shown(text or '')}. Correct it, or leave it empty if unknown."
+        )
+    return number

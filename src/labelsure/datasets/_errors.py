@@ -1,5 +1,8 @@
 """What can go wrong with a data set, told so that the reader can mend it."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class DatasetError(ValueError):
     """A data set cannot be found, fetched or read.
@@ -29,3 +32,9 @@ def shown(text: str, *, limit: int = 60) -> str:
     ("'abc'", "'xxxxx...'")
     """
     return repr(text if len(text) <= limit else text[:limit] + "...")
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return a hint at the name that is most like one that is not known, if any is."""
+    near = get_close_matches(name, names, n=1) if len(name) < 100 else []  # its cost grows with the square
+    return f" Did you mean {shown(near[0])}?" if near else ""

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from labelsure.datasets._errors import DatasetError
 
+BLANKS = "".join(map(chr, range(33)))
+"""What separates words. Not Python's idea of space, which would split names at a non-breaking space."""
+
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
@@ -25,30 +28,25 @@ def read_bytes(path: Path) -> bytes:
         return path.expanduser().read_bytes()
 
 
-def read_lines(path: Path) -> list[str]:
-    r"""Return the lines of a text file in UTF-8, with or without a byte order mark, or else in Latin-1.
+def filled_lines(path: Path) -> Iterator[tuple[int, str]]:
+    r"""Yield the lines of an ARFF file that hold more than a comment, with their numbers, without blanks around them.
 
-    Lines end with ``\n``, ``\r\n`` or ``\r``; other characters that Unicode counts as line ends may be part of names.
-    """
-    content = read_bytes(path)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-
-
-def stream_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text file with their numbers, from 1, without holding more than one of them.
-
-    The encoding is found out beforehand, as in :func:`read_lines`.
+    A line is in UTF-8, or else in Latin-1. Lines end with ``\n``, ``\r\n`` or ``\r``; other characters that Unicode
+    counts as line ends may be part of names.
     """
     check_encoding(path)
-    with reading(path):
-        encoding = _encoding_of(path)
-        with path.expanduser().open(encoding=encoding) as file:
-            for number, line in enumerate(file, start=1):
-                yield number, line.rstrip("\n")
+    with reading(path), path.expanduser().open(encoding="latin-1") as file:
+        for number, line in enumerate(file, start=1):
+            text = (line if line.isascii() else _decode(line)).strip(BLANKS)
+            if text and not text.startswith("%"):
+                yield number, text
+
+
+def _decode(line: str) -> str:
+    try:
+        return line.encode("latin-1").decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError:
+        return line
 
 
 def check_encoding(path: Path) -> None:
@@ -58,16 +56,4 @@ def check_encoding(path: Path) -> None:
     marked = head in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     if marked or b"\0" in head:
         name = "utf-16" if marked else "utf-16be" if head[:1] == b"\0" else "utf-16le"
-        raise DatasetError(f"{path} is in UTF-16. Save it in UTF-8, for example with: iconv -f {name} -t utf-8")
-
-
-def _encoding_of(path: Path) -> str:
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    with path.expanduser().open("rb") as file:
-        try:
-            while block := file.read(2**20):
-                decoder.decode(block)
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            return "latin-1"
-    return "utf-8-sig"
+        raise DatasetError(f"{path}: the file is in UTF-16. Save it in UTF-8, for example: iconv -f {name} -t utf-8")

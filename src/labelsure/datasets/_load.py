@@ -1,26 +1,20 @@
 """Data sets by name: in the user's folders, in the cache, in river, or on the Mulan project's server."""
 
 import os
-from collections.abc import Callable, Iterable
-from difflib import get_close_matches
+from collections.abc import Iterable
 from hashlib import sha256
-from itertools import product
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
 
 from labelsure._core.running import progress_bar
 from labelsure.datasets._dataset import Dataset, join_split
-from labelsure.datasets._errors import DatasetError
+from labelsure.datasets._errors import DatasetError, did_you_mean
 from labelsure.datasets._files import read_bytes
 from labelsure.datasets._mulan import read_mulan
 from labelsure.datasets._registry import KNOWN_NAMES, SHA256, files_of, url_of
 from labelsure.datasets._river import yeast_from_river
 
 TIMEOUT_SECONDS = 30
-
-READERS: dict[str, Callable[[Path, Any], Dataset]] = {".arff": read_mulan}
-"""From a file's ending to what reads it, given the labels' names or the file that holds them."""
 
 
 def available_datasets() -> tuple[str, ...]:
@@ -90,22 +84,8 @@ def load_dataset(name: str, *, data_home: str | PathLike[str] | None = None, dow
     if found is None and not download:
         raise DatasetError(_not_found(name, folders))
     *parts, labels = found or _download_files(name)
-    datasets = [read_file(part, labels) for part in parts]
+    datasets = [read_mulan(part, labels) for part in parts]
     return datasets[0] if len(datasets) == 1 else join_split(name, *datasets)
-
-
-def read_file(path: Path, labels: str | PathLike[str] | Iterable[str]) -> Dataset:
-    """Read one file by the reader for its ending, given the labels' names or the file that holds them.
-
-    Raises
-    ------
-    DatasetError
-        If there is no such reader, or the file cannot be read.
-    """
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
-        raise DatasetError(f"{path} must end in {', '.join(READERS)}, got {path.suffix or 'no ending'!r}.")
-    return reader(path, labels)
 
 
 def cache_folder() -> Path:
@@ -133,9 +113,9 @@ def _find_files(name: str, folders: Iterable[Path]) -> list[Path] | None:
     user meant that folder, and would get other data silently.
     """
     places = [place for parent in folders for place in (parent, parent / name)]
-    for folder, ending in product(places, READERS):
-        train, test, labels = (folder / file for file in files_of(name, ending))
-        whole = folder / f"{name}{ending}"
+    for folder in places:
+        train, test, labels = (folder / file for file in files_of(name))
+        whole = folder / f"{name}.arff"
         for files in ([train, test, labels], [whole, labels]):
             if all(file.is_file() for file in files):
                 return files
@@ -191,10 +171,9 @@ def _download_files(name: str) -> list[Path]:
 
 
 def _unknown(name: str, folders: list[Path]) -> str:
-    near = get_close_matches(name.lower(), KNOWN_NAMES, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
     searched = f" Looked in {', '.join(map(str, folders))}." if folders else ""
     train, test, labels = files_of(name)
+    hint = did_you_mean(name.lower(), KNOWN_NAMES)
     return (
         f"{name!r} is not a data set labelsure knows.{hint} Known names: {', '.join(KNOWN_NAMES)}.{searched} For your"
         f" own data put {train}, {test} (or {name}.arff alone) and {labels} into a folder that data_home= or the"

@@ -29,7 +29,7 @@ def url_of(file: str, *, mirror: str = "") -> str:
     return f"{base.rstrip('/')}/{name}/{file}"
 
 
-def files_of(name: str, ending: str = ".arff") -> tuple[str, str, str]:
+def files_of(name: str) -> tuple[str, str, str]:
     """Return the names of the three files of a data set with a standard split: training, test, labels.
 
     Examples
@@ -37,4 +37,4 @@ def files_of(name: str, ending: str = ".arff") -> tuple[str, str, str]:
     >>> files_of("scene")
     ('scene-train.arff', 'scene-test.arff', 'scene.xml')
     """
-    return f"{name}-train{ending}", f"{name}-test{ending}", f"{name}.xml"
+    return f"{name}-train.arff", f"{name}-test.arff", f"{name}.xml"

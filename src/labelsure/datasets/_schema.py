@@ -1,13 +1,32 @@
-"""What the columns of a table are: learned once from the file that a model is fitted on, and kept with the model."""
+"""What the columns of a table are: learned from the file that a model is fitted on, kept with the model."""
 
-from collections.abc import Mapping
+import re
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
 from typing import Any, Self
 
-from labelsure.datasets._errors import DatasetError, shown
+from labelsure.datasets import _cells
+from labelsure.datasets._arff import parse_number
+from labelsure.datasets._errors import DatasetError, did_you_mean, shown
+from labelsure.datasets._mulan import read_label_names
+from labelsure.datasets._table_files import LABELS, ROWS_LOOKED_AT, ArffFile, Batch, LibsvmFile, TableFile, open_file
 
 KINDS = ("numeric", "categorical", "text")
 FORMAT = 1
+MOST_CATEGORIES = 1000
+FEW_CATEGORIES = 50
+"""So many different values make a column categorical however few the rows are."""
+
+SEPARATORS = (";", "|", ",", "\t", " & ", "/")
+"""What may stand between the names of labels in one cell, the likeliest first."""
+
+_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}( .*)?|\d{1,2}:\d{2}(:\d{2})?")
 
 
 @dataclass(frozen=True)
@@ -68,19 +87,9 @@ class TableSchema:
     names_in: str | None = None
     separator: str = ";"
     sparse: bool = False
-    positions: dict[str, int] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "positions", {column.name: j for j, column in enumerate(self.columns)})
 
     def of_kind(self, kind: str) -> list[int]:
-        """Return the positions of the columns of one kind.
-
-        Examples
-        --------
-        >>> TableSchema((Column("size", "numeric"), Column("title", "text"))).of_kind("text")
-        [1]
-        """
+        """Return the positions of the columns of one kind."""
         return [j for j, column in enumerate(self.columns) if column.kind == kind]
 
     @property
@@ -89,13 +98,7 @@ class TableSchema:
         return self.label_names if self.names_in is None else (self.names_in,)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the schema as what JSON knows: for ``labelsure.model_file.save_model(model, path, table=...)``.
-
-        Examples
-        --------
-        >>> TableSchema((Column("size", "numeric"),), ("sea",)).to_json()["columns"]
-        [{'name': 'size', 'kind': 'numeric'}]
-        """
+        """Return the schema as what JSON knows: for ``labelsure.model_file.save_model(model, path, table=...)``."""
         columns = [
             {"name": column.name, "kind": column.kind}
             | ({"categories": list(column.categories)} if column.kind == "categorical" else {})
@@ -106,37 +109,28 @@ class TableSchema:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """Return the schema that :meth:`to_json` wrote, or raise DatasetError.
-
-        Parameters
-        ----------
-        document : mapping
-            As read from JSON. Everything in it is checked.
-
-        Examples
-        --------
-        >>> TableSchema.from_json({"format": 2})
-        Traceback (most recent call last):
-        ...
-        labelsure.datasets._errors.DatasetError: ... format 1, got 2. ...
-        """
-        found = document.get("format") if isinstance(document, Mapping) else None
-        if found != FORMAT:
-            raise DatasetError(
-                f"the description of a table must have format {FORMAT}, got {found!r}."
-                " Fit the model again with this version of labelsure, or use the version it was fitted with."
-            )
+        """Return the schema that :meth:`to_json` wrote, or raise DatasetError: everything in it is checked."""
         try:
-            columns = tuple(_read_column(column) for column in document["columns"])
-            labels = document["labels"]
-            names_in, separator, sparse = labels["names_in"], labels["separator"], document["sparse"]
-            schema = cls(columns, _texts(labels["names"]), names_in, separator, sparse)
-            fine = isinstance(names_in, str | None) and isinstance(separator, str) and isinstance(sparse, bool)
-        except (KeyError, TypeError, ValueError) as error:
-            raise DatasetError(f"the description of a table is damaged ({error!r}). Fit the model again.") from error
-        names = [column.name for column in columns]
-        if not fine or len({*names, *schema.label_names}) < len(names) + len(schema.label_names):
-            raise DatasetError("the description of a table is damaged: names must differ. Fit the model again.")
+            labels, found = document["labels"], document["columns"]
+            columns = tuple(Column(each["name"], each["kind"], tuple(each.get("categories", ()))) for each in found)
+            schema = cls(columns, tuple(labels["names"]), labels["names_in"], labels["separator"], document["sparse"])
+            names = [*(column.name for column in columns), *schema.label_names]
+            categories = chain.from_iterable(column.categories for column in columns)
+            texts = [*names, *categories, schema.separator, *schema.label_columns]
+            is_whole = (
+                all(isinstance(text, str) for text in texts)
+                and len({*names}) == len(names)
+                and all(column.kind in KINDS for column in columns)
+                and isinstance(schema.sparse, bool)
+                and schema.to_json() == document
+            )
+        except (AttributeError, KeyError, TypeError):
+            is_whole = False
+        if not is_whole:
+            raise DatasetError(
+                f"the description of a table is damaged, or not of format {FORMAT}. Fit the model again with this"
+                " version of labelsure, or use the version it was fitted with."
+            )
         return schema
 
     def __repr__(self) -> str:
@@ -147,15 +141,249 @@ class TableSchema:
         return f"<TableSchema: {', '.join(parts)}>"
 
 
-def _read_column(document: Mapping[str, Any]) -> Column:
-    kind = document["kind"]
-    if kind not in KINDS:
-        raise ValueError(f"no kind of column is called {shown(str(kind))}")
-    (name,) = _texts([document["name"]])
-    return Column(name, kind, _texts(document.get("categories", [])))
+def infer_schema(
+    path: Any,
+    labels: Iterable[str] | None = None,
+    *,
+    separator: str | None = None,
+    text: Iterable[str] = (),
+    categorical: Iterable[str] = (),
+    drop: Iterable[str] = (),
+) -> TableSchema:
+    r"""Return what the columns of a file are: numbers, categories, text, labels. All rows are looked at.
+
+    Parameters
+    ----------
+    path : path
+        A CSV, Parquet, ARFF or libsvm file.
+    labels : iterable of str or None
+        The columns of zeros and ones that are labels; patterns such as ``label_*`` are understood. With
+        ``separator``, the one column that holds the names of labels. None: no labels, but for ARFF those in the XML
+        file beside it, and for libsvm those on every line.
+    separator : str or None
+        What stands between the names of labels in one column.
+    text, categorical, drop : iterables of str
+        Columns to read as text, to read as categories although they look like numbers, and to leave out.
+
+    Warns
+    -----
+    UserWarning
+        Where columns are left out that neither ``text`` nor ``categorical`` names: dates, and columns of words without
+        spaces that differ in every row, which are taken for identifiers.
+
+    Returns
+    -------
+    TableSchema
+        The categories of a column are in alphabetical order.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> head = "@attribute width numeric\n@attribute place {coast,town}\n@attribute sea {0,1}\n"
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "pictures.arff")
+    ...     _ = path.write_text(head + "@data\n640,coast,1\n?,town,0\n")
+    ...     schema = infer_schema(path, ["sea"])
+    >>> schema.columns[1], schema.label_names
+    (Column(name='place', kind='categorical', categories=('coast', 'town')), ('sea',))
+    """
+    file = open_file(path)
+    asked = {"text": [*text], "categorical": [*categorical], "drop": [*drop]}
+    asked = {option: _match(file, names, option) for option, names in asked.items()}
+    label_columns, names_in, separator = _find_labels(file, labels, separator)
+    features = [name for name in file.names if name not in {*label_columns, *asked["drop"]}]
+    if not features:
+        raise DatasetError(f"{file.path}: every column is a label or left out, so no features are left.")
+    if names_in is None and len(label_columns) == 1:
+        _check_separator(file, label_columns[0])
+    named = dict.fromkeys(asked["categorical"], "categorical") | dict.fromkeys(asked["text"], "text")
+    looks = [_Look(name, named.get(name, file.kinds.get(name)), name in named) for name in features]
+    open_looks = [look for look in looks if look.kind in (None, "categorical")]
+    for batch in file.batches({look.name for look in open_looks}, ROWS_LOOKED_AT) if open_looks else ():
+        for look in open_looks:
+            look.at(batch)
+    columns = _decide(file.path, looks)
+    label_names = label_columns if names_in is None else _names_found(file, names_in, separator)
+    return TableSchema(columns, tuple(label_names), names_in, separator, file.sparse)
 
 
-def _texts(values: Any) -> tuple[str, ...]:
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise TypeError("a list of texts is expected")
-    return tuple(values)
+def _match(file: TableFile, patterns: Sequence[str], option: str) -> list[str]:
+    """Return the columns that names and patterns stand for, in the order in which they are asked for."""
+    names = set(file.names)
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        matches = [pattern] if pattern in names else [name for name in file.names if fnmatchcase(name, pattern)]
+        if not matches:
+            hint = did_you_mean(pattern, file.names) or f" Its columns are {few_names(file.names)}."
+            raise DatasetError(f"{file.path} has no column {shown(pattern)}, which {option} names.{hint}")
+        found |= dict.fromkeys(matches)
+    return list(found)
+
+
+def _find_labels(
+    file: TableFile, labels: Iterable[str] | None, separator: str | None
+) -> tuple[list[str], str | None, str]:
+    """Return the columns of labels, that of names where there is one, and what stands between these."""
+    if isinstance(file, LibsvmFile):
+        if labels is not None or separator is not None:
+            raise DatasetError(
+                f"{file.path}: its labels are the numbers before the features. Name none for libsvm files."
+            )
+        return [LABELS], LABELS, ","
+    if labels is None and isinstance(file, ArffFile):
+        stem = file.path.stem.removesuffix("-train").removesuffix("-test")
+        beside = [file.path.with_suffix(".xml"), file.path.with_name(f"{stem}.xml")]
+        labels = next((read_label_names(xml) for xml in beside if xml.is_file()), [])
+    columns = _match(file, list(labels or ()), "labels")
+    if separator is None:
+        return columns, None, ";"
+    if not separator:
+        raise DatasetError("the separator between names of labels must be at least one character, got none.")
+    if len(columns) != 1:
+        raise DatasetError(
+            f"with a separator the names of labels are in one column, got {len(columns)}: {few_names(columns)}."
+        )
+    return columns, columns[0], separator
+
+
+def _check_separator(file: TableFile, column: str) -> None:
+    """Raise DatasetError where the one column of labels holds words, and say how to read names of labels from it."""
+    for batch in file.batches([column], ROWS_LOOKED_AT):
+        cells = dict(enumerate(_cells.words(batch.column(column)).tolist()))
+        spelled = {row: cell for row, cell in cells.items() if cell is not None and _is_word(cell)}
+        split = [(row, mark) for mark in SEPARATORS for row, cell in spelled.items() if mark in cell.strip(mark)]
+        for row, mark in [*split, *((row, SEPARATORS[0]) for row in spelled)][:1]:
+            labels = " and ".join(shown(name.strip()) for name in cells[row].split(mark) if name.strip())
+            raise DatasetError(
+                f"{file.path}, row {batch.start + row + 1}, column {shown(column)}: a label must be 0 or 1, got"
+                f" {shown(cells[row])}. If cells name their labels, say what stands between the names: with --separator"
+                f" {mark!r} (separator= in Python) this one has {labels}."
+            )
+
+
+def _is_word(cell: str) -> bool:
+    """Tell whether a cell is neither a number nor true or false."""
+    text = cell.strip().lower()
+    return text not in _cells.LABEL_WORDS and parse_number(text) is None and cell not in _cells.MISSING
+
+
+def _names_found(file: TableFile, column: str, separator: str) -> list[str]:
+    found: set[str] = set()
+    for batch in file.batches([column], ROWS_LOOKED_AT):
+        found.update(name for row in _cells.names_of(batch.column(column), separator) for name in row)
+    taken = found.intersection(file.names) - {column}
+    if taken:
+        raise DatasetError(f"{file.path}: {shown(min(taken))} is both a label and a column. Rename the column.")
+    return sorted(found, key=int) if all(name.isdecimal() for name in found) else sorted(found)
+
+
+@dataclass
+class _Look:
+    """What has been seen of a column whose kind may not be known yet; ``named`` says that the user named its kind."""
+
+    name: str
+    kind: str | None
+    named: bool
+    texts: Any = field(default_factory=set)
+    n_rows: int = 0
+    n_read: int = 0  # of these, the rows whose values were collected
+    slip: str = ""  # where a cell is, and what it is, that made a column of numbers one of categories
+
+    def at(self, batch: Batch) -> None:
+        """Look at the next rows."""
+        cells = batch.column(self.name)
+        if self.kind is None and _cells.has_leading_zeros(cells):
+            self.kind = "categorical"
+        if self.kind is None:
+            try:
+                _cells.numbers(cells)
+            except _cells.CellError as error:
+                self.kind = "categorical"
+                self.slip = f"row {batch.start + error.position + 1}, column {shown(self.name)}: {error}"
+        self.n_rows += batch.n_rows
+        if len(self.texts) <= MOST_CATEGORIES:
+            self.n_read = self.n_rows
+            self.texts = _cells.different_texts(self.texts, cells)
+
+    @cached_property
+    def values(self) -> list[str]:
+        """The different cells of a categorical column."""
+        texts = self.texts if isinstance(self.texts, set) else self.texts.to_pylist()
+        return sorted(texts) if self.kind == "categorical" else []
+
+    @cached_property
+    def verdict(self) -> tuple[str, str]:
+        """What is to become of it, "used", "date", "slip", "id", "unreadable" or "too many", and why."""
+        values, n_values = self.values, len(self.values)
+        such_as = f" such as {shown(values[0])}" if values else ""
+        has_too_many = n_values > max(FEW_CATEGORIES, min(MOST_CATEGORIES, self.n_rows / 2))
+        if not self.named and (self.kind == "dates" or (values and all(map(_DATE.fullmatch, values[:100])))):
+            return "date", f"dates{such_as}"
+        if self.slip and _are_mostly_numbers(values):
+            return "slip", self.slip
+        if not self.named and has_too_many and n_values == self.n_read and " " not in "".join(values):
+            return "id", f"a word of its own in every row,{such_as}"  # of the first 10 000 or more
+        if self.kind not in KINDS:
+            return "unreadable", str(self.kind)
+        count = str(n_values) if n_values <= MOST_CATEGORIES else f"more than {MOST_CATEGORIES}"
+        return ("too many", f"{count} different values,{such_as}") if has_too_many else ("used", "")
+
+    @property
+    def column(self) -> Column:
+        """The column as it is read."""
+        lower = {value.lower() for value in self.values}
+        return Column(self.name, str(self.kind), tuple(sorted(lower) if lower <= {"false", "true"} else self.values))
+
+
+def _are_mostly_numbers(values: Sequence[str]) -> bool:
+    """Tell whether a column of different values is one of numbers with a slip in it, or with decimal commas."""
+    n_numbers = sum(parse_number(value.strip().replace(",", ".", 1)) is not None for value in values)
+    return n_numbers > len(values) / 2 and not any(re.match("[+-]?0[0-9]", value) for value in values)
+
+
+def _decide(path: Path, looks: Sequence[_Look]) -> tuple[Column, ...]:
+    """Return the columns that are features, note those left out, or say which cannot be read, all of a kind at once."""
+    groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for look in looks:
+        look.kind = look.kind or "numeric"
+        verdict, reason = look.verdict
+        groups[verdict].append((look.name, reason))
+    names = {verdict: ",".join(name for name, _ in group) for verdict, group in groups.items()}
+    if slips := groups["slip"]:
+        raise DatasetError(
+            f"{path}, {' '.join(slip for _, slip in slips[:5])} Most of the other cells are numbers; if all are"
+            f" categories, say so (--categorical {names['slip']}; categorical= in Python)."
+        )
+    if unreadable := groups["unreadable"]:
+        raise DatasetError(
+            f"{path}, {_list_columns(unreadable)}: cannot be read. Make numbers or texts of them, or leave them out"
+            f" (--drop {names['unreadable']}; drop= in Python)."
+        )
+    if many := groups["too many"]:
+        raise DatasetError(
+            f"{path}, {_list_columns(many)}: too many for categories. Read as text what is text (--text"
+            f" {names['too many']}; text= in Python), or leave it out (--drop {names['too many']}; drop= in Python)."
+        )
+    left = _list_columns(groups["date"] + groups["id"])
+    keep = (
+        "To learn from one all the same, name it (--text or --categorical; text= or categorical= in Python), or make a"
+        " number of it, such as the year of a date."
+    )
+    if not groups["used"]:
+        raise DatasetError(f"{path}: no features are left but {left}. {keep}")
+    if left:
+        warnings.warn(f"{path}: left out {left}. {keep}", stacklevel=3)
+    return tuple(look.column for look in looks if look.verdict[0] == "used")
+
+
+def _list_columns(reasons: Sequence[tuple[str, str]]) -> str:
+    """Return columns with what is said of each, the first of them where there are many; nothing for none."""
+    said = few_names([f"{shown(name)} ({reason})" for name, reason in reasons])
+    return said and f"column{'' if len(reasons) == 1 else 's'} {said}"
+
+
+def few_names(names: Sequence[str], limit: int = 8) -> str:
+    """Return names for a message, the first of them where there are many."""
+    shown_names = ", ".join(names[:limit])
+    return f"{shown_names} and {len(names) - limit} more" if len(names) > limit else shown_names

@@ -9,13 +9,21 @@ import numpy as np
 from scipy import sparse
 
 from labelsure._core.types import IntArray
-from labelsure.datasets._cells import CellError, check_size, code_categories, names_of, numbers, words, zeros_and_ones
+from labelsure.datasets._cells import CellError, code_categories, names_of, numbers, words, zeros_and_ones
 from labelsure.datasets._errors import DatasetError, shown
-from labelsure.datasets._infer import BATCH_ROWS, PathLikeText, few_names, infer_schema, open_file
-from labelsure.datasets._line_files import FEATURE, LibsvmFile
-from labelsure.datasets._memory import MemoryTable, table_library
-from labelsure.datasets._raw import MatrixBatch, RawBatch, TableFile
-from labelsure.datasets._schema import TableSchema
+from labelsure.datasets._schema import Column, TableSchema, few_names, infer_schema
+from labelsure.datasets._table_files import (
+    FEATURE,
+    ROWS_LOOKED_AT,
+    Batch,
+    LibsvmFile,
+    MatrixBatch,
+    MemoryTable,
+    PathLikeText,
+    TableFile,
+    open_file,
+    table_library,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +67,6 @@ class Table:
 
     Attributes
     ----------
-    file : TableFile
-        The file.
-    schema : TableSchema
-        What its columns are.
     n_rows : int or None
         How many rows there are, where the file says so beforehand.
     labels : bool
@@ -108,17 +112,12 @@ class Table:
     def __iter__(self) -> Iterator[TableBatch]:
         self.unseen.clear()
         for batch in self.file.batches(self._wanted, self.batch_size):
+            kept = {name: words(batch.column(name)) for name in self.keep}
             with np.errstate(invalid="ignore"):
-                yield TableBatch(batch.start, self._features(batch), self._labels(batch), self._kept(batch))
+                yield TableBatch(batch.start, self._features(batch), self._labels(batch), kept)
 
     def read(self) -> TableBatch:
-        """Return all rows at once.
-
-        Raises
-        ------
-        DatasetError
-            If there are none.
-        """
+        """Return all rows at once; that there are none is a DatasetError."""
         parts = list(self)
         if not parts:
             raise DatasetError(f"{self.file.path} has no rows below its header. Add some.")
@@ -128,63 +127,54 @@ class Table:
         kept = {name: np.concatenate([part.kept[name] for part in parts]) for name in self.keep}
         return TableBatch(0, X.tocsr() if self.schema.sparse else X, np.vstack(labels) if labels else None, kept)
 
-    def _features(self, batch: RawBatch) -> Any:
+    def _features(self, batch: Batch) -> Any:
         """Return the features of a batch by the schema."""
         if self.schema.sparse and isinstance(batch, MatrixBatch) and sparse.issparse(batch.matrix):
             return self._sparse_features(batch)
-        columns = [self._cells(batch, column.name, j) for j, column in enumerate(self.schema.columns)]
-        if self.schema.of_kind("text"):
-            X = np.empty((batch.n_rows, len(columns)), dtype=object)
-            for j, cells in enumerate(columns):
-                X[:, j] = cells
-            return X
+        columns = [self._cells(batch, column) for column in self.schema.columns]
         dense = np.column_stack(columns)
         return sparse.csr_matrix(dense) if self.schema.sparse else dense
 
     def _sparse_features(self, batch: MatrixBatch) -> Any:
         """Return sparse rows with the schema's columns, without filling them up."""
-        matrix, schema = batch.matrix, self.schema
-        used, inverse = np.unique(matrix.indices, return_inverse=True)
-        names = {batch.places[name]: name for name in self.file.names if name in schema.positions}
-        numeric = {place: schema.positions[name] for place, name in names.items()}
-        for j in schema.of_kind("categorical"):
-            numeric.pop(batch.places[schema.columns[j].name], None)
-        target = np.array([numeric.get(place, -1) for place in used.tolist()], dtype=np.int64)[inverse]
-        rows = np.repeat(np.arange(batch.n_rows), np.diff(matrix.indptr))
-        stays = target >= 0
+        columns = self.schema.columns
+        coded = set(self.schema.of_kind("categorical"))
+        there = [j for j, column in enumerate(columns) if column.name in batch.places and j not in coded]
+        found = batch.matrix[:, [batch.places[columns[j].name] for j in there]].tocoo()
         try:
-            check_size(np.where(stays, matrix.data, 0.0))
+            numbers(found.data)
         except CellError as error:
-            name = schema.columns[int(target[error.position])].name
-            raise self._wrong(batch, name, CellError(int(rows[error.position]), str(error))) from None
-        parts = [(matrix.data[stays], rows[stays], target[stays])]
-        for j in schema.of_kind("categorical"):
-            codes = self._cells(batch, schema.columns[j].name, j)
+            row, place = (int(at[error.position]) for at in found.coords)
+            raise self._wrong(batch, columns[there[place]].name, CellError(row, str(error))) from None
+        parts = [(found.data, found.row, np.array(there, dtype=np.int64)[found.col])]
+        for j in coded:
+            codes = self._cells(batch, columns[j])
             at = np.flatnonzero(codes)
             parts.append((codes[at], at, np.full(len(at), j)))
-        values, rows, columns = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return sparse.csr_matrix((values, (rows, columns)), shape=(batch.n_rows, len(schema.columns)))
+        values, rows, places = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return sparse.csr_matrix((values, (rows, places)), shape=(batch.n_rows, len(columns)))
 
-    def _cells(self, batch: RawBatch, name: str, j: int) -> Any:
+    def _cells(self, batch: Batch, column: Column) -> Any:
         """Return one feature as numbers, codes or texts."""
-        column = self.schema.columns[j]
+        cells = batch.column(column.name)
         try:
             if column.kind == "numeric":
-                return numbers(batch.column(name))
-            if column.kind == "categorical":
-                codes = code_categories(batch.column(name), column.categories)
-                self.unseen.update({name: int(n)} if (n := np.sum(codes == -1)) else {})
-                return codes
-            return np.array([text or "" for text in words(batch.column(name)).tolist()], dtype=object)
+                return numbers(cells)
         except CellError as error:
-            raise self._wrong(batch, name, error) from None
+            raise self._wrong(batch, column.name, error) from None
+        if column.kind == "text":
+            return np.array([text or "" for text in words(cells).tolist()], dtype=object)
+        codes = code_categories(cells, column.categories)
+        if n_unseen := int(np.sum(codes == -1)):
+            self.unseen[column.name] += n_unseen
+        return codes
 
-    def _labels(self, batch: RawBatch) -> IntArray | None:
+    def _labels(self, batch: Batch) -> IntArray | None:
         if not self.labels:
             return None
         schema = self.schema
+        Y = np.zeros((batch.n_rows, len(schema.label_names)), dtype=np.int64)
         if schema.names_in is None:
-            Y = np.empty((batch.n_rows, len(schema.label_names)), dtype=np.int64)
             wrong = {}
             for j, name in enumerate(schema.label_names):
                 try:
@@ -196,7 +186,6 @@ class Table:
                 also = f" Look at {few_names(list(map(shown, others)))} as well." if others else ""
                 raise self._wrong(batch, first, CellError(wrong[first].position, f"{wrong[first]}{also}"))
             return Y
-        Y = np.zeros((batch.n_rows, len(schema.label_names)), dtype=np.int64)
         places = {name: j for j, name in enumerate(schema.label_names)}
         for i, names in enumerate(names_of(batch.column(schema.names_in), schema.separator)):
             for name in names:
@@ -206,10 +195,7 @@ class Table:
                 Y[i, places[name]] = 1
         return Y
 
-    def _kept(self, batch: RawBatch) -> dict[str, Any]:
-        return {name: words(batch.column(name)) for name in self.keep}
-
-    def _wrong(self, batch: RawBatch, name: str, error: CellError) -> DatasetError:
+    def _wrong(self, batch: Batch, name: str, error: CellError) -> DatasetError:
         row = batch.start + error.position + 1
         return DatasetError(f"{self.file.path}, row {row}, column {shown(name)}: {error}")
 
@@ -220,7 +206,7 @@ def open_table(
     *,
     labels: bool | None = False,
     keep: Sequence[str] = (),
-    batch_size: int = BATCH_ROWS,
+    batch_size: int = ROWS_LOOKED_AT,
 ) -> Table:
     r"""Open a CSV, Parquet, ARFF or libsvm file, or a table in memory, and read it in batches by a model's schema.
 
@@ -254,17 +240,14 @@ def open_table(
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> rows = ["@attribute width numeric", "@attribute place {coast,town}"]
-    >>> rows += ["@attribute sea {0,1}", "@attribute city {0,1}", "@data"]
-    >>> rows += ["640,coast,1,0", "?,town,0,1", "320,coast,1,1"]
+    >>> head = "@attribute width numeric\n@attribute place {coast,town}\n@attribute sea {0,1}\n"
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "pictures.arff")
-    ...     _ = path.write_text("\n".join(rows))
-    ...     schema = infer_schema(path, ["sea", "city"])
-    ...     for batch in open_table(path, schema, labels=True, batch_size=2):
+    ...     _ = path.write_text(head + "@data\n640,coast,1\n?,town,0\n320,coast,1\n")
+    ...     for batch in open_table(path, infer_schema(path, ["sea"]), labels=True, batch_size=2):
     ...         print(batch.X.tolist(), batch.Y.tolist())
-    [[640.0, 0.0], [nan, 1.0]] [[1, 0], [0, 1]]
-    [[320.0, 0.0]] [[1, 1]]
+    [[640.0, 0.0], [nan, 1.0]] [[1], [0]]
+    [[320.0, 0.0]] [[1]]
     """
     if batch_size < 1:
         raise DatasetError(f"batch_size must be at least 1, got {batch_size}.")
