@@ -1,5 +1,5 @@
 import pickle
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -7,8 +7,7 @@ from scipy import sparse
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from labelsure.datasets import Dataset, DatasetError
-from labelsure.datasets._dataset import join_split
+from labelsure.datasets import Dataset
 
 
 def make(**changes):
@@ -72,50 +71,3 @@ def test_repr_tells_size_split_and_density():
 def test_dataset_refuses_parts_that_do_not_fit(changes, problem):
     with pytest.raises(ValueError, match=problem):
         make(**changes)
-
-
-@pytest.mark.parametrize(
-    "forms", [(np.asarray, np.asarray), (sparse.csr_matrix, np.asarray), (np.asarray, sparse.csr_matrix)]
-)
-def test_join_split_puts_training_rows_first(forms):
-    train, test = (make(X=form(np.full((3, 2), value))) for form, value in zip(forms, (1.0, 2.0), strict=True))
-    joined = join_split("joined", train, test)
-    assert sparse.issparse(joined.X) == (sparse.csr_matrix in forms)
-    X = joined.X.toarray() if sparse.issparse(joined.X) else joined.X
-    assert X[:, 0].tolist() == [1, 1, 1, 2, 2, 2]
-    assert (joined.n_train, joined.name) == (3, "joined")
-
-
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"feature_names": ("f", "h")}, "feature 2 is 'g' in the first and 'h' in the second"),
-        ({"label_names": ("a", "c", "b")}, "label 2 is 'b' in the first and 'c'"),
-        ({"X": np.ones((3, 1)), "feature_names": ("f",)}, "feature 2 is 'g' in the first and no more in the second"),
-    ],
-)
-def test_join_split_refuses_files_with_other_columns(changes, problem):
-    with pytest.raises(DatasetError, match=f"one.arff and two.arff .*{problem}"):
-        join_split("toy", make(source="one.arff"), make(source="two.arff", **changes))
-
-
-@pytest.mark.parametrize(
-    ("ours", "theirs"),
-    [
-        ({"a": 0.0, "b": 1.0}, {"b": 0.0, "a": 1.0}),
-        ({"a": 0.0, "b": 1.0}, {"a": 0.0, "c": 1.0}),
-        ({"a": 0.0, "b": 1.0}, None),
-        ({"1": 1.0, "2": 2.0}, {"1": 0.0, "x": 1.0}),
-    ],
-)
-def test_join_split_refuses_categories_that_mean_different_things(ours, theirs):
-    one, two = (replace(make(), categories={"f": codes} if codes else {}) for codes in (ours, theirs))
-    for train, test in ((one, two), (two, one)):
-        with pytest.raises(DatasetError, match="values of attribute 'f' in the same order"):
-            join_split("toy", train, test)
-
-
-def test_join_split_merges_categories_that_agree():
-    one = replace(make(), categories={"f": {"a": 0.0, "b": 1.0}, "g": {"5": 5.0}})
-    two = replace(make(), categories={"f": {"a": 0.0, "b": 1.0, "c": 2.0}})
-    assert join_split("toy", one, two).categories == {"f": {"a": 0.0, "b": 1.0, "c": 2.0}, "g": {"5": 5.0}}

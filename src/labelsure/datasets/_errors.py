@@ -20,7 +20,7 @@ class DatasetError(ValueError):
 
 
 class LineError(Exception):
-    """What is wrong with one line, raised by code that sees only that line; the file's reader adds where it is."""
+    """What is wrong with a part of a file, raised by code that sees only that; the file's reader adds where it is."""
 
 
 def shown(text: str, *, limit: int = 60) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from labelsure.datasets._arff import ArffReader, Attribute
 from labelsure.datasets._dataset import Dataset
-from labelsure.datasets._errors import DatasetError, did_you_mean, shown
+from labelsure.datasets._errors import DatasetError, LineError, did_you_mean, shown
 from labelsure.datasets._files import read_bytes
 
 
@@ -129,8 +129,9 @@ def _read_xml(path: Path) -> dict[str, str | None]:
     """Return the labels, each with the label around it."""
     parents: dict[str, str | None] = {}
     around: list[str | None] = [None]
+    content = read_bytes(path)
     try:
-        for event, element in iterparse(BytesIO(read_bytes(path)), ("start", "end")):
+        for event, element in iterparse(BytesIO(content), ("start", "end")):
             if element.tag.rpartition("}")[2].lower() != "label":
                 continue
             if event == "end":
@@ -138,12 +139,12 @@ def _read_xml(path: Path) -> dict[str, str | None]:
                 continue
             name = element.get("name")
             if name is None or name in parents:
-                raise DatasetError(f"{path}: every <label> must have a name of its own, got {name!r}. Correct it.")
+                raise LineError(f"every <label> must have a name of its own, got {name!r}. Correct it.")
             parents[name] = around[-1]
             around.append(name)
+    except LineError as error:
+        raise DatasetError(f"{path}: {error}") from None
     except (ParseError, ValueError, LookupError) as error:  # the last two: an encoding that does not exist
-        if isinstance(error, DatasetError):
-            raise
         raise DatasetError(
             f"{path}: not well-formed XML ({error}). The file is truncated or damaged; get it again."
         ) from error

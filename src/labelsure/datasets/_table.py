@@ -121,19 +121,18 @@ class Table:
         parts = list(self)
         if not parts:
             raise DatasetError(f"{self.file.path} has no rows below its header. Add some.")
-        stack: Any = sparse.vstack if self.schema.sparse else np.vstack
-        X = stack([part.X for part in parts])
+        blocks = [part.X for part in parts]
+        X = sparse.vstack(blocks, format="csr") if sparse.issparse(blocks[0]) else np.vstack(blocks)
         labels = [part.Y for part in parts if part.Y is not None]
         kept = {name: np.concatenate([part.kept[name] for part in parts]) for name in self.keep}
-        return TableBatch(0, X.tocsr() if self.schema.sparse else X, np.vstack(labels) if labels else None, kept)
+        return TableBatch(0, X, np.vstack(labels) if labels else None, kept)
 
     def _features(self, batch: Batch) -> Any:
         """Return the features of a batch by the schema."""
         if self.schema.sparse and isinstance(batch, MatrixBatch) and sparse.issparse(batch.matrix):
             return self._sparse_features(batch)
-        columns = [self._cells(batch, column) for column in self.schema.columns]
-        dense = np.column_stack(columns)
-        return sparse.csr_matrix(dense) if self.schema.sparse else dense
+        X = np.column_stack([self._cells(batch, column) for column in self.schema.columns])
+        return sparse.csr_matrix(X) if self.schema.sparse and not self.schema.of_kind("text") else X
 
     def _sparse_features(self, batch: MatrixBatch) -> Any:
         """Return sparse rows with the schema's columns, without filling them up."""
