@@ -55,20 +55,6 @@ def test_the_two_stages_by_hand_give_the_cross_conformal_classifier(measure, opt
     np.testing.assert_array_equal(scores, model.nonconformity(X[60:], Y[60:]))
 
 
-def test_nonconformity_is_the_mean_of_the_folds_scores():
-    model = CrossConformalClassifier(Counting(), measure=PowerMeasure(2), cv=3, random_state=0).fit(X[:60], Y[:60])
-    outputs = outputs_of_models(model.models_, X[60:], 3, n_jobs=None)
-    expected = np.mean([np.sum((Y[60:] - part) ** 2, axis=1) for part in outputs], axis=0)
-    np.testing.assert_allclose(model.nonconformity(X[60:], Y[60:]), expected, atol=1e-9)
-
-
-def test_sizes_and_choices_are_told():
-    model = CrossConformalClassifier(Counting(), measure=PowerMeasure(), cv=7, random_state=0).fit(X[:60], Y[:60])
-    assert model.calibrator_.sizes == tuple(len(rows) for rows in model.fold_indices_)
-    assert model.calibrator_.measure_choices is None
-    assert model.measure_choices_ is None
-
-
 RUBBISH = {
     "estimator": None,
     "measure": "rubbish",

@@ -21,7 +21,6 @@ from labelsure import (
     PowerMeasure,
     calibrate_outputs,
 )
-from labelsure.conformal._choices import Choices
 from labelsure.measures import HammingPenalty, LabelsetPrior, MahalanobisMeasure
 
 X, Y = make_data()
@@ -143,11 +142,6 @@ def test_weights_that_leave_no_calibration_object_are_refused_before_fitting():
     assert not Counting.fits
 
 
-def test_sums_that_cannot_be_searched_are_refused_when_added():
-    with pytest.raises(ValueError, match="takes a square root, so it can only be added to penalties"):
-        MahalanobisMeasure() + LabelsetPrior()
-
-
 @pytest.mark.parametrize(
     ("fit", "message"),
     [
@@ -215,10 +209,3 @@ def test_new_objects_with_wrong_categories_or_weights_are_refused():
         predictor.predict_labelsets(X[:3, :3], X[:2])
     with pytest.raises(ValueError, match="need the objects themselves: pass them as X"):
         predictor.predict_labelsets(X[:3, :3])
-
-
-def test_choices_look_at_what_they_are_asked_to():
-    assert Choices().look_at(X, Y) == (None, None)
-    categories, weights = Choices(taxonomy=ByLabel(1), weight=lambda X: X[:, 0]).look_at(X, Y)
-    assert categories.tolist() == Y[:, 1].tolist()
-    assert weights.tolist() == X[:, 0].tolist()

@@ -6,7 +6,6 @@ import re
 import joblib
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.stats import binomtest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_multilabel_classification
@@ -20,12 +19,11 @@ from sklearn.pipeline import make_pipeline
 from labelsure import (
     AutoMeasure,
     CrossConformalClassifier,
-    FullConformalClassifier,
     InductiveConformalClassifier,
     MLkNNClassifier,
     calibrate_outputs,
 )
-from labelsure.conformal._choosing import choose_measure, make_trial
+from labelsure.conformal._choosing import choose_measure
 from labelsure.labelsets import Exactly
 from labelsure.measures import (
     ForestMeasure,
@@ -85,20 +83,6 @@ def assert_same_scores(calibrated, other, outputs):
     np.testing.assert_array_equal(energy.scores(ones), expected.scores(ones))
 
 
-def test_cross_choices_do_not_depend_on_the_folds_own_labels(data):
-    X, Y = data
-    auto = AutoMeasure([*FEW, MahalanobisMeasure()], n_folds=4)
-    model = cross(auto).fit(X, Y)
-    for k, rows in enumerate(model.fold_indices_):
-        altered = Y.copy()
-        altered[rows] = 1 - Y[rows][::-1]
-        again = cross(auto).fit(X, altered)
-        assert_same_choice(model.measure_choices_[k], again.measure_choices_[k])
-        assert_same_scores(model.calibrator_.folds[k], again.calibrator_.folds[k], np.array([[0.2, 0.5, 0.9]]))
-        others = [j for j in range(3) if j != k]
-        assert all((model.measure_choices_[j].sizes != again.measure_choices_[j].sizes).any() for j in others)
-
-
 def test_groups_of_folds_choose_once_by_the_examples_outside(data):
     X, Y = data
     auto = AutoMeasure([*FEW, PosteriorMeasure()], n_folds=2, n_objects=20)
@@ -121,19 +105,6 @@ def test_groups_of_folds_choose_once_by_the_examples_outside(data):
     alone = cross(auto, cv=10).fit(X, altered)  # one fold of the group: the other one is in its training part
     outputs = np.array([[0.2, 0.5, 0.9]])
     assert_same_scores(model.calibrator_.folds[1], alone.calibrator_.folds[1], outputs)
-
-
-def test_inductive_choice_does_not_depend_on_calibration_examples(data):
-    X, Y = data
-    auto = AutoMeasure([*FEW, MahalanobisMeasure()], n_folds=4)
-    model = InductiveConformalClassifier(MLkNNClassifier(3), measure=auto, random_state=0).fit(X, Y)
-    altered, moved = Y.copy(), X.copy()
-    (rows,) = model.fold_indices_
-    altered[rows], moved[rows] = Y[rows][::-1], -X[rows]
-    again = clone(model).fit(moved, altered)
-    assert_same_choice(model.measure_choices_[0], again.measure_choices_[0])
-    assert_same_scores(model.calibrator_.folds[0], again.calibrator_.folds[0], np.array([[0.2, 0.5, 0.9]]))
-    assert (model.calibrator_.folds[0].scores != again.calibrator_.folds[0].scores).any()
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -162,37 +133,6 @@ def test_ties_go_to_the_earlier_candidate(data):
     assert [choice.chosen for choice in cross(AutoMeasure(same)).fit(*data).measure_choices_] == [0, 0, 0]
 
 
-def test_loss_is_the_mean_over_levels_of_the_logarithm_of_the_mean_size(data):
-    choice = cross(AutoMeasure(FEW, significance=(0.1, 0.3))).fit(*data).measure_choices_[0]
-    np.testing.assert_allclose(choice.losses, np.log2(choice.sizes).mean(axis=1), rtol=1e-12)
-    assert choice.significance == (0.1, 0.3)
-    assert (choice.sizes[:, 1] <= choice.sizes[:, 0]).all()
-    alone = cross(AutoMeasure(FEW, significance=0.3)).fit(*data).measure_choices_[0]
-    np.testing.assert_array_equal(alone.sizes[:, 0], choice.sizes[:, 1])
-
-
-def test_many_labels_are_compared_by_logarithms():
-    rng = np.random.default_rng(0)
-    Y = (rng.random((120, 30)) < 0.1).astype(int)
-    outputs = np.clip(0.3 * Y + 0.2 * rng.random((120, 30)), 0, 1)
-    auto = AutoMeasure([PowerMeasure(), LogLossMeasure()], significance=0.2, random_state=0)
-    choice = choose_measure(auto, Y, outputs)
-    assert choice.logarithmic
-    np.testing.assert_array_equal(choice.losses, choice.sizes[:, 0])
-    assert (choice.sizes < 30).all()
-    auto = AutoMeasure([PowerMeasure()], n_folds=2, random_state=0)
-    assert not choose_measure(auto, Y[:, :20], outputs[:, :20]).logarithmic
-
-
-@pytest.mark.parametrize("n_objects", [1, 7, 25, 102])
-def test_measured_examples_come_alike_from_all_parts(n_objects):
-    Y, outputs = np.zeros((103, 2), dtype=np.int8), np.zeros((103, 2))
-    trial = make_trial(AutoMeasure(n_objects=n_objects, random_state=4), Y, outputs, None)
-    assert trial.objects.sum() == n_objects
-    for _, rows in trial.folds:
-        assert abs(trial.objects[rows].sum() - n_objects * len(rows) / 103) <= 1
-
-
 def test_candidates_are_compared_by_what_constraints_allow(one_of_five):
     """A penalty for labelsets never seen pays only as long as these are candidates."""
     auto = AutoMeasure([LogLossMeasure(), LogLossMeasure() + UnseenPenalty(2.0)], random_state=0)
@@ -217,18 +157,6 @@ def test_constraints_that_calibration_examples_may_drop_choose_nothing(one_of_fi
     assert kept.calibrator_.choices.constraints is not None
     assert dropped.calibrator_.choices.constraints is None
     assert_same_choice(kept.measure_choices_[0], dropped.measure_choices_[0])
-
-
-def test_sixty_examples_are_measured_where_there_are_more():
-    Y, outputs = np.zeros((61, 2), dtype=np.int8), np.zeros((61, 2))
-    auto = AutoMeasure(random_state=0)
-    assert [make_trial(auto, Y[:n], outputs[:n], None).objects.sum() for n in (59, 60, 61)] == [59, 60, 60]
-
-
-@pytest.mark.parametrize(("n_examples", "n_folds"), [(3, 3), (4, 4), (50, 4)])
-def test_trials_have_the_folds_asked_for_as_long_as_examples_last(n_examples, n_folds):
-    Y = np.zeros((n_examples, 2), dtype=np.int8)
-    assert len(make_trial(AutoMeasure(n_folds=4, random_state=0), Y, Y / 2, None).folds) == n_folds
 
 
 def test_choices_repeat_and_do_not_depend_on_n_jobs(data):
@@ -330,28 +258,6 @@ def test_outputs_of_folds_are_chosen_by_fold(data):
     assert [choice.n_examples for choice in predictor.measure_choices] == [53, 53, 54]
 
 
-def test_sparse_outputs_use_the_chosen_measure(data):
-    _, Y = data
-    rng = np.random.default_rng(0)
-    outputs = np.where(rng.random(Y.shape) < 0.3, 0.0, np.clip(0.6 * Y + 0.4 * rng.random(Y.shape), 0, 1))
-    known = {"training_labels": Y[:40], "training_outputs": outputs[:40], "random_state": 0}
-    auto = AutoMeasure([LogLossMeasure(), PowerMeasure()])
-    dense = calibrate_outputs(outputs[40:70], Y[40:70], measure=auto, **known)
-    thin = calibrate_outputs(sparse.csr_array(outputs[40:70]), Y[40:70], measure=auto, **known)
-    answers = (
-        dense.predict_labelsets(outputs[70:]).top(4),
-        thin.predict_labelsets(sparse.csr_array(outputs[70:])).top(4),
-    )
-    np.testing.assert_array_equal(answers[0].labelsets, answers[1].labelsets)
-    np.testing.assert_array_equal(answers[0].p_values, answers[1].p_values)
-
-
-@pytest.mark.parametrize("measure", ["auto", AutoMeasure(FEW), MahalanobisMeasure(out_of_fold=True)], ids=repr)
-def test_full_conformal_refuses_to_choose(measure, data):
-    with pytest.raises(ValueError, match="needs outputs of models that had not seen the example"):
-        FullConformalClassifier(Refusing(), measure=measure).fit(*data)
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -372,11 +278,6 @@ def test_full_conformal_refuses_to_choose(measure, data):
 def test_bad_parameters_are_refused_at_the_door(kind, parameters, message, data):
     with pytest.raises(ValueError, match=message):
         kind(Refusing(), measure=AutoMeasure(**parameters)).fit(*data)
-
-
-def test_other_words_than_auto_are_refused(data):
-    with pytest.raises(ValueError, match=r"got 'automatic'\. Pass measure='auto' to have one chosen"):
-        CrossConformalClassifier(Refusing(), measure="automatic").fit(*data)
 
 
 def test_a_choice_needs_two_examples():

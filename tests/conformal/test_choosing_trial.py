@@ -10,13 +10,12 @@ from sklearn.model_selection import KFold
 
 from labelsure.conformal import _choosing
 from labelsure.conformal._choosing import Trial
-from labelsure.labelsets import FoldEngine, Implies, RegionSize, compile_constraints
+from labelsure.labelsets import Implies, compile_constraints
 from labelsure.measures import (
     ForestMeasure,
     LogLossMeasure,
     MahalanobisMeasure,
     Need,
-    PosteriorMeasure,
     PowerMeasure,
     UnseenPenalty,
 )
@@ -98,79 +97,6 @@ def test_region_bits_of_measures_that_learn_from_outputs_and_objects():
     trial = make_trial(X=np.random.default_rng(1).normal(size=(40, 2)))
     for candidate in (MahalanobisMeasure(), ForestMeasure(n_estimators=3), LogLossMeasure(floor=0.01)):
         np.testing.assert_array_equal(trial.region_bits(candidate), slow_region_bits(candidate, trial))
-
-
-def test_measures_are_fitted_without_the_examples_that_they_score():
-    seen = []
-
-    class Watching(PowerMeasure):
-        def fit(self, Y, **known):
-            seen.append((np.array(Y), np.array(known["outputs"])))
-            return super().fit(Y)
-
-    trial = make_trial()
-    trial.region_bits(Watching())
-    assert len(seen) == 4
-    for (labels, outputs), (rows, _) in zip(seen, trial.folds, strict=True):
-        np.testing.assert_array_equal(labels, trial.labels[rows])
-        np.testing.assert_array_equal(outputs, trial.outputs[rows])
-
-
-def test_parts_that_candidates_share_are_fitted_once():
-    fits = []
-
-    class Counting(PowerMeasure):
-        def fit(self, Y, **known):  # noqa: ARG002
-            fits.append(self.d)
-            return super().fit(Y)
-
-    trial, part = make_trial(), Counting(2)
-    candidates = [part, part + UnseenPenalty(0.25), UnseenPenalty(0.25) + part + UnseenPenalty(0.5), Counting(2)]
-    bits = [trial.region_bits(candidate) for candidate in candidates]
-    assert len(fits) == 4 + 4  # the last one is another object
-    for candidate, own in zip(candidates, bits, strict=True):
-        np.testing.assert_array_equal(own, make_trial().region_bits(candidate))
-    assert not hasattr(part, "exponent_")
-
-
-def test_forests_and_their_base_are_fitted_once_each():
-    fits = []
-
-    class Counting(PosteriorMeasure):
-        def fit(self, Y, **known):
-            fits.append(len(Y))
-            return super().fit(Y, **known)
-
-    trial, base = make_trial(X=np.random.default_rng(1).normal(size=(40, 2))), Counting()
-    candidates = [ForestMeasure(base, n_estimators=3), base, ForestMeasure(base, n_estimators=3) + UnseenPenalty(0.5)]
-    bits = [trial.region_bits(candidate) for candidate in candidates]
-    assert fits == [len(rows) for rows, _ in trial.folds]
-    for candidate, own in zip(candidates, bits, strict=True):
-        np.testing.assert_array_equal(own, slow_region_bits(candidate, trial))
-    assert not hasattr(base, "exponent_")
-
-
-def test_candidates_get_the_seed_where_they_have_none():
-    trial = make_trial(X=np.zeros((40, 1)))
-    assert trial.fit(ForestMeasure(n_estimators=1) + UnseenPenalty(), np.arange(40)).first.random_state == 7
-    assert trial.fit(ForestMeasure(n_estimators=1, random_state=3), np.arange(40)).random_state == 3
-
-
-def test_objects_are_asked_for_only_where_they_are_needed():
-    trial = make_trial()
-    with pytest.raises(ValueError, match="it needs the objects themselves, and only outputs are known"):
-        trial.region_bits(ForestMeasure(n_estimators=1))
-
-
-def test_estimates_without_a_member_drawn_count_as_large_as_they_can_be(monkeypatch):
-    sizes = [
-        RegionSize(64, 32, 128, coverage_level=0.99, at_least=8, at_most=2**30),
-        RegionSize(8, 8, 1024, coverage_level=0.99, at_least=8, at_most=2**30),
-    ]
-    monkeypatch.setattr(FoldEngine, "region_sizes", lambda *_, **__: sizes)
-    labels = np.eye(2, dtype=np.int8)
-    trial = Trial(labels, np.full((2, 2), 0.5), None, [(np.arange(2), np.arange(2))], np.ones(2, bool), LEVELS[:1], 0)
-    np.testing.assert_array_equal(trial.region_bits(PowerMeasure()), [[6.0], [10.0]])
 
 
 def test_rough_sizes_of_many_labels_are_near_the_exact_ones(monkeypatch):

@@ -119,19 +119,6 @@ def test_inductive_p_values_equal_their_definition(name, measure):
     np.testing.assert_array_equal(model.predict_labelsets(objects).p_values(), p_values(larger, equal, 18))
 
 
-@pytest.mark.parametrize("name", LEARNERS)
-def test_prefit_inductive_p_values_equal_their_definition(name):
-    estimator, outputs_of = LEARNERS[name]
-    X, Y, objects = make_data(45, seed=1)
-    prefit = fitted(estimator, X[:25], Y[:25])
-    model = InductiveConformalClassifier(prefit, measure=PowerMeasure(**PENALISED), prefit=True, empty="exclude")
-    model.fit(X[25:], Y[25:], training_labels=Y[:25])
-    assert model.models_[0] is prefit
-    fold = (Y[:25], Y[25:], outputs_of(prefit, X[25:]), outputs_of(prefit, objects))
-    larger, equal = cross_conformal_counts([fold], len(objects), candidates(3, empty=False), **PENALISED)
-    np.testing.assert_array_equal(model.predict_labelsets(objects).p_values(), p_values(larger, equal, 20))
-
-
 @pytest.mark.parametrize("measure", [PAPER, PENALISED], ids=["paper", "penalised"])
 @pytest.mark.parametrize("name", LEARNERS)
 def test_full_conformal_p_values_equal_their_definition(name, measure):
@@ -153,53 +140,3 @@ def test_full_conformal_p_values_equal_their_definition(name, measure):
     pred = without.fit(X, Y).predict_labelsets(objects)
     np.testing.assert_array_equal(pred.p_values(), p_values(larger, equal, 16)[:, 1:])
     assert pred.p_value(np.zeros((2, 2))).tolist() == [0, 0]
-
-
-@pytest.mark.parametrize("kind", ["cross", "inductive", "full"])
-def test_smoothed_p_values_share_one_draw_per_object(kind):
-    """p = (#{>} + u (#{=} + 1)) / (l + 1): every labelset of an object must give the same u, in (0, 1]."""
-    estimator, outputs_of = LEARNERS["neighbours"]
-    X, Y, objects = make_data(20 if kind == "full" else 60, n_labels=2, seed=5, n_new=8)
-    common = {"measure": PowerMeasure(**PAPER), "empty": "allow", "smoothed": True, "random_state": 7}
-    rows = np.arange(len(X))
-    if kind == "full":
-        model = FullConformalClassifier(estimator, **common).fit(X, Y)
-        larger, equal = full_conformal_counts(
-            lambda extended, labels: outputs_of(fitted(estimator, extended, labels), extended),
-            X, Y, objects, candidates(2),
-        )  # fmt: skip
-    else:
-        if kind == "cross":
-            model = CrossConformalClassifier(estimator, cv=3, **common).fit(X, Y)
-            tests = model.fold_indices_
-        else:
-            model = InductiveConformalClassifier(estimator, **common).fit(X, Y)
-            tests = model.fold_indices_
-        splits = [(np.setdiff1d(rows, test), test) for test in tests]
-        rows = np.concatenate(tests)
-        larger, equal = transcribe(estimator, outputs_of, splits, X, Y, objects, candidates(2), PAPER)
-    draws = (model.predict_labelsets(objects).p_values() * (len(rows) + 1) - larger) / (equal + 1)
-    np.testing.assert_allclose(draws, draws[:, :1] * np.ones(4), rtol=0, atol=1e-12)
-    assert np.all((draws > 0) & (draws <= 1))
-    assert len(set(draws[:, 0].round(6))) == len(objects)
-
-
-def test_prediction_confidence_and_region_follow_from_the_definition():
-    estimator, outputs_of = LEARNERS["neighbours"]
-    X, Y, objects = make_data(40, n_new=20)
-    measure = PowerMeasure(**PAPER)
-    model = CrossConformalClassifier(estimator, measure=measure, cv=4, empty="allow", random_state=1).fit(X, Y)
-    splits = [(np.setdiff1d(np.arange(40), fold), fold) for fold in model.fold_indices_]
-    larger, equal = transcribe(estimator, outputs_of, splits, X, Y, objects, candidates(3), PAPER)
-    expected = p_values(larger, equal, 40)
-    pred = model.predict_labelsets(objects)
-    np.testing.assert_array_equal(model.predict(objects), pred.labelsets)
-    np.testing.assert_array_equal(pred.credibility, expected.max(axis=1))
-    np.testing.assert_allclose(1 - pred.confidence, np.sort(expected, axis=1)[:, -2], atol=1e-15)
-    np.testing.assert_array_equal(pred.p_value(pred.labelsets), expected.max(axis=1))
-    for significance in (0.05, 0.1, 0.2, 1 - 0.9):
-        region = pred.region(significance)
-        # p > eps, on whole numbers: 41 p > 41 eps
-        inside = np.rint(41 * expected) > np.floor(41 * significance + 1e-9)
-        np.testing.assert_array_equal(region.sizes, inside.sum(axis=1))
-        np.testing.assert_array_equal(region.contains(pred.labelsets), inside.any(axis=1))

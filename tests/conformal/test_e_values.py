@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from labelsure.conformal._rules import E_VALUE_SCALE, complements, steep_e_values
+from labelsure.conformal._rules import E_VALUE_SCALE, complements
 
 SIZES = st.integers(1, 200)
 LEVELS = st.fractions(Fraction(1, 200), Fraction(9, 10), max_denominator=240)
@@ -31,33 +31,6 @@ def test_e_values_fall_and_average_to_at_most_one_after_rounding(size, significa
     assert Fraction(sum(values), E_VALUE_SCALE * (size + 1)) <= significance
     lost = significance - Fraction(sum(values), E_VALUE_SCALE * (size + 1))
     assert lost <= significance * Fraction(3, 10**9) + Fraction(1, E_VALUE_SCALE)  # nothing is given away
-
-
-@given(st.integers(1, 60), LEVELS)
-def test_steep_e_values_equal_their_formula(size, significance):
-    """F(p) = (1/eps) (1 + e^{C (eps - s)}) / (1 + e^{C (p - s)}), the average being 1: solved for C by bisection."""
-    values = steep_e_values(size, significance)
-    n_values, level = size + 1, float(significance)
-    grid = np.arange(1, n_values + 1) / n_values
-    if (significance * n_values).denominator == 1:
-        assert values.tolist() == (grid <= level + 1e-12).astype(float).tolist()
-        return
-    middle = (level + (int(significance * n_values) + 1) / n_values) / 2
-    low, high = 0.0, 1.0
-    f = lambda c: (1 + np.exp(c * (level - middle))) / (1 + np.exp(np.minimum(c * (grid - middle), 700)))  # noqa: E731
-    while f(high).mean() > level:
-        high *= 2
-    for _ in range(200):
-        c = (low + high) / 2
-        low, high = (c, high) if f(c).mean() > level else (low, c)
-    np.testing.assert_allclose(values, f(low), rtol=1e-5, atol=1e-9)
-
-
-@given(SIZES, LEVELS)
-def test_e_values_are_rounded_down(size, significance):
-    """Each is the largest multiple of 2^-36 that is not above what the formula gives in floating point."""
-    exact = [Fraction(float(one)) for one in steep_e_values(size, significance)]
-    assert scaled(size, significance) == [floor(one * E_VALUE_SCALE) for one in exact]
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,15 @@
-"""The empty labelset: what "auto", "allow" and "exclude" make of it, and that "auto" keeps every promise.
+"""The empty labelset: what "auto", "allow" and "exclude" make of it, and who finds it strangest.
 
 Under "auto" the empty labelset is stranger than every other one in folds whose training part has no example without
-labels. Simulations count errors in independent trials and refuse what a correct predictor shows with probability at
-most 1e-4 (one-sided binomial test); seeds are fixed.
+labels. That every promise is kept then is simulated in test_promises.py.
 """
 
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.stats import binomtest
 from sklearn.base import clone
-from sklearn.neighbors import KNeighborsClassifier
 
 from labelsure import (
-    ByCardinality,
     CrossConformalClassifier,
     FullConformalClassifier,
     InductiveConformalClassifier,
@@ -26,7 +22,6 @@ from labelsure.measures import LabelsetPrior, LogLossMeasure, MaxNormMeasure, Un
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*cannot be reached")
 
-FALSE_ALARM = 1e-4
 KINDS = [CrossConformalClassifier, InductiveConformalClassifier, FullConformalClassifier]
 NOTHING = np.zeros((1, 3), dtype=int)
 
@@ -187,31 +182,6 @@ def test_full_finds_the_only_example_without_labels_strangest():
     assert (auto.p_values()[:, 1:] >= 2 / 11).all()  # the example without labels is above all of these
 
 
-@pytest.mark.parametrize("measure", [None, PowerMeasure(pair_penalty=0.5), LogLossMeasure() + UnseenPenalty()], ids=str)
-@pytest.mark.parametrize("to_empty", [False, True])
-def test_calibration_labels_change_calibration_scores_alone(measure, to_empty):
-    """With other labels for calibration examples, or none, everything else that decides about labelsets stays."""
-    X, Y = whole_numbers(60)
-    model = InductiveConformalClassifier(MLkNNClassifier(3), measure=measure, calibration_size=0.4, random_state=0)
-    before = clone(model).fit(X[:50], Y[:50])
-    (rows,) = before.fold_indices_
-    changed = rows[::2]
-    other = Y[:50].copy()
-    other[changed] = 0 if to_empty else 1 - other[changed]
-    after = clone(model).fit(X[:50], other)
-    (old,), (new,) = before.calibrator_.folds, after.calibrator_.folds
-    assert old.finds_empty_strangest
-    assert new.finds_empty_strangest
-    assert (old.scores[::2] != new.scores[::2]).any()
-    np.testing.assert_array_equal(old.scores[1::2], new.scores[1::2])
-    outputs = outputs_of(before.models_[0], X[50:], 3)
-    np.testing.assert_array_equal(outputs_of(after.models_[0], X[50:], 3), outputs)
-    for code in range(8):
-        labelset = np.tile((code >> np.arange(3)) & 1, (10, 1))
-        np.testing.assert_array_equal(new.measure.scores(outputs, labelset), old.measure.scores(outputs, labelset))
-        np.testing.assert_array_equal(after.nonconformity(X[50:], labelset), before.nonconformity(X[50:], labelset))
-
-
 @pytest.mark.parametrize("kind", [CrossConformalClassifier, InductiveConformalClassifier])
 def test_one_example_without_labels_in_calibration_changes_p_values_by_one_count(kind):
     """Its score moves to the top, so that every other labelset gains at most 1 / (l + 1), and none loses."""
@@ -227,139 +197,3 @@ def test_one_example_without_labels_in_calibration_changes_p_values_by_one_count
     gained = (tables[1] - tables[0]) * (before.calibrator_.sizes[0] + 1)
     assert set(np.rint(gained).ravel().tolist()) <= {0.0, 1.0}
     assert np.allclose(gained[:, 0], 1)
-
-
-# Simulations: one new object for each data set.
-
-
-def refuse_more_errors_than(errors, level):
-    test = binomtest(int(np.sum(errors)), len(errors), level, alternative="greater")
-    assert test.pvalue > FALSE_ALARM, np.mean(errors)
-
-
-def errors_of(n_trials, n_examples, draw, level, *, seed=0, **options):
-    """Tell for which data sets the new object's labelset is missed; the model was trained on labels without gaps."""
-    missed = np.zeros(n_trials, dtype=bool)
-    for trial, rng in enumerate(np.random.default_rng(seed).spawn(n_trials)):
-        X, Y = draw(rng, n_examples)
-        outputs = np.clip(0.2 + 0.6 * Y + rng.normal(scale=0.2, size=Y.shape), 0, 1)
-        known = {"training_labels": np.eye(2, dtype=int), "measure": PowerMeasure(), "X": X[:-1]}
-        predictor = calibrate_outputs(outputs[:-1], Y[:-1], **known, **options)
-        pred = predictor.predict_labelsets(outputs[-1:], X[-1:])
-        missed[trial] = not pred.region(level).contains(Y[-1:])[0]
-    return missed
-
-
-def draw_few_without_labels(rng, n_examples, *, share):
-    """Objects have no labels with probability ``share``, whatever their features."""
-    Y = np.eye(2, dtype=int)[rng.integers(2, size=n_examples + 1)]
-    Y[rng.random(n_examples + 1) < share] = 0
-    return rng.random((n_examples + 1, 1)), Y
-
-
-def draw_from_the_right(rng, n_examples, *, share, without):
-    """A ``share`` of objects is on the right, where labels are missing in half or more; the new one is there."""
-    right = rng.random(n_examples + 1) < share
-    right[-1] = True
-    Y = np.eye(2, dtype=int)[rng.integers(2, size=n_examples + 1)]
-    Y[right & (rng.random(n_examples + 1) < without)] = 0
-    return right[:, None].astype(float), Y
-
-
-def draw_shifted(rng, n_examples):
-    """One calibration object in fifty is on the right, where four of five have no labels; of new ones every second."""
-    right = rng.random(n_examples + 1) < 0.02
-    right[-1] = rng.random() < 0.5
-    Y = np.eye(2, dtype=int)[rng.integers(2, size=n_examples + 1)]
-    Y[right & (rng.random(n_examples + 1) < 0.8)] = 0
-    return right[:, None].astype(float), Y
-
-
-def ratio(X):
-    """The density of new objects over that of calibration objects."""
-    return np.where(np.asarray(X)[:, 0] > 0.5, 0.5 / 0.02, 0.5 / 0.98)
-
-
-def test_ten_examples_miss_nothing_at_one_per_cent():
-    """There the default missed 3.6 %: below 1/11 a region holds every labelset, and so no error can happen."""
-    draw = lambda rng, n: draw_few_without_labels(rng, n, share=1 / 11)  # noqa: E731
-    assert not errors_of(200, 10, draw, 0.01).any()
-
-
-def test_default_keeps_the_level_within_the_category_of_no_labels():
-    """By cardinality, given no labels: the default missed (1 - 0.05)^20 = 36 %, 10 % are promised."""
-
-    def draw(rng, n):
-        X, Y = draw_few_without_labels(rng, n, share=0.05)
-        Y[-1] = 0
-        return X, Y
-
-    refuse_more_errors_than(errors_of(200, 20, draw, 0.1, mondrian=ByCardinality()), 0.1)
-
-
-def test_default_keeps_the_level_within_a_category_of_objects():
-    """Given a rare category in which half have no labels: the default missed 46 % of these, 10 % are promised."""
-    draw = lambda rng, n: draw_from_the_right(rng, n, share=0.1, without=0.5)  # noqa: E731
-    refuse_more_errors_than(errors_of(200, 15, draw, 0.1, mondrian=lambda X: np.asarray(X)[:, 0] > 0.5), 0.1)
-
-
-def test_default_keeps_the_level_under_covariate_shift():
-    """New objects from where labels are missing: the default missed 29 %, 10 % are promised."""
-    refuse_more_errors_than(errors_of(200, 20, draw_shifted, 0.1, weight=ratio), 0.1)
-
-
-@pytest.mark.validity
-@pytest.mark.parametrize(
-    ("n_examples", "share", "level"),
-    [(10, 1 / 11, 0.1), (10, 0.3, 0.2), (19, 0.05, 0.05), (19, 0.2, 0.1), (40, 0.02, 0.05)],
-)
-def test_default_keeps_the_level_in_the_long_run(n_examples, share, level):
-    """4 000 data sets each; of 19 examples the default once missed 7 % at 5 %."""
-    draw = lambda rng, n: draw_few_without_labels(rng, n, share=share)  # noqa: E731
-    refuse_more_errors_than(errors_of(4000, n_examples, draw, level), level)
-
-
-@pytest.mark.validity
-@pytest.mark.parametrize("n_examples", [15, 60])
-@pytest.mark.parametrize("level", [0.05, 0.1, 0.2])
-def test_default_keeps_the_level_within_categories_and_under_shift_in_the_long_run(n_examples, level):
-    """2 000 data sets for each of three taxonomies and for weights."""
-    right = lambda X: np.asarray(X)[:, 0] > 0.5  # noqa: E731
-    from_the_right = lambda rng, n: draw_from_the_right(rng, n, share=0.3, without=0.5)  # noqa: E731
-
-    def without_labels(rng, n):
-        X, Y = draw_few_without_labels(rng, n, share=0.1)
-        Y[-1] = 0
-        return X, Y
-
-    def without_the_first(rng, n):
-        X, Y = draw_few_without_labels(rng, n, share=0.1)
-        while Y[-1, 0]:
-            Y[-1] = draw_few_without_labels(rng, 0, share=0.1)[1]
-        return X, Y
-
-    refuse_more_errors_than(errors_of(2000, n_examples, from_the_right, level, mondrian=right), level)
-    refuse_more_errors_than(errors_of(2000, n_examples, without_labels, level, mondrian="cardinality"), level)
-    refuse_more_errors_than(errors_of(2000, n_examples, without_the_first, level, mondrian=0), level)
-    refuse_more_errors_than(errors_of(2000, n_examples, draw_shifted, level, weight=ratio), level)
-
-
-@pytest.mark.validity
-@pytest.mark.parametrize("kind", [InductiveConformalClassifier, CrossConformalClassifier, FullConformalClassifier])
-def test_default_of_every_classifier_keeps_its_promise_where_few_have_no_labels(kind):
-    """1 000 data sets of 38 examples (full: 300 of 12), fitted and asked with all defaults but the classifier."""
-    own = {
-        InductiveConformalClassifier: {"calibration_size": 19},
-        CrossConformalClassifier: {"cv": 2, "guarantee": "exact"},
-        FullConformalClassifier: {},
-    }[kind]
-    n_examples, n_trials = (12, 300) if kind is FullConformalClassifier else (38, 1000)
-    missed = np.zeros(n_trials, dtype=bool)
-    for trial, rng in enumerate(np.random.default_rng(0).spawn(n_trials)):
-        X = rng.normal(size=(n_examples + 1, 2))
-        Y = (X + rng.normal(size=X.shape) > 0).astype(int)
-        Y[:, 0] |= ~Y.any(axis=1)
-        Y[rng.random(n_examples + 1) < 0.05] = 0
-        model = kind(KNeighborsClassifier(3), random_state=0, **own).fit(X[:-1], Y[:-1])
-        missed[trial] = not model.predict_labelsets(X[-1:]).region(0.1).contains(Y[-1:])[0]
-    refuse_more_errors_than(missed, 0.1)

@@ -10,8 +10,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from labelsure import FullConformalClassifier, MLkNNClassifier
 from labelsure._core import running
-from labelsure.conformal import _full
-from labelsure.conformal._full import _readable
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
 
@@ -43,18 +41,6 @@ def test_n_fits_is_objects_times_candidates(data):
     assert FullConformalClassifier(MLkNNClassifier(3), empty="exclude").fit(X, Y).n_fits(5) == 35
     many = np.tile(Y, 500)
     assert FullConformalClassifier(MLkNNClassifier(3), empty="allow").fit(X, many).n_fits(1) == 2**1500
-
-
-@pytest.mark.parametrize("most", [2, 3])
-def test_labels_beyond_the_most_are_refused(most, data, monkeypatch):
-    X, Y = data
-    monkeypatch.setattr(_full, "MAX_LABELS", most)
-    model = FullConformalClassifier(Recorder(), empty="exclude").fit(X, Y)
-    if most == 3:
-        assert model.predict(X[:1]).shape == (1, 3)
-    else:
-        with pytest.raises(ValueError, match="possible for up to 2 labels, got 3"):
-            model.predict(X[:1])
 
 
 def test_number_of_fits_is_what_was_said(data):
@@ -117,12 +103,6 @@ def test_progress_is_shown_fit_by_fit(data, monkeypatch):
     assert shown == [("fitting once per labelset", 16)] + ["step"] * 16
 
 
-def test_unusable_data_is_refused_when_fitting_not_when_predicting(data):
-    X, Y = data
-    with pytest.raises(ValueError, match="Input X contains NaN"):
-        FullConformalClassifier(MLkNNClassifier(3)).fit(X * np.nan, Y)
-
-
 def test_examples_are_trained_on_in_an_order_of_their_own_for_each_object(data):
     """All n + 1 examples with their labels, the same order for every labelset of an object, another for the next."""
     X, Y = data
@@ -174,7 +154,3 @@ def test_containers_of_objects_may_differ_between_fit_and_predict(data):
             else:
                 table = model.predict_labelsets(asked).p_values()
             np.testing.assert_array_equal(table, expected)
-
-
-def test_amounts_from_a_million_millions_on_are_shown_as_powers_of_two():
-    assert [_readable(10**12 - 1), _readable(10**12)] == ["999999999999", "2^39"]

@@ -4,7 +4,6 @@ import pickle
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pytest
 from counting import Counting, make_data
 from hypothesis import given, settings
@@ -25,9 +24,8 @@ from labelsure import (
     load_model,
     save_model,
 )
-from labelsure._core.p_values import LARGEST, GroupWeights
-from labelsure.conformal._groups import bound_by_groups, bound_in_folds, sizes_of_groups, state_groups
-from labelsure.conformal._splits import hold_out, make_splits
+from labelsure.conformal._groups import bound_in_folds
+from labelsure.conformal._splits import make_splits
 from labelsure.measures import PowerMeasure
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label", "ignore:.*cannot be reached")
@@ -50,10 +48,6 @@ class AsTheyAre(ClassifierMixin, BaseEstimator):
         return np.asarray(X, dtype=np.float64)
 
 
-def groups_of(part):
-    return {int(GROUPS[np.flatnonzero((row == X).all(axis=1))[0]]) for row in part}
-
-
 @given(st.integers(0, 10**6), st.integers(2, 8), st.integers(8, 12))
 def test_folds_are_of_whole_groups_and_every_group_calibrates_once(seed, n_folds, n_groups):
     random = np.random.RandomState(seed)
@@ -68,13 +62,6 @@ def test_folds_are_of_whole_groups_and_every_group_calibrates_once(seed, n_folds
     assert len(np.unique(everyone)) == len(everyone) == len(groups)
 
 
-def test_hold_out_draws_whole_groups():
-    train, calibration = hold_out(0.3, 90, 1, groups=GROUPS)
-    assert not set(GROUPS[train]) & set(GROUPS[calibration])
-    assert len(np.unique(GROUPS[calibration])) == 9
-    assert sorted([*train, *calibration]) == list(range(90))
-
-
 @pytest.mark.parametrize("cv", [3, 6, GroupKFold(4), LeaveOneGroupOut()])
 @pytest.mark.parametrize("measure", [None, PowerMeasure()])
 def test_no_model_is_trained_on_the_group_that_it_speaks_about(cv, measure):
@@ -87,13 +74,6 @@ def test_no_model_is_trained_on_the_group_that_it_speaks_about(cv, measure):
     for part, _ in Counting.fits:
         seen = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in part]
         assert not set(groups[seen]) & set(np.delete(groups, seen))
-
-
-def test_groups_may_be_words():
-    names = np.array(["a", "b", "c"])[GROUPS % 3]
-    model = CrossConformalClassifier(Counting(), cv=3, measure=PowerMeasure(), random_state=0)
-    for groups in (names, pd.Series(names), names.tolist(), names.astype(object)):
-        assert [len(rows) for rows in model.fit(X, Y, groups=groups).fold_indices_] == [30, 30, 30]
 
 
 @pytest.mark.parametrize("kind", [CrossConformalClassifier, InductiveConformalClassifier])
@@ -253,18 +233,6 @@ def test_no_labelset_is_left_out_below_one_in_one_more_than_the_groups():
     assert pred.guarantee.vacuous_below == Fraction(1, 10)
 
 
-def test_weights_that_have_to_be_rounded_make_p_values_larger():
-    """The sizes' least common multiple has 71 bits."""
-    numbers = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59]
-    sizes = np.repeat(numbers, numbers)
-    weights = GroupWeights.of(sizes)
-    assert weights.denominator <= LARGEST
-    for some in (np.arange(len(sizes)) % 2 == 0, sizes == 59, sizes != 59):
-        p_value = Fraction(int(weights.examples[some].sum()) + weights.new, weights.denominator)
-        expected = (sum(Fraction(1, int(size)) for size in sizes[some]) + 1) / (len(numbers) + 1)
-        assert expected < p_value <= expected + Fraction(1, 10**12)
-
-
 def test_rows_with_unknown_labels_leave_their_groups_smaller():
     """Two of three rows of group 1 are complete, none of group 4: it is no group then."""
     groups, gaps = np.repeat(np.arange(5), 3), np.zeros((15, 2), dtype=bool)
@@ -354,32 +322,6 @@ def test_updates_of_predictors_with_groups_are_refused():
             one.update(X, Y)
 
 
-def errors_of_new_groups(n_sets, n_groups, size, level, seed):
-    """How often the first example of a new group is missed, examples of a group being nearly alike."""
-    random = np.random.RandomState(seed)
-    missed = 0
-    for _ in range(n_sets):
-        centres = np.repeat(random.rand(n_groups + 1, 2), size, axis=0)
-        outputs = np.clip(centres + 0.01 * random.rand(*centres.shape), 0, 1)
-        labels = np.repeat(random.rand(n_groups + 1, 2) < 0.5, size, axis=0).astype(int)
-        new = n_groups * size
-        predictor = calibrate_outputs(outputs[:new], labels[:new])
-        region = predictor.predict_labelsets(outputs[[new]]).region(level)
-        missed += not region.contains(labels[[new]])[0]
-    return missed / n_sets
-
-
-@pytest.mark.validity
-def test_errors_in_new_groups_exceed_the_level_and_keep_the_bound_of_groups():
-    """Nine groups of five nearly equal examples at 0.131: the bound is 0.2005, and it is reached.
-
-    False alarms: 4 standard deviations on either side, 3e-5 each.
-    """
-    level, n_sets = 0.131, 4000
-    error, bound = errors_of_new_groups(n_sets, 9, 5, level, seed=0), bound_by_groups(level, size=5, n_groups=9)
-    assert level + 4 * np.sqrt(level / n_sets) < error <= bound + 4 * np.sqrt(bound / n_sets)
-
-
 def misses_of_unlike_groups(n_sets, levels, seed):
     """How often a new group's example is missed, with groups and without.
 
@@ -411,13 +353,3 @@ def test_errors_in_groups_of_any_sizes_are_at_most_the_level():
     most = levels + 4 * np.sqrt(levels * (1 - levels) / n_sets)
     assert (by_groups <= most).all()
     assert (alike > 1.5 * most).all()
-
-
-@pytest.mark.parametrize(
-    ("sizes", "least", "n_calibration"), [([2, 2, 2, 2, 2], Fraction(1, 9), 8), ([1, 3, 2, 2, 2], Fraction(1, 5), 4)]
-)
-def test_statements_of_groups_say_below_which_level_nothing_is_left_out(sizes, least, n_calibration):
-    groups = np.repeat(np.arange(5), sizes)
-    found = state_groups(sizes_of_groups(groups, [np.arange(8)]), plain=True)
-    assert (found.vacuous_below, found.n_calibration) == (least, n_calibration)
-    assert state_groups(sizes_of_groups(groups, [np.arange(8)]), plain=False).vacuous_below is None

@@ -20,9 +20,6 @@ from labelsure import (
     calibrate_labels,
     calibrate_outputs,
 )
-from labelsure.conformal import Split
-from labelsure.conformal._groups import sizes_of_groups, state_groups
-from labelsure.conformal._incomplete import Known, add_incomplete
 from labelsure.estimators import fit_known, outputs_of
 from labelsure.measures import LogLossMeasure, PowerMeasure, UnseenPenalty
 
@@ -174,16 +171,6 @@ def test_models_fitted_already_are_calibrated_with_complete_examples():
     )
 
 
-@pytest.mark.parametrize("options", [{"cv": KFold(4)}, {"cv": 4, "groups": np.arange(120) // 2}])
-def test_own_folds_and_groups_keep_their_training_parts(options):
-    groups = options.pop("groups", None)
-    model = CrossConformalClassifier(APART, measure=LogLossMeasure(), random_state=0, **options)
-    model.fit(X, GAPS, groups=groups)
-    assert sorted(np.concatenate(model.fold_indices_)) == COMPLETE.tolist()
-    if groups is not None:
-        assert "no smaller bound" in model.calibrator_.guarantee.sentence(0.1)
-
-
 def test_statements_say_how_many_calibrate_and_what_that_takes():
     n = len(COMPLETE)
     for estimator in (APART, Together()):
@@ -193,12 +180,6 @@ def test_statements_say_how_many_calibrate_and_what_that_takes():
         assert f"{120 - n} more examples have unknown labels and do not calibrate" in statement
         assert "whether an example is complete depends neither on its object nor on its labels" in statement
     assert "unknown" not in model.fit(X, Y).predict_labelsets(X[:3]).region(0.1).statement
-
-
-def test_update_of_a_predictor_with_gaps_takes_complete_examples():
-    model = InductiveConformalClassifier(APART, random_state=0).fit(X[:100], GAPS[:100])
-    before = model.calibrator_.sizes[0]
-    assert model.update(X[100:], Y[100:]).calibrator_.sizes == (before + 20,)
 
 
 @pytest.mark.parametrize("conditional", [False, True])
@@ -331,22 +312,3 @@ def test_errors_with_gaps_are_within_their_bounds():
     spread = missed.std(axis=0) / np.sqrt(300)
     assert (missed.mean(axis=0) <= 0.2 + 4 * spread).all()
     assert (missed.mean(axis=0) >= 0.1).all()
-
-
-def test_every_fold_needs_a_complete_example_to_train_and_one_to_calibrate():
-    """One is enough, and one fold without is too many."""
-    known = Known(np.array([[True], [True], [False], [False]]), apart=False)
-    good, bad = Split(np.array([0, 2]), np.array([1, 3])), Split(np.array([0, 1]), np.array([2, 3]))
-    assert [split.train.tolist() for split in known.trains([good])] == [[2]]
-    with pytest.raises(ValueError, match="every training example of a fold"):
-        known.trains([good, bad])
-    (split,) = known.split([good], lambda: [good], whole=False)
-    assert split.calibration.tolist() == [3]
-    with pytest.raises(ValueError, match="every fold a calibration example"):
-        known.split([good], lambda: [good, Split(np.array([2, 3]), np.array([0, 1]))], whole=False)
-
-
-def test_guarantees_do_not_mention_incomplete_examples_where_there_are_none():
-    guarantee = state_groups(sizes_of_groups(np.arange(10) // 2, [np.arange(8)]), plain=True)
-    assert add_incomplete(guarantee, 0) is guarantee
-    assert "1 more examples have unknown labels" in add_incomplete(guarantee, 1).remark

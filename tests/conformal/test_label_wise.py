@@ -28,7 +28,7 @@ from labelsure import (
     calibrate_labels,
 )
 from labelsure._core.randomness import DRAW_UNIT, SMOOTHING, draw_seeds, draw_uniforms, join_keys, object_keys
-from labelsure.conformal._label_wise_outputs import LabelCalibration, predict_values, state_guarantee_of_labels
+from labelsure.conformal._label_wise_outputs import predict_values
 from labelsure.estimators import outputs_of
 
 OUTPUTS = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]) | st.sampled_from([0.1, 0.3, 0.7, 0.9, 1 - 0.9, 1e-13])
@@ -141,14 +141,6 @@ def test_a_value_that_no_example_has_gets_the_p_value_one():
         assert (predictor.predict_labels([[0.95]]).p_values[:, 0, 0] <= 0.25).all()
 
 
-def test_folds_with_one_example_of_a_value_count_and_those_without_do_not():
-    Y = np.array([[1], [0], [0], [0], [0]])
-    folds = [LabelCalibration.of(np.full(part.shape, 0.5), part, conditional=True) for part in (Y[:2], Y[2:])]
-    guarantee = state_guarantee_of_labels(folds, complementary=True)
-    assert guarantee.n_examples.tolist() == [[4, 1]]
-    assert guarantee.n_folds.tolist() == [[2, 1]]
-
-
 def test_predicted_labels_are_the_nearer_ones_and_off_in_between():
     outputs = np.array([[0.5], [0.5 + 1e-9], [0.5 - 1e-9], [0.9], [0.1]])
     predictor = calibrate_labels([[0.2], [0.8]], [[0], [1]])
@@ -202,13 +194,6 @@ def test_classifier_and_its_outputs_agree(cv, conditional, smoothed, data):
     assert len(rows.nonzero()[0]) == (24 if cv is None else 80)
 
 
-def test_split_and_model_are_those_of_the_inductive_classifier(data):
-    X, Y = data
-    labels = LabelWiseConformalClassifier(KNeighborsClassifier(3), calibration_size=20, random_state=3).fit(X, Y)
-    labelsets = InductiveConformalClassifier(KNeighborsClassifier(3), calibration_size=20, random_state=3).fit(X, Y)
-    np.testing.assert_array_equal(labels.fold_indices_[0], labelsets.fold_indices_[0])
-
-
 def test_one_label_is_a_labelset_of_one(data):
     """With one label, its p-values are those of the labelsets {} and {label}: |t - o|^4 ranks as |t - o| does."""
     X, Y = data
@@ -258,20 +243,6 @@ def test_objects_are_predicted_alone_as_together(cv, data):
         for h in range(3):
             region, expected = (pred.region(0.2, at_most_wrong=h) for pred in (alone, together[[i]]))
             np.testing.assert_array_equal(region.possible_values, expected.possible_values)
-
-
-@pytest.mark.parametrize("cv", [None, 3])
-def test_results_do_not_depend_on_n_jobs_and_repeat(cv, data):
-    X, Y = data
-    common = {"cv": cv, "smoothed": True, "random_state": 5}
-    tables = [
-        LabelWiseConformalClassifier(MLkNNClassifier(3), n_jobs=n_jobs, **common)
-        .fit(X[:60], Y[:60])
-        .predict_labels(X[80:])
-        .p_values
-        for n_jobs in (1, 2)
-    ]
-    np.testing.assert_array_equal(tables[0], tables[1])
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -66,14 +66,6 @@ def test_error_in_a_bag_without_ties_is_exactly_the_significance(seed, k, data):
     assert errors == k
 
 
-@given(bags(), st.integers(1, 19).map(lambda k: k / 20), st.booleans())
-def test_labelset_p_value_is_valid_in_any_bag(bag, significance, conditional):
-    outputs, Y = bag
-    predictions = enumerate(each_in_turn(outputs, Y, conditional=conditional))
-    p_values = [pred.labelset_p_value(Y[[i]])[0] for i, pred in predictions]
-    assert sum(p <= significance + 1e-12 for p in p_values) <= Fraction(str(significance)) * len(Y)
-
-
 def test_least_p_value_of_labels_fails_where_that_of_labelsets_does_not():
     """With four labels the least p-value of a label is below 0.1 for a third of all objects."""
     rng = np.random.default_rng(0)
@@ -149,32 +141,8 @@ def test_regions_are_valid(conditional, smoothed):
     assert_valid(found, conditional=conditional, smoothed=smoothed)
 
 
-@pytest.mark.validity
-@pytest.mark.parametrize("smoothed", [False, True], ids=["plain", "smoothed"])
-@pytest.mark.parametrize("conditional", [False, True], ids=["marginal", "conditional"])
-def test_regions_are_valid_in_the_long_run(conditional, smoothed):
-    """3 000 data sets of 40 examples, 19 of them for calibration."""
-    found = trials(3000, 40, seed=1, conditional=conditional, smoothed=smoothed)
-    assert_valid(found, conditional=conditional, smoothed=smoothed)
-
-
 def bound_by_size(level, n_examples, n_folds):
     return level if n_folds == 1 else 2 * level + 2 * (1 - level) * (n_folds - 1) / (n_examples + n_folds)
-
-
-@pytest.mark.validity
-@pytest.mark.parametrize("smoothed", [False, True], ids=["plain", "smoothed"])
-def test_errors_of_folds_stay_below_their_bound(smoothed):
-    """2 000 data sets of 40 examples in 5 folds, a deep tree: each label by itself, and at most h wrong labels."""
-    found = list(trials(2000, 40, seed=2, cv=5, smoothed=smoothed))
-    for level in LEVELS:
-        bound = bound_by_size(level, 40, 5)
-        for j in range(3):
-            errors = sum(pred.region(level, per_label=True).wrong(labels)[0, j] for pred, labels in found)
-            assert_rare(errors, len(found), min(bound, 1))
-        for h in range(3):
-            errors = sum(not pred.region(level, at_most_wrong=h).contains(labels)[0] for pred, labels in found)
-            assert_rare(errors, len(found), min(bound, 1))
 
 
 @pytest.mark.validity

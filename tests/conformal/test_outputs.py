@@ -81,24 +81,6 @@ def test_outputs_of_folds_give_the_cross_conformal_classifier(base, measure, smo
     assert_same_predictions(again.predict_labelsets(new_outputs), predictor.predict_labelsets(new_outputs))
 
 
-@pytest.mark.parametrize("smoothed", [False, True])
-@pytest.mark.parametrize("measure", MEASURES, ids=["default", "penalised"])
-@pytest.mark.parametrize("base", BASES)
-def test_outputs_of_one_model_give_the_inductive_classifier(base, measure, smoothed, data):
-    X, Y = data
-    common = {"measure": measure, "smoothed": smoothed, "random_state": 9}
-    model = InductiveConformalClassifier(BASES[base], **common).fit(X[:60], Y[:60])
-    (rows,) = model.fold_indices_
-    training_labels = np.delete(Y[:60], rows, axis=0)
-    predictor = calibrate_outputs(
-        outputs_of(model.models_[0], X[rows], 3), Y[rows], training_labels=training_labels, **common
-    )
-    assert predictor.fold_numbers is None
-    give_draws_of(model, predictor)
-    pred = predictor.predict_labelsets(outputs_of(model.models_[0], X[60:], 3), X[60:])
-    assert_same_predictions(pred, model.predict_labelsets(X[60:]))
-
-
 def test_outputs_in_any_form_are_read_alike(data):
     _, Y = data
     outputs = np.round(np.random.default_rng(0).random(Y.shape), 1).astype(np.float32)

@@ -35,21 +35,6 @@ def test_no_model_has_seen_the_example_or_the_fold(seed, n_folds, n_left_over, n
             assert not seen & set(split.calibration.tolist())
 
 
-def test_ten_models_serve_any_number_of_folds():
-    for n_folds in (5, 10, 40):
-        shared = share_models(draw_splits(0, 40, n_folds), np.ones(40, dtype=bool), seed=0)
-        assert len(shared.splits) == 10
-        sizes = [len(split.train) for split in shared.splits.values()]
-        assert min(sizes) >= 0.5 * 40
-
-
-def test_members_of_a_pool_keep_their_axis():
-    splits = draw_splits(1, 30, 6)
-    shared = share_models(splits, np.ones(30, dtype=bool), seed=0)
-    outputs = {pair: np.ones((len(split.calibration), 3, 2)) for pair, split in shared.splits.items()}
-    assert shared.gather(splits[0], outputs).shape == (25, 3, 2)
-
-
 @pytest.mark.parametrize(
     "splits", [draw_splits(0, 30, 4), [*draw_splits(0, 30, 6)[:5], Split(np.arange(10), np.arange(20, 25))]]
 )

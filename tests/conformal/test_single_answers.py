@@ -60,12 +60,6 @@ def test_answers_are_candidates_whatever_the_vote(fitted):
     assert not some.all()
 
 
-def test_answers_for_one_object_are_those_in_a_batch(fitted):
-    model, X = fitted
-    vote(model, [True] * 5)
-    np.testing.assert_array_equal(np.vstack([model.predict(row[None]) for row in X]), model.predict(X))
-
-
 @pytest.mark.parametrize("guarantee", ["cross", "exact"])
 def test_answers_obey_constraints_whatever_the_vote(guarantee):
     X, Y = make_multilabel_classification(400, n_features=8, n_classes=5, n_labels=3, random_state=3)

@@ -2,83 +2,15 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import sparse
 
 from labelsure import calibrate_outputs
-from labelsure.measures import Need, PosteriorMeasure, UnseenPenalty, default_measure
+from labelsure._core.sparse_outputs import SparseOutputs
+from labelsure.measures import Need, PosteriorMeasure, default_measure
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
 
 USUAL = default_measure(Need.TRAINING_LABELS)
-
-
-def draw_outputs(rng, n_objects, n_labels, default=0.0):
-    values = rng.integers(0, 9, size=(n_objects, n_labels)) / 8  # few values: ties
-    stored = rng.random((n_objects, n_labels)) < 0.4
-    matrix = sparse.csr_matrix((values[stored], np.nonzero(stored)), shape=values.shape)
-    return matrix, np.where(stored, values, default)
-
-
-def draw_measure(rng, kind):
-    if kind == "learned":
-        return PosteriorMeasure()
-    if kind == "in a sum":
-        return PosteriorMeasure(intercepts=0.0, temperature=2.0) + UnseenPenalty(1.0)
-    # a share far above the exponent makes labels that are off by default cost less when they are on
-    exponent, share, temperature, intercept = rng.uniform([0, 0, 0.3, -2], [2, 3, 3, 2])
-    return PosteriorMeasure(
-        prior_exponent=exponent, marginals_share=share, temperature=temperature, intercepts=intercept
-    )
-
-
-def both_predictions(seed, measure, *, empty, smoothed, default, n_folds):
-    rng = np.random.default_rng(seed)
-    n_labels = int(rng.integers(1, 11))
-    outputs = draw_outputs(rng, 24, n_labels, default)
-    Y = (rng.random(outputs[1].shape) < np.clip(outputs[1] + 0.1, 0, 1)).astype(int)
-    Y[0, 0] = 1  # not all empty
-    trained = [draw_outputs(rng, 24, n_labels, default) for _ in range(n_folds)]
-    new = [draw_outputs(rng, 3, n_labels, default) for _ in range(n_folds)]
-    settings = {"empty": empty, "smoothed": smoothed, "default_output": default, "random_state": 0}
-    settings["measure"] = draw_measure(rng, measure)
-    predictions = []
-    for form in (0, 1):
-        parts, asked = ([pair[form] for pair in pairs] for pairs in (trained, new))
-        known = {"training_labels": Y, "training_outputs": parts[0]}
-        if n_folds > 1:
-            known = {"folds": np.arange(24) % n_folds, "training_outputs": parts}
-        predictor = calibrate_outputs(outputs[form], Y, **known, **settings)
-        predictions.append(predictor.predict_labelsets(asked[0] if n_folds == 1 else asked))
-    return *predictions, rng.integers(0, 2, size=(3, n_labels))
-
-
-@given(
-    seed=st.integers(0, 10**6),
-    measure=st.sampled_from(["learned", "in a sum", "by hand"]),
-    empty=st.sampled_from(["allow", "exclude"]),
-    smoothed=st.booleans(),
-    default=st.sampled_from([0.0, 0.125, 0.375]),
-    n_folds=st.integers(1, 3),
-)
-def test_sparse_outputs_answer_like_dense_ones_under_the_posterior(seed, measure, empty, smoothed, default, n_folds):
-    thin, dense, Y = both_predictions(seed, measure, empty=empty, smoothed=smoothed, default=default, n_folds=n_folds)
-    assert np.array_equal(thin.p_values(), dense.p_values())
-    assert np.array_equal(thin.label_p_values, dense.label_p_values)
-    assert np.array_equal(thin.p_value(Y), dense.p_value(Y))
-    top, expected = thin.top(3), dense.top(3)
-    assert np.array_equal(top.p_values, expected.p_values)
-    real = expected.p_values > 0  # there may be fewer than three candidates
-    assert np.array_equal(top.labelsets[real], expected.labelsets[real])
-    for significance in (0.05, 0.3, 0.6):
-        region, wanted = thin.region(significance), dense.region(significance)
-        assert region.sizes.tolist() == wanted.sizes.tolist()
-        assert np.array_equal(region.inner, wanted.inner)
-        assert np.array_equal(region.outer, wanted.outer)
-        for i in range(3):
-            assert np.array_equal(region[i].members().labelsets, wanted[i].members().labelsets)
-            assert sorted(map(tuple, region[i])) == sorted(map(tuple, wanted[i]))
 
 
 def draw_examples(n_examples, n_labels, seed=0):
@@ -128,6 +60,16 @@ def test_few_and_many_labels_are_answered_alike_dense_and_sparse(n_labels, n_fol
         assert np.array_equal(dense, thin)
     assert answers[0][3].all()  # searches were not cut short
     assert answers[0][6].any()
+
+
+@pytest.mark.parametrize(("n_labels", "n_examples"), [(14, 80), (159, 80), (10_000, 20)])
+def test_parameters_learned_from_sparse_outputs_are_those_of_dense_ones(n_labels, n_examples):
+    outputs, Y = draw_examples(n_examples, n_labels)
+    dense = PosteriorMeasure().fit(Y, outputs=outputs)
+    compact = PosteriorMeasure().fit(Y, outputs=SparseOutputs(sparse.csr_array(outputs), 0.0, n_labels=n_labels))
+    for learned, expected in zip(compact.parameters_, dense.parameters_, strict=True):
+        assert np.array_equal(learned, expected)
+    assert compact.parameters_.temperature != 1
 
 
 def test_a_labelset_seen_in_training_is_found_though_no_label_of_it_has_an_output():

@@ -292,30 +292,6 @@ def test_update_before_fit_says_so():
         prefit().update(X[NEW], Y[NEW])
 
 
-@pytest.mark.validity
-def test_online_smoothed_errors_are_rare_and_do_not_come_in_runs():
-    """Predicted, then added: 300 examples of each of 40 streams, errors at 0.2 independent of each other.
-
-    False alarm: bounds at 4 standard deviations each, below 2e-4 in all.
-    """
-    rng, errors = np.random.default_rng(0), []
-    for stream in range(40):
-        outputs = rng.random((310, 2))
-        labels = (rng.random((310, 2)) < outputs).astype(int)
-        predictor = calibrate_outputs(outputs[:10], labels[:10], smoothed=True, random_state=stream)
-        missed = np.empty(300, dtype=bool)
-        for i in range(300):
-            now = slice(10 + i, 11 + i)
-            missed[i] = not predictor.predict_labelsets(outputs[now]).region(0.2).contains(labels[now])[0]
-            predictor.update(outputs[now], labels[now])
-        errors.append(missed)
-    errors = np.array(errors)
-    n = errors.size
-    assert abs(errors.mean() - 0.2) <= 4 * np.sqrt(0.16 / n)
-    both = (errors[:, 1:] & errors[:, :-1]).mean()
-    assert abs(both - 0.04) <= 4 * np.sqrt(3 * 0.04 * 0.96 / n)  # neighbouring pairs overlap
-
-
 def test_updates_obey_the_constraints():
     obeying = [i for i in range(40, 120) if Y[i].sum() <= 2]
     breaking = next(i for i in range(140) if Y[i].sum() == 3)
