@@ -12,7 +12,6 @@ from labelsure.measures import (
     PowerMeasure,
     UnseenPenalty,
 )
-from labelsure.measures._choice import _readable
 
 CANDIDATES = (PowerMeasure(), ForestMeasure(), LogLossMeasure() + UnseenPenalty(2.0), LogLossMeasure())
 SIZES = np.array([[4000.0, 30.5], [np.nan, np.nan], [120.0, 7.25], [900.0, 12.0]])
@@ -43,14 +42,6 @@ def test_choice_prints_a_table_with_the_best_first():
     ]
 
 
-def test_choice_that_is_not_the_best_is_marked_where_it_stands():
-    lines = str(make_choice(SIZES[[2, 1, 0, 2]] * [[1.02], [1], [1], [1]])).splitlines()
-    assert lines[0].startswith("PowerMeasure() chosen from 4 candidates: the earliest within 0.05 bits")
-    assert [line[:4] for line in lines if "*" in line] == ["   2"]
-    assert lines[3].endswith("4.88   LogLossMeasure()")
-    assert lines[4].endswith("4.91 * PowerMeasure()")
-
-
 @pytest.mark.parametrize(("bits", "chosen"), [((1.2, 1.04, 1.0), 1), ((1.2, 1.06, 1.0), 2), ((1.04, 9.0, 1.0), 0)])
 def test_losses_that_are_close_count_as_equal(bits, chosen):
     options = {"significance": [0.1], "n_objects": 4, "n_examples": 4}
@@ -59,23 +50,11 @@ def test_losses_that_are_close_count_as_equal(bits, chosen):
     assert choice.ranking[0] == 2
 
 
-def test_candidates_that_cannot_be_used_are_not_close():
-    options = {"significance": [0.1], "n_objects": 4, "n_examples": 4, "skipped": {0: "no objects"}}
-    choice = MeasureChoice([PowerMeasure(d) for d in (1, 2, 3)], np.array([[np.nan], [8.0], [2.0]]), **options)
-    assert choice.chosen == 2
-
-
 def test_choice_says_when_sizes_are_logarithms():
     choice = make_choice(np.log2(SIZES), logarithmic=True)
     assert "\nMean log2 sizes of the regions" in str(choice)
     assert "   1  6.91 2.86 4.88 * LogLossMeasure() + " in str(choice)
     assert list(choice.to_frame().columns[1:3]) == ["log2_size_0.05", "log2_size_0.2"]
-
-
-def test_choice_knows_its_measure_and_ranking():
-    choice = make_choice()
-    assert choice.measure is CANDIDATES[2]
-    assert choice.ranking == [2, 3, 0]
 
 
 def test_choice_becomes_a_frame():
@@ -111,14 +90,3 @@ def test_choices_are_a_sequence():
     assert choices[-1] is list(choices)[2]
     assert len(choices[1:]) == 2
     assert isinstance(choices[1:], MeasureChoices)
-
-
-def test_choices_become_one_frame():
-    frame = MeasureChoices([make_choice(), make_choice()]).to_frame()
-    assert frame["fold"].tolist() == [0] * 4 + [1] * 4
-    assert list(frame.columns) == ["fold", *make_choice().to_frame().columns]
-    assert frame.index.tolist() == list(range(8))
-
-
-def test_sizes_from_a_thousand_on_are_shown_without_digits():
-    assert [_readable(size) for size in (999.994, 1000.0, 1234.5)] == ["999.99", "1000", "1234"]

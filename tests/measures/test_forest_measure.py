@@ -4,14 +4,11 @@ import math
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from labelsure import CrossConformalClassifier, InductiveConformalClassifier, MLkNNClassifier, calibrate_outputs
 from labelsure.labelsets import decode
@@ -19,7 +16,6 @@ from labelsure.measures import (
     ForestMeasure,
     HammingPenalty,
     LogLossMeasure,
-    Measure,
     Need,
     PosteriorMeasure,
     PowerMeasure,
@@ -175,19 +171,6 @@ def test_fitted_base_is_taken_as_it_is_and_an_unfitted_one_copied():
     assert not hasattr(clone(beside).base, "exponent_")  # what conformal classifiers fit
 
 
-@pytest.mark.parametrize("max_listed", [1, 3, 7])
-def test_max_listed_keeps_the_most_probable_labelsets(max_listed):
-    X, Y, outputs = clustered_data(260)
-    everything = small_forest(max_listed=1000).fit(Y[:200], X=X[:200])
-    few = small_forest(max_listed=max_listed).fit(Y[:200], X=X[:200]).energy(outputs[200:], X=X[200:])
-    listed = few.overrides
-    assert np.diff(listed.begin).max() == max_listed
-    for i, x in enumerate(X[200:]):
-        probabilities = forest_probabilities(everything, Y[:200], X[:200], x)
-        own = [tuple(row.tolist()) for row in listed.labelsets[listed.begin[i] : listed.begin[i + 1]]]
-        assert own == list(listed_only(probabilities, max_listed))
-
-
 def test_without_a_share_a_labelset_keeps_the_general_form():
     X, Y, outputs = clustered_data(210)
     measure = small_forest(max_listed=1).fit(Y[:200], X=X[:200])
@@ -199,29 +182,6 @@ def test_without_a_share_a_labelset_keeps_the_general_form():
     general = energy.general_form().scores(labelsets, objects=owners)
     assert np.array_equal(energy.scores(labelsets, objects=owners), general)
     assert (second.scores[after_first] < general).all()
-
-
-def test_energy_of_a_batch_equals_that_of_its_objects_for_forests():
-    X, Y, outputs = clustered_data(500)
-    measure = small_forest(max_listed=4).fit(Y[:200], X=X[:200])
-    batch = measure.energy(outputs[200:], X=X[200:])  # several blocks, the last one not full
-    assert batch.overrides.begin[-1] == len(batch.overrides.scores)
-    for i in (0, 127, 128, 129, 255, 256, 299):
-        alone = measure.energy(outputs[[200 + i]], X=X[[200 + i]])
-        assert equal(alone, batch.take(np.array([i])))
-    reverse = np.arange(300)[::-1]
-    assert equal(measure.energy(outputs[200:][reverse], X=X[200:][reverse]), batch.take(reverse))
-
-
-@pytest.mark.parametrize(
-    "form", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array, pd.DataFrame, np.ndarray.tolist]
-)
-def test_forms_of_objects_make_no_difference(form):
-    X, Y, outputs = clustered_data(230)
-    X = np.where(X > 1, np.rint(X), 0)
-    expected = small_forest().fit(Y[:200], X=X[:200]).energy(outputs[200:], X=X[200:])
-    other = small_forest().fit(Y[:200], X=form(X[:200])).energy(outputs[200:], X=form(X[200:]))
-    assert equal(other, expected)
 
 
 def test_missing_values_are_read_by_the_trees():
@@ -316,12 +276,6 @@ def test_leaves_hold_enough_examples():
         assert min(np.unique(of_tree, return_counts=True)[1].min() for of_tree in leaves) == min_samples_leaf
 
 
-def test_constant_labels_and_single_examples_work():
-    measure = small_forest().fit([[1, 0]], X=[[3.0]])
-    scores = measure.energy([[0.5, 0.5]], X=[[0.0]]).scores([[1, 0]])
-    assert scores[0] * 2.0**-measure.exponent_ == pytest.approx(-math.log(0.5 + 0.5 * 0.25), rel=1e-9)
-
-
 @pytest.mark.parametrize("penalty", [HammingPenalty(20.0), UnseenPenalty(3.0)])
 def test_forests_and_penalties_add_up(penalty):
     X, Y, outputs = clustered_data(230)
@@ -331,34 +285,6 @@ def test_forests_and_penalties_add_up(penalty):
     every, objects = np.tile(decode(np.arange(32), 5), (30, 1)), np.repeat(np.arange(30), 32)
     expected = sum(part.scores(every, objects=objects) for part in parts)
     assert np.array_equal(energy.scores(every, objects=objects), expected)
-
-
-@pytest.mark.parametrize(("n_labels", "n_folds"), [(4, 3), (9, 4)])  # by table and by search
-def test_regions_of_a_cross_conformal_forest_are_those_of_its_p_values(n_labels, n_folds):
-    X, Y, _ = clustered_data(140, n_labels=n_labels)
-    model = CrossConformalClassifier(
-        MLkNNClassifier(), measure=small_forest(max_listed=5) + HammingPenalty(10.0), cv=n_folds, random_state=0
-    )
-    predictions = model.fit(X[:120], Y[:120]).predict_labelsets(X[120:])
-    table = predictions.p_values()
-    for significance in (0.05, 0.2, 0.5):
-        region = predictions.region(significance)
-        assert list(region.sizes) == (table > significance).sum(axis=1).tolist()
-    best = predictions.p_value(predictions.labelsets)
-    assert best.tolist() == table.max(axis=1).tolist()
-
-
-def test_scores_do_not_depend_on_calibration_labels():
-    X, Y, _ = clustered_data(120)
-    folds = [(np.arange(60), np.arange(60, 120))]
-    other = Y.copy()
-    other[60:] = Y[60:][::-1]
-    energies = []
-    for labels in (Y, other):
-        model = CrossConformalClassifier(MLkNNClassifier(), measure=small_forest(), cv=folds, random_state=0)
-        measure = model.fit(X, labels).calibrator_.folds[0].measure
-        energies.append(measure.energy(np.full((120, 5), 0.4), X=X))
-    assert equal(*energies)
 
 
 def test_objects_are_needed():
@@ -422,28 +348,3 @@ def test_bad_parameters_of_forests_are_refused(parameters, message):
 def test_forest_without_training_examples_is_refused():
     with pytest.raises(ValueError, match="learns from training examples, so Y needs at least one row"):
         small_forest().fit(np.empty((0, 2)), X=np.empty((0, 3)))
-
-
-def test_forest_before_fit_is_refused():
-    with pytest.raises(NotFittedError):
-        ForestMeasure().energy([[0.5, 0.5]], X=[[0.0]])
-
-
-def test_no_objects_have_an_empty_energy_under_a_forest():
-    X, Y, _ = clustered_data(50)
-    energy = small_forest().fit(Y, X=X).energy(np.empty((0, 5)), X=np.empty((0, 4)))
-    assert energy.n_objects == 0
-    assert energy.overrides.begin.tolist() == [0]
-    assert energy.overrides.labelsets.shape == (0, 5)
-    assert energy.scores(np.empty((0, 5))).shape == (0,)
-
-
-def test_forest_measure_is_a_scikit_learn_object():
-    measure = ForestMeasure(mix=0.2, max_listed=3)
-    assert isinstance(measure, Measure)
-    fitted = measure.fit([[1, 0], [0, 1]], outputs=[[0.7, 0.2], [0.4, 0.5]], X=[[0.0], [1.0]])
-    assert fitted is measure
-    copy = clone(measure)
-    assert copy.get_params() == measure.get_params()
-    assert copy.get_params()["mix"] == 0.2
-    assert not hasattr(copy, "exponent_")

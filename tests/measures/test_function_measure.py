@@ -1,17 +1,15 @@
 """Measures that are functions of the user's own."""
 
-import pickle
 import re
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 
 from labelsure import calibrate_outputs
 from labelsure.labelsets import decode
-from labelsure.measures import FunctionMeasure, HammingPenalty, Measure, Need, PowerMeasure
+from labelsure.measures import FunctionMeasure
 
 
 def squares(outputs, labelset):
@@ -61,34 +59,6 @@ def test_predictions_equal_a_direct_count(case):
     calibration = np.array([rounded[0, 0], rounded[-1, 1]])
     expected = ((calibration >= rounded.T[:, :, None]).sum(axis=2) + 1) / 3
     assert pred.p_values().tolist() == expected.tolist()
-
-
-@pytest.mark.parametrize("n_labels", [5, 9])  # by table and by search
-def test_a_function_with_the_power_formula_is_the_power_measure(n_labels):
-    rng = np.random.default_rng(0)
-    Y = (rng.random((60, n_labels)) < 0.4).astype(int)
-    outputs = np.round(np.clip(0.4 * Y + 0.6 * rng.random(Y.shape), 0, 1) * 8) / 8  # sums of squares are exact
-    new = np.round(rng.random((2, 3, n_labels)) * 8) / 8
-    answers = []
-    for measure in (PowerMeasure(d=2) + HammingPenalty(1.0), FunctionMeasure(squares) + HammingPenalty(1.0)):
-        predictor = calibrate_outputs(outputs, Y, folds=np.arange(60) % 2, measure=measure)
-        pred = predictor.predict_labelsets(new)
-        region = pred.region(0.1)
-        top = pred.top(3)
-        answers.append(
-            [
-                pred.p_values().tolist(),
-                pred.labelsets.tolist(),
-                pred.confidence.tolist(),
-                list(region.sizes),
-                region.inner.tolist(),
-                region.outer.tolist(),
-                [region[i].members().labelsets.tolist() for i in range(3)],
-                top.labelsets.tolist(),
-                top.p_values.tolist(),
-            ]
-        )
-    assert answers[0] == answers[1]
 
 
 @pytest.mark.parametrize(
@@ -161,27 +131,3 @@ def test_the_function_cannot_change_the_outputs():
     outputs = np.array([[0.5, 0.5]])
     fitted(squares).energy(outputs)
     outputs[0, 0] = 0  # the caller's array stays writable
-
-
-def test_the_labelset_holds_whole_numbers_that_do_not_overflow():
-    energy = fitted(lambda o, t: (300 * t).sum() + 0 * o[:, 0]).energy([[0.5, 0.5]])
-    assert energy.scores([[1, 1]]).tolist() == [600 * 2**40]
-
-
-def test_no_objects_have_an_empty_energy():
-    energy = fitted(squares).energy(np.empty((0, 2)))
-    assert energy.n_objects == 0
-    assert energy.scores(np.empty((0, 2))).shape == (0,)
-
-
-def test_function_measure_is_a_scikit_learn_object():
-    measure = FunctionMeasure(squares, largest=5.0)
-    assert isinstance(measure, Measure)
-    assert measure.needs == Need.NOTHING
-    assert measure.get_params() == {"function": squares, "largest": 5.0}
-    copy = clone(measure)
-    assert copy.function is squares
-    again = pickle.loads(pickle.dumps(measure.fit([[1, 0]])))
-    assert again.energy([[0.5, 0.0]]).scores([[1, 0]]).tolist() == [2**38]
-    with pytest.raises(TypeError):
-        FunctionMeasure(squares, 5.0)

@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
 from labelsure import InductiveConformalClassifier, calibrate_outputs
 from labelsure.labelsets import decode
-from labelsure.measures import LabelWiseCombination, Measure, Need
+from labelsure.measures import LabelWiseCombination, Need
 
 TENTHS = st.integers(0, 10).map(lambda tenths: tenths / 10)
 OUTPUTS = TENTHS | st.sampled_from([1e-300, 1 - 2**-53]) | st.floats(0, 1)
@@ -85,35 +83,6 @@ def test_a_label_is_compared_with_its_own_errors():
     assert energy.constant[0] * 2.0**-measure.exponent_ == pytest.approx(math.log(4))  # 1/4 for one, 1 for the other
 
 
-def test_scores_are_additive_label_by_label():
-    rng = np.random.default_rng(0)
-    Y, training, outputs = rng.integers(0, 2, size=(50, 6)), rng.random((50, 6)), rng.random((20, 6))
-    energy = LabelWiseCombination().fit(Y, outputs=training).energy(outputs)
-    assert energy.pairwise is None
-    assert energy.penalty is None
-    assert energy.overrides is None
-
-
-def test_energy_of_a_batch_equals_that_of_its_objects_for_combinations():
-    rng = np.random.default_rng(0)
-    Y, training, outputs = rng.integers(0, 2, size=(50, 6)), rng.random((50, 6)), rng.random((20, 6))
-    measure = LabelWiseCombination().fit(Y, outputs=training)
-    batch = measure.energy(outputs)
-    for i in range(20):
-        alone = measure.energy(outputs[[i]])
-        assert alone.constant.tolist() == batch.constant[[i]].tolist()
-        assert alone.unary.tolist() == batch.unary[[i]].tolist()
-
-
-def test_order_of_training_examples_makes_no_difference():
-    rng = np.random.default_rng(0)
-    Y, training, outputs = rng.integers(0, 2, size=(50, 6)), rng.random((50, 6)), rng.random((20, 6))
-    expected = LabelWiseCombination().fit(Y, outputs=training).energy(outputs)
-    other = LabelWiseCombination().fit(Y[::-1], outputs=training[::-1]).energy(outputs)
-    assert np.array_equal(expected.unary, other.unary)
-    assert np.array_equal(expected.constant, other.constant)
-
-
 def test_out_of_fold_errors_are_those_of_models_that_had_not_seen_the_example():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(120, 3)), rng.integers(0, 2, size=(120, 2))  # nothing to learn, much to remember
@@ -163,29 +132,3 @@ def test_calibrated_combination_is_a_conformal_predictor():
 def test_bad_training_parts_of_combinations_are_refused(Y, outputs, message):
     with pytest.raises(ValueError, match=message):
         LabelWiseCombination().fit(Y, outputs=outputs)
-
-
-def test_missing_training_outputs_are_named():
-    with pytest.raises(ValueError, match="needs the outputs for what it was trained on: pass them as training_outputs"):
-        calibrate_outputs([[0.5, 0.5]], [[1, 0]], measure=LabelWiseCombination(), training_labels=[[1, 0]])
-
-
-def test_combination_before_fit_is_refused():
-    with pytest.raises(NotFittedError):
-        LabelWiseCombination().energy([[0.5, 0.5]])
-
-
-def test_combination_is_a_scikit_learn_object():
-    measure = LabelWiseCombination(out_of_fold=True)
-    assert isinstance(measure, Measure)
-    assert measure.get_params() == {"out_of_fold": True}
-    assert measure.fit([[1, 0]], outputs=[[0.5, 0.5]]) is measure
-    copy = clone(measure)
-    assert copy.get_params() == measure.get_params()
-    assert not hasattr(copy, "exponent_")
-
-
-def test_no_objects_have_an_empty_energy_of_combinations():
-    energy = LabelWiseCombination().fit([[1, 0]], outputs=[[0.5, 0.5]]).energy(np.empty((0, 2)))
-    assert energy.n_objects == 0
-    assert energy.scores(np.empty((0, 2))).shape == (0,)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from labelsure.labelsets import decode
 from labelsure.measures import LabelsetPrior
 from penalty_cases import WEIGHTS, scores_of, training_and_labelsets
 
@@ -48,14 +47,6 @@ def test_scores_equal_formula(case, weight, smoothing, base):
         assert abs(score - expected) <= tolerance
 
 
-@given(CASES, st.sampled_from([0.01, 1.0, 50.0]), BASES)
-def test_probabilities_sum_to_one(case, smoothing, base):
-    training, _ = case
-    labelsets = decode(np.arange(2 ** training.shape[1]), training.shape[1])
-    measure = LabelsetPrior(smoothing=smoothing, base=base).fit(training)
-    assert np.exp(-scores_of(measure, labelsets)).sum() == pytest.approx(1, abs=1e-9)
-
-
 @given(CASES, SMOOTHING, BASES)
 def test_no_labelset_is_less_strange_for_being_seen_less_often(case, smoothing, base):
     training, _ = case
@@ -63,15 +54,6 @@ def test_no_labelset_is_less_strange_for_being_seen_less_often(case, smoothing, 
     before = LabelsetPrior(smoothing=smoothing, base=base).fit(training)
     after = LabelsetPrior(smoothing=smoothing, base=base).fit(more)
     assert scores_of(after, training[:1])[0] <= scores_of(before, training[:1])[0] + 1e-9
-
-
-def test_parts_of_the_distribution_are_kept():
-    measure = LabelsetPrior().fit([[1, 0], [1, 0], [0, 0]])
-    assert measure.labelsets_.tolist() == [[0, 0], [1, 0]]
-    assert measure.counts_.tolist() == [1, 2]
-    assert measure.n_training_ == 3
-    assert measure.marginals_.tolist() == [2.5 / 4, 0.5 / 4]
-    assert LabelsetPrior(base="uniform").fit([[1, 0], [1, 0]]).marginals_.tolist() == [0.5, 0.5]
 
 
 def test_many_labels_do_not_underflow():
@@ -94,8 +76,3 @@ def test_bad_smoothing_is_refused(smoothing):
 def test_bad_bases_are_refused(base):
     with pytest.raises(ValueError, match="base must be one of 'marginals', 'uniform', got "):
         LabelsetPrior(base=base).fit([[1, 0]])
-
-
-def test_arguments_after_the_weight_go_by_keyword():
-    with pytest.raises(TypeError):
-        LabelsetPrior(1.0, 2.0)

@@ -8,13 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import sparse
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from labelsure import calibrate_outputs
 from labelsure.labelsets import decode
-from labelsure.measures import LogLossMeasure, Need, PowerMeasure
+from labelsure.measures import LogLossMeasure
 
 OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1, 1e-300, 1e-6, 1 - 1e-6, 1 - 2**-53]) | st.floats(0, 1)
 FLOORS = st.sampled_from([1e-6, 1e-300, 0.49, 0.01]) | st.floats(1e-12, 0.499)
@@ -52,22 +49,6 @@ def test_log_loss_equals_formula(parts):
             assert score <= measure.bound_ + tolerance
 
 
-@given(fitted_measures())
-def test_log_loss_of_a_batch_equals_that_of_its_objects(parts):
-    measure, outputs = parts
-    batch = measure.energy(outputs)
-    for i in range(len(outputs)):
-        alone = measure.energy(outputs[[i]])
-        assert alone.constant.tolist() == batch.constant[[i]].tolist()
-        assert alone.unary.tolist() == batch.unary[[i]].tolist()
-
-
-def test_log_loss_adds_label_by_label():
-    energy = LogLossMeasure().fit([[1, 0]]).energy([[0.5, 0.25]])
-    assert energy.pairwise is None
-    assert energy.link is None
-
-
 def test_a_certain_output_that_is_wrong_costs_the_log_of_the_floor():
     measure = LogLossMeasure(floor=0.25).fit([[1, 0]])
     energy = measure.energy([[0.0, 1.0]])
@@ -75,11 +56,6 @@ def test_a_certain_output_that_is_wrong_costs_the_log_of_the_floor():
     assert energy.scores([[1, 0]])[0] * unit == pytest.approx(-2 * math.log(0.25), abs=2 * unit)
     assert energy.scores([[0, 1]])[0] * unit == pytest.approx(-2 * math.log(0.75), abs=2 * unit)
     assert measure.bound_ == pytest.approx(-2 * math.log(0.25))
-
-
-def test_the_default_floor_costs_less_than_fourteen():
-    measure = LogLossMeasure().fit([[1]])
-    assert 13.8 < measure.energy([[0.0]]).scores([[1]])[0] * 2.0**-measure.exponent_ < 13.9
 
 
 def test_equal_likelihoods_on_paper_are_equal_integers():
@@ -104,27 +80,6 @@ def test_log_loss_can_be_had_in_coarser_units(exponent):
     )
 
 
-def test_log_loss_adds_to_other_measures():
-    both = LogLossMeasure() + PowerMeasure(2, pair_penalty=1)
-    scores = both.fit([[1, 0], [0, 1]]).energy([[0.5, 0.25]]).scores([[1, 1]])
-    expected = math.log(2) + math.log(4) + 0.25 + 0.5625 + 1
-    assert scores[0] * 2.0**-both.exponent_ == pytest.approx(expected, abs=8 * 2.0**-both.exponent_)
-
-
-def test_log_loss_of_sparse_outputs_answers_like_dense_ones():
-    rng = np.random.default_rng(0)
-    dense = np.where(rng.random((60, 9)) < 0.4, rng.integers(0, 9, size=(60, 9)) / 8, 0.0)
-    Y = (rng.random(dense.shape) < dense).astype(int)
-    folds = np.arange(50) % 3
-    matrix = sparse.csr_matrix(dense)
-    p_values = []
-    for outputs in (matrix, dense):
-        predictor = calibrate_outputs(outputs[:50], Y[:50], folds=folds, measure=LogLossMeasure(), empty="allow")
-        p_values.append(predictor.predict_labelsets([outputs[50:]] * 3).p_values())
-    assert len(np.unique(p_values[0])) > 10
-    assert np.array_equal(*p_values)
-
-
 @pytest.mark.parametrize("floor", [0, -0.1, np.nan, np.inf, "0.1", None, True])
 def test_floors_that_are_no_numbers_above_zero_are_refused(floor):
     with pytest.raises(ValueError, match="floor must be a finite number above 0, got "):
@@ -137,10 +92,6 @@ def test_floors_of_one_half_or_more_are_refused(floor):
         LogLossMeasure(floor=floor).fit([[1, 0]])
 
 
-def test_log_loss_needs_nothing_of_the_training_part():
-    assert LogLossMeasure().needs == Need.NOTHING
-
-
 def test_bad_input_of_log_loss_is_refused():
     with pytest.raises(NotFittedError):
         LogLossMeasure().energy([[0.5]])
@@ -150,10 +101,3 @@ def test_bad_input_of_log_loss_is_refused():
         LogLossMeasure().fit([[1, 0]]).energy([[0.5, 1.5]])
     with pytest.raises(TypeError):
         LogLossMeasure(0.1)
-
-
-def test_log_loss_is_a_scikit_learn_object():
-    measure = LogLossMeasure(floor=0.01).fit([[1, 0]])
-    copy = clone(measure)
-    assert copy.get_params() == {"floor": 0.01}
-    assert not hasattr(copy, "exponent_")

@@ -3,12 +3,10 @@
 import warnings
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
-from labelsure.measures import LabelsetPrior, UnseenPenalty
 from labelsure.measures._log_partition import LARGEST_LOG, CountedPrior, Trie
 from measure_cases import labelset_lists, paths_of
 
@@ -51,18 +49,6 @@ def test_log_sums_hold_where_a_labelset_is_seen_that_its_labels_alone_make_out_o
     assert terms[0].max() > product[0] + 1000 > LARGEST_LOG
     expected = logsumexp(np.column_stack([product, terms]), axis=1)
     np.testing.assert_allclose(counted.log_sums(values, 1.0), expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("measure", [LabelsetPrior(), UnseenPenalty(2.0)])
-def test_costs_of_all_objects_are_worked_out_once_per_fit(measure):
-    Y = np.array([[1, 0, 1], [0, 1, 0]])
-    outputs = np.full((2, 3), 0.5)
-    first, second = (measure.fit(Y).energy(outputs[:n]) for n in (1, 2))
-    again = measure.energy(outputs)
-    assert again.discounts is second.discounts
-    assert first.discounts is not second.discounts
-    coarse = measure.energy(outputs, exponent=20).scores(Y)
-    np.testing.assert_allclose(np.ldexp(coarse, -20), measure.scores(outputs, Y), atol=1e-5)
 
 
 def test_moments_of_objects_far_apart_are_those_of_each_alone():

@@ -2,21 +2,14 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from labelsure import calibrate_outputs
-from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import SquareRoot
 from labelsure.labelsets import decode
 from labelsure.measures import (
     CardinalityPenalty,
     HammingPenalty,
     LabelsetPrior,
-    Measure,
     Need,
-    PowerMeasure,
     UnseenPenalty,
 )
 
@@ -96,24 +89,6 @@ def test_coarser_units_give_the_same_scores(kind):
     assert np.abs(coarse * 2.0**10 - scores_of_all(measure)).max() <= 2**10 * 3
 
 
-@pytest.mark.parametrize("kind", FLAT, ids=FLAT_IDS)
-def test_penalties_can_be_added_to_a_square_root(kind):
-    measure = kind(1.5).fit(TRAINING)
-    energy = measure.energy(np.full((8, 3), 0.5))
-    assert not energy.constant.any()
-    assert not energy.unary.any()
-    assert energy.pairwise is None
-    assert energy.link is None
-    root = Energy(np.arange(8) * 2**40, np.full((8, 3), 2**40), link=SquareRoot(2))
-    assert (root + energy).scores(ALL).tolist() == (root.scores(ALL) + energy.scores(ALL)).tolist()
-
-
-def test_prior_with_marginals_cannot_be_added_to_a_square_root():
-    energy = LabelsetPrior().fit(TRAINING).energy(np.full((8, 3), 0.5))
-    with pytest.raises(ValueError, match="can only be added to penalties"):
-        energy + Energy(np.arange(8), np.ones((8, 3), dtype=np.int64), link=SquareRoot(2))
-
-
 @pytest.mark.parametrize("kind", EVERY, ids=IDS)
 def test_penalties_work_alone_as_measures(kind):
     """p-values from a predictor are those counted by hand, through all of its answers."""
@@ -127,41 +102,3 @@ def test_penalties_work_alone_as_measures(kind):
     assert pred.p_values().tolist() == [expected] * 2
     assert pred.credibility.tolist() == [max(expected)] * 2
     assert list(pred.region(0.3).sizes) == [sum(p > 0.3 for p in expected)] * 2
-
-
-@pytest.mark.parametrize("kind", EVERY, ids=IDS)
-def test_sparse_outputs_are_refused(kind):
-    outputs = sparse.csr_array(np.full((3, 3), 0.6))
-    predictor = calibrate_outputs(outputs, TRAINING[:3], measure=PowerMeasure() + kind(1.0), training_labels=TRAINING)
-    with pytest.raises(ValueError, match=r"looks at all labels together, so it needs dense outputs.*outputs.toarray"):
-        predictor.predict_labelsets(outputs).labelsets  # noqa: B018
-
-
-@pytest.mark.parametrize("kind", EVERY, ids=IDS)
-def test_no_objects_have_an_empty_energy(kind):
-    energy = kind(1.0).fit(TRAINING).energy(np.empty((0, 3)))
-    assert energy.n_objects == 0
-    assert energy.scores(np.empty((0, 3))).shape == (0,)
-
-
-@pytest.mark.parametrize("kind", EVERY, ids=IDS)
-def test_penalties_are_scikit_learn_objects(kind):
-    measure = kind(0.5)
-    assert isinstance(measure, Measure)
-    assert measure.get_params()["weight"] == 0.5
-    with pytest.raises(NotFittedError):
-        measure.energy([[0.5, 0.5, 0.5]])
-    assert measure.fit(TRAINING) is measure
-    copy = clone(measure)
-    assert copy.get_params() == measure.get_params()
-    assert not hasattr(copy, "exponent_")
-    assert copy.set_params(weight=3).fit(TRAINING).weight == 3
-    with pytest.raises(ValueError, match="Y must hold only 0 and 1, got 2"):
-        measure.fit([[1, 2]])
-    with pytest.raises(ValueError, match=r"outputs must have shape \(n_objects, 3\), got \(1, 2\)"):
-        measure.energy([[0.5, 0.5]])
-
-
-def test_default_weights():
-    defaults = [kind().weight for kind in (HammingPenalty, CardinalityPenalty, UnseenPenalty, LabelsetPrior)]
-    assert defaults == [2.0, 1.0, 3.0, 1.0]

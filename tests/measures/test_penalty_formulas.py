@@ -32,12 +32,6 @@ def test_equal_distances_are_equal_scores(case):
     assert len(set(pairs)) == len(set(distances))
 
 
-def test_labelsets_are_kept_once():
-    measure = HammingPenalty().fit([[1, 0], [0, 1], [1, 0], [1, 0]])
-    assert sorted(measure.labelsets_.tolist()) == [[0, 1], [1, 0]]
-    assert measure.labelsets_.dtype == np.int8
-
-
 def test_distances_beyond_one_word_of_labels():
     training = np.zeros((2, 150), dtype=np.int8)
     training[1, 100:] = 1
@@ -46,10 +40,6 @@ def test_distances_beyond_one_word_of_labels():
     labelsets[1, 149] = 1
     labelsets[2, :] = 1
     assert np.abs(scores_of(measure, labelsets) - [0, 3 / 150, 2.0]).max() < 1e-9
-
-
-def test_largest_penalty_is_the_weight():
-    assert scores_of(HammingPenalty(2.0).fit([[0, 0, 0, 0]]), np.ones((1, 4), dtype=np.int8)).tolist() == [2.0]
 
 
 def cardinality_transcription(t, training, weight):
@@ -63,11 +53,6 @@ def test_cardinality_scores_equal_formula(case, weight):
     measure = CardinalityPenalty(weight).fit(training)
     for score, labelset in zip(scores_of(measure, labelsets), labelsets.tolist(), strict=True):
         assert abs(score - cardinality_transcription(labelset, training.tolist(), weight)) <= 2.0**-measure.exponent_
-
-
-def test_frequencies_are_those_of_numbers_of_labels():
-    measure = CardinalityPenalty().fit([[1, 0, 0], [0, 0, 1], [0, 0, 0], [1, 1, 1]])
-    assert measure.frequencies_.tolist() == [0.25, 0.5, 0, 0.25]
 
 
 def test_more_labels_than_an_int8_counts():

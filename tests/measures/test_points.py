@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from labelsure.measures import PosteriorMeasure, _log_partition
+from labelsure.measures import PosteriorMeasure
 from labelsure.measures._likelihoods import LabelsetPrior
 from labelsure.measures._log_partition import CountedPrior
 from labelsure.measures._points import PointFigures, labels_are_better, most_probable, point_figures
@@ -30,18 +30,6 @@ def test_most_probable_is_that_of_all_labelsets_under_the_prior_of_the_other_exa
         own = (labels[i] == TWO_LABELS).all(axis=1)
         scores = TWO_LABELS @ value + beta * np.log(np.where(own, others, seen))
         assert scores[(found[i] == TWO_LABELS).all(axis=1)][0] == pytest.approx(scores.max(), abs=1e-9)
-
-
-def test_most_probable_labelsets_are_the_same_in_blocks_of_any_size(monkeypatch):
-    rng = np.random.default_rng(0)
-    labels = TWO_LABELS[rng.integers(0, 4, 9)]
-    values = rng.normal(scale=3.0, size=labels.shape)
-    whole = LabelsetPrior().fit(labels)
-    counted = CountedPrior(whole.labelsets_, whole.counts_, whole.marginals_, 1.0)
-    together = most_probable(counted, values, 0.7, counted.numbers_of(labels))
-    monkeypatch.setattr(_log_partition, "BLOCK_ENTRIES", 2 * len(whole.counts_))
-    assert len(list(counted.blocks(9))) == 5
-    np.testing.assert_array_equal(most_probable(counted, values, 0.7, counted.numbers_of(labels)), together)
 
 
 @given(st.integers(1, 20), st.integers(1, 4), st.integers(0, 2**32 - 1))

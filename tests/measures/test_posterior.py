@@ -148,16 +148,6 @@ def test_without_a_prior_the_rest_is_learned_all_the_same():
     assert np.abs(found.intercepts[:4]).max() < 0.4
 
 
-def test_a_prior_that_smoothing_makes_a_product_is_learned_with_as_that_product():
-    """With 1e20 made-up examples nothing is left of the counts, not even in the last digit."""
-    labels, outputs = draw_training(0, n=60)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        drowned, nearly = (PosteriorMeasure(smoothing=s).fit(labels, outputs=outputs) for s in (1e20, 1e7))
-    np.testing.assert_allclose(np.hstack(drowned.parameters_), np.hstack(nearly.parameters_), rtol=0.01, atol=0.01)
-    np.testing.assert_allclose(drowned.scores(outputs, labels), nearly.scores(outputs, labels), rtol=0.01)
-
-
 def test_learned_temperature_of_outputs_that_are_wrong_is_100():
     """The highest there is: at an infinite one nothing would be left of the outputs, below 0 they would be turned."""
     labels, _ = draw_training(0, n=200, q=3)
@@ -219,14 +209,6 @@ def test_labels_that_are_never_or_always_on_are_no_obstacle():
     measure = PosteriorMeasure().fit(labels, outputs=outputs)
     assert np.isfinite(measure.scores(outputs, labels)).all()
     np.testing.assert_allclose(log_total(measure, outputs[:2]), 0, atol=1e-10)
-
-
-def test_large_training_parts_are_learned_from_in_part(monkeypatch):
-    labels, outputs = draw_training(6, n=400)
-    whole = PosteriorMeasure().fit(labels, outputs=outputs).parameters_
-    monkeypatch.setattr("labelsure.measures._posterior.FIT_ENTRIES", 400 * 16 // 3)
-    part = PosteriorMeasure().fit(labels, outputs=outputs).parameters_
-    assert part.temperature != whole.temperature
 
 
 @pytest.mark.parametrize(

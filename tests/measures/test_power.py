@@ -5,11 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from labelsure.labelsets import decode
-from labelsure.measures import Measure, Need, PowerMeasure
+from labelsure.measures import PowerMeasure
 
 OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1, 1e-300, 1 - 2**-53]) | st.floats(0, 1)
 POWERS = st.sampled_from([0.5, 1, 2, 4, 8]) | st.floats(0.01, 50)
@@ -45,42 +43,6 @@ def test_scores_equal_formula(parts):
             assert abs(score - expected) <= tolerance
 
 
-@given(fitted_measures())
-def test_scores_never_reach_two_to_the_fifty(parts):
-    measure, _, outputs = parts
-    energy = measure.energy(outputs)
-    n_labels = outputs.shape[1]
-    for labelset in decode(np.arange(2**n_labels), n_labels):
-        scores = energy.scores(np.tile(labelset, (len(outputs), 1)))
-        assert (scores >= 0).all()
-        assert (scores < 2**50).all()
-
-
-@given(fitted_measures())
-def test_energy_of_a_batch_equals_that_of_its_objects(parts):
-    measure, _, outputs = parts
-    batch = measure.energy(outputs)
-    for i in range(len(outputs)):
-        alone = measure.energy(outputs[[i]])
-        assert alone.constant.tolist() == batch.constant[[i]].tolist()
-        assert alone.unary.tolist() == batch.unary[[i]].tolist()
-
-
-@pytest.mark.parametrize("n_labels", [1, 7, 64])
-def test_energy_does_not_depend_on_memory_layout(n_labels):
-    outputs = np.random.default_rng(0).random((50, n_labels))
-    measure = PowerMeasure(d=3.7).fit(np.zeros((1, n_labels)))
-    expected = measure.energy(outputs)
-    wide = np.zeros((50, 3 * n_labels))
-    wide[:, ::3] = outputs
-    for same in (np.asfortranarray(outputs), wide[:, ::3], outputs.tolist(), outputs.astype(object)):
-        energy = measure.energy(same)
-        assert np.array_equal(energy.unary, expected.unary)
-        assert np.array_equal(energy.constant, expected.constant)
-    alone = [measure.energy(outputs[i : i + 1]).unary[0] for i in range(50)]
-    assert np.array_equal(alone, expected.unary)
-
-
 def test_equal_scores_on_paper_are_equal_integers():
     """The same errors in another order; a sum of floats would depend on it."""
     rng = np.random.default_rng(0)
@@ -108,15 +70,6 @@ def test_pairs_without_training_rows_are_refused():
 def test_a_pair_seen_very_often_is_seen():
     measure = PowerMeasure(pair_penalty=1).fit(np.ones((70_000, 2), dtype=np.int8))  # more than an int8 or int16 counts
     assert not measure.unseen_pairs_.any()
-
-
-def test_without_penalty_there_are_no_pairwise_costs():
-    assert PowerMeasure().fit([[1, 0]]).energy([[0.5, 0.5]]).pairwise is None
-
-
-def test_needs_training_labels_only_with_a_penalty():
-    assert PowerMeasure().needs == PowerMeasure(pair_penalty=0).needs == Need.NOTHING
-    assert PowerMeasure(pair_penalty=0.5).needs == Need.TRAINING_LABELS
 
 
 @pytest.mark.parametrize("d", [0, -1, np.nan, np.inf, "4", None, True])
@@ -156,29 +109,3 @@ def test_bad_outputs_are_refused(outputs, message):
 def test_bad_training_labels_are_refused():
     with pytest.raises(ValueError, match="Y must hold only 0 and 1, got 2"):
         PowerMeasure().fit([[1, 2]])
-
-
-def test_energy_before_fit_is_refused():
-    with pytest.raises(NotFittedError):
-        PowerMeasure().energy([[0.5, 0.5]])
-
-
-def test_power_measure_is_a_scikit_learn_object():
-    measure = PowerMeasure(d=2, pair_penalty=0.5)
-    assert isinstance(measure, Measure)
-    assert measure.get_params() == {"d": 2, "pair_penalty": 0.5}
-    fitted = measure.fit([[1, 0]])
-    assert fitted is measure
-    copy = clone(measure)
-    assert copy.get_params() == measure.get_params()
-    assert not hasattr(copy, "exponent_")
-    assert copy.set_params(d=3).d == 3
-    assert PowerMeasure("four").d == "four"  # stored, and refused when fitted
-    with pytest.raises(TypeError):
-        PowerMeasure(4, 1.0)
-
-
-def test_no_objects_have_an_empty_energy():
-    energy = PowerMeasure(pair_penalty=1).fit([[1, 0]]).energy(np.empty((0, 2)))
-    assert energy.n_objects == 0
-    assert energy.scores(np.empty((0, 2))).shape == (0,)

@@ -25,7 +25,6 @@ from labelsure.measures import (
     UnseenPenalty,
     default_candidates,
     make_measure,
-    spell_measure,
 )
 
 FIRST = [name for name, word in MEASURES.items() if word.role in ("measure", "recipe")]
@@ -84,11 +83,6 @@ def test_make_measure_says_what_is_wrong_with_a_name(name, message):
         make_measure(name)
 
 
-def test_spell_measure_has_one_spelling():
-    assert spell_measure("power:2.0 + pairs:0.50") == "power:2+pairs:0.5"
-    assert [spell_measure(name) for name in NAMES] == NAMES
-
-
 def test_registry_has_a_word_for_every_measure():
     public = [getattr(labelsure.measures, name) for name in labelsure.measures.__all__]
     measures = {one for one in public if isinstance(one, type) and issubclass(one, Measure)}
@@ -101,12 +95,6 @@ def test_registry_has_a_word_for_every_measure():
 def test_registry_takes_words_of_others(monkeypatch):
     monkeypatch.setitem(MEASURES, "square", MeasureWord("labelsure:PowerMeasure", "squares", {"d": 2}))
     assert repr(make_measure("square+hp:1")) == "PowerMeasure(d=2) + HammingPenalty(weight=1.0)"
-
-
-def test_option_of_another_measure_names_the_measure_that_takes_it(monkeypatch):
-    monkeypatch.setitem(MEASURES, "cut", MeasureWord("LogLossMeasure", "a floor", number="floor", role="option"))
-    with pytest.raises(ValueError, match=r"cut is a part of log-loss, log-loss\+cut, got 'power\+cut'"):
-        make_measure("power+cut")
 
 
 def test_registry_is_read_without_numpy():
@@ -123,12 +111,6 @@ def test_every_public_name_of_measures_is_there_and_documented():
         labelsure.measures.nothing  # noqa: B018
 
 
-def test_candidates_share_the_parts_that_they_have_in_common():
-    forest, posterior, *others = default_candidates(5)
-    assert forest.base is posterior
-    assert others[0].first is others[1].first
-
-
 def test_candidates_follow_the_number_of_labels():
     few, many = (list(map(repr, default_candidates(n_labels))) for n_labels in (20, 21))
     assert "Forest" in few[0]
@@ -139,9 +121,3 @@ def test_word_with_a_base_gives_it_to_the_class():
     assert repr(make_measure("forest")) == repr(ForestMeasure(LogLossMeasure(), min_samples_leaf=5, mix=0.5))
     assert make_measure("small-forest").base.floor == 0.01
     assert make_measure("posterior-forest").get_params() == ForestMeasure().get_params()
-
-
-def test_frequency_ignores_the_object():
-    measure = make_measure("frequency").fit([[1, 0], [1, 0], [0, 1]])
-    scores = measure.scores([[0.1, 0.9], [0.8, 0.3], [0.1, 0.9]], [[1, 0], [1, 0], [0, 1]])
-    assert scores[0] == scores[1] < scores[2]
