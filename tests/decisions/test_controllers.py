@@ -10,7 +10,6 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_multilabel_classification
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
@@ -212,12 +211,6 @@ def test_bad_parameters_are_named_before_anything_is_fitted(model, message):
 def test_bad_labels_are_named_before_anything_is_fitted(labels, message):
     with pytest.raises(ValueError, match=message):
         RecallController(Untouched()).fit(X, labels)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_controller_must_be_fitted(kind):
-    with pytest.raises(NotFittedError):
-        kind(KNN).predict(X)
 
 
 def test_too_few_examples_are_said_and_promise_nothing_wrong():

@@ -3,7 +3,6 @@
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -94,14 +93,6 @@ def test_outputs_of_0_and_1_and_objects_without_labels_work():
         assert not cover.predict([[0.2, 0.1, 0.3]]).any()
     full = control_cover(outputs, np.ones((3, 3)), target=0.5, form="chance")
     assert full.predict(outputs).all()
-
-
-def test_columns_of_frames_are_taken_by_name():
-    outputs = pd.DataFrame([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], columns=["sea", "city"])
-    Y = pd.DataFrame([[0, 1], [0, 1], [1, 0]], columns=["city", "sea"])
-    cover = control_cover(outputs, Y, target=0.7)
-    assert (cover.limit, cover.label_names) == (1, ("city", "sea"))
-    assert cover.predict(outputs).tolist() == Y.to_numpy().tolist()
 
 
 def test_too_few_examples_are_covered_by_all_labels():

@@ -35,21 +35,6 @@ def test_random_votes_keep_a_label_exactly_as_often_as_folds_predict_it(folds):
             assert merge_votes(folds, "random", np.array([draw]))[0, label] == (draw <= kept)
 
 
-@given(ballots(), arrays(np.int8, 4, elements=st.integers(0, 1)))
-def test_losses_of_votes_are_bounded_by_the_mean_of_the_folds(folds, truth):
-    true = np.flatnonzero(truth[: folds.shape[2]])
-    if len(true) == 0:
-        return
-    missed = 1 - folds[:, 0, true]
-    losses = {"share": missed.mean(axis=1), "any": missed.max(axis=1)}
-    by_any = 1 - merge_votes(folds, "any", None)[0, true]
-    for name, of_folds in losses.items():
-        summary = np.mean if name == "share" else np.max
-        assert summary(by_any) <= of_folds.min() + 1e-12
-        over_draws = summary(1 - folds[:, 0, true].mean(axis=0))
-        assert over_draws <= of_folds.mean() + 1e-12
-
-
 def chances_of(X):
     return np.stack([X[:, 0], X[:, 1], X.prod(axis=1)], axis=1)
 

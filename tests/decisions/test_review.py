@@ -101,17 +101,6 @@ def test_ready_made_outputs_are_selected_from(calibrate, n_folds):
         assert selection.label_names == ("a", "b", "c")
 
 
-def test_sparse_outputs_are_selected_from_as_dense_ones():
-    dense = np.where(outputs_of(slice(150, 400)) > 0.2, outputs_of(slice(150, 400)), 0.0)
-    accepted = []
-    for table in (dense, sparse.csr_array(dense)):
-        predictor = calibrate_outputs(table[:50], Y[150:200])
-        selector = ReviewSelector(predictor).calibrate(table[50:150], Y[200:300])
-        accepted.append(selector.select(table[150:], alpha=0.4).accepted.tolist())
-    assert accepted[0] == accepted[1]
-    assert any(accepted[0])
-
-
 def test_frames_keep_their_names():
     names = ["sea", "city", "wood"]
     frame = pd.DataFrame(X, index=[f"photo {i}" for i in range(400)])
@@ -131,11 +120,6 @@ def test_label_called_like_a_column_of_the_table_is_noticed():
     selection = ReviewSelector(KNN).calibrate(X[HELD_OUT], labels[HELD_OUT]).select(X[NEW])
     with pytest.raises(ValueError, match="column 'accepted' of its own"):
         selection.to_frame()
-
-
-def test_selector_shows_what_it_asks():
-    selector = ReviewSelector(KNN, label=1, sureness="outputs")
-    assert repr(selector) == "ReviewSelector(MLkNNClassifier, label=1, sureness='outputs')"
 
 
 def test_single_label_and_sparse_objects_are_understood():
@@ -279,13 +263,6 @@ def test_bad_held_out_examples_are_named(held_out, labels, message):
 def test_selector_must_be_calibrated():
     with pytest.raises(NotFittedError, match=r"call calibrate\(X, y\) first"):
         ReviewSelector(KNN).select(X[NEW])
-
-
-@pytest.mark.parametrize("alpha", [0, 1, float("nan")])
-def test_alpha_is_checked_before_the_model_is_asked(alpha):
-    selector = ReviewSelector(KNN).calibrate(X[HELD_OUT], Y[HELD_OUT])
-    with pytest.raises(ValueError, match="alpha must be a number strictly between 0 and 1"):
-        selector.select("no objects", alpha=alpha)
 
 
 def test_own_calibration_examples_that_may_have_dropped_constraints_are_refused():

@@ -35,11 +35,6 @@ def test_probability_of_few_wrong_labels_is_that_of_all_such_labelsets(outputs, 
     np.testing.assert_allclose(np.exp(log_probability(predicted, outputs, Question(4, at_most))), by_hand, atol=1e-12)
 
 
-def test_probability_of_one_label_is_its_output():
-    outputs, predicted = np.array([[0.9, 0.2]]), np.array([[1, 0]], dtype=np.int8)
-    np.testing.assert_allclose(log_probability(predicted, outputs, Question(2, label=1)), np.log(0.8))
-
-
 def test_probability_of_very_many_labels_stays_apart():
     """Below the smallest float, where a plain product is 0 for both."""
     outputs = np.array([[0.4] * 3000, [0.41] * 3000])
@@ -109,10 +104,6 @@ NAMES = ("sea", "city")
 def test_unknown_label_is_named(label):
     with pytest.raises(ValueError, match=r"label must be the name of a label or a number from 0 to 1, got .*'sea'"):
         Question.of(0, label, NAMES)
-
-
-def test_label_by_name_and_by_number_are_the_same():
-    assert Question.of(0, "city", NAMES) == Question.of(0, 1, NAMES) == Question(2, 0, 1, "city")
 
 
 @pytest.mark.parametrize(
