@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from labelsure import calibrate_outputs
-from labelsure.predictions import LabelsetPredictions
 from labelsure.predictions._batch import check_labelsets
 
 NAMES = ("sea", "beach", "city", "field")
@@ -136,9 +135,3 @@ def test_series_of_polars_are_labelsets():
         assert check_labelsets(row, n_objects=2, label_names=NAMES).tolist() == [[0, 0, 1, 1]] * 2
     with pytest.raises(ValueError, match="Y must name labels, got 'see'"):
         check_labelsets(polars.Series(["see"]), n_objects=1, label_names=NAMES)
-
-
-def test_predictions_take_names_from_their_predictor():
-    pred, _ = predict(3)
-    assert pred.label_names == pred[1:].label_names == NAMES
-    assert LabelsetPredictions(pred._engine).label_names == ("label_0", "label_1", "label_2", "label_3")

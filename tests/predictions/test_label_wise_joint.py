@@ -4,14 +4,12 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from labelsure import calibrate_labels
 from labelsure._core.randomness import DRAW_UNIT
-from labelsure.predictions import JointScores, _label_wise_joint
+from labelsure.predictions import JointScores
 
 UNIT = 4
 SCORES = st.integers(0, UNIT)
@@ -97,13 +95,6 @@ def test_values_are_ruled_out_together_with_all_that_count_less(joint):
             assert Fraction(int(numerators[value]), 1 if joint.draws is None else DRAW_UNIT) == expected
 
 
-@given(joint_scores(most_folds=1))
-def test_regions_shrink_as_more_labels_may_be_wrong(joint):
-    """The (h + 2)-th largest score is at most the (h + 1)-th: thresholds fall."""
-    for h in range(joint.off.shape[2] - 1):
-        assert (joint.numerators(h + 1) <= joint.numerators(h)).all()
-
-
 def test_sums_of_single_labels_would_not_do_for_folds():
     """Why values are ruled out together: three folds, each right about another label, all right about the labelset.
 
@@ -117,64 +108,6 @@ def test_sums_of_single_labels_would_not_do_for_folds():
     assert p_value_of_values(joint, 0, (0, 0, 0), 2) == 1
     alone = [Fraction(1 + sum(9 for k in range(3) if off[k, 0, j] <= 2), 28) for j in range(3)]
     assert max(alone) < Fraction(1, 2)
-
-
-@given(joint_scores(), st.integers(1, 40))
-def test_blocks_of_objects_change_nothing(joint, entries):
-    whole = [joint.numerators(h) for h in range(joint.off.shape[2])]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_label_wise_joint, "BLOCK_ENTRIES", entries)
-        for h, expected in enumerate(whole):
-            np.testing.assert_array_equal(joint.numerators(h), expected)
-
-
-@given(joint_scores(), st.data())
-def test_objects_are_answered_alone_as_together(joint, data):
-    chosen = np.array(data.draw(st.lists(st.integers(0, joint.off.shape[1] - 1), max_size=4)), dtype=np.int64)
-    for h in range(joint.off.shape[2]):
-        np.testing.assert_array_equal(joint.take(chosen).numerators(h), joint.numerators(h)[chosen])
-
-
-def markov(outputs, Y, new, level, h):
-    """The former rule: a label keeps the values with a p-value above level (h + 1) / q."""
-    share = float(level * Fraction(h + 1, Y.shape[1]))
-    return calibrate_labels(outputs, Y).predict_labels(new).region(share, per_label=True).possible_values
-
-
-@st.composite
-def alike(draw):
-    """Labels with the same outputs and values, in another order of the examples for each label."""
-    n, q = draw(st.integers(1, 12)), draw(st.integers(1, 4))
-    outputs = draw(arrays(np.float64, n, elements=st.integers(0, 5).map(lambda k: k / 5)))
-    values = draw(arrays(np.int8, n, elements=st.integers(0, 1)))
-    orders = [draw(st.permutations(range(n))) for _ in range(q)]
-    new = draw(arrays(np.float64, (3, q), elements=st.integers(0, 5).map(lambda k: k / 5)))
-    return np.stack([outputs[order] for order in orders], axis=1), np.stack([values[o] for o in orders], axis=1), new
-
-
-@given(alike(), LEVELS)
-def test_markovs_region_holds_the_exact_one_where_labels_are_alike(problem, level):
-    """However the labels depend on each other; labels that differ share one threshold here, and have q there."""
-    outputs, Y, new = problem
-    pred = calibrate_labels(outputs, Y).predict_labels(new)
-    for h in range(Y.shape[1]):
-        exact = pred.region(float(level), at_most_wrong=h).possible_values
-        assert (exact <= markov(outputs, Y, new, level, h)).all()
-
-
-def test_markovs_region_is_much_larger_where_labels_depend_on_each_other():
-    rng = np.random.default_rng(0)
-    outputs = np.repeat(rng.random((4000, 1)), 5, axis=1)
-    Y = (rng.random((4000, 1)) < outputs).astype(int)  # the five labels are one
-    pred = calibrate_labels(outputs[:2000], Y[:2000]).predict_labels(outputs[2000:])
-    region = pred.region(0.1)
-    undecided = [possible.all(axis=2).mean() for possible in (region.possible_values, markov(*_halves(outputs, Y), 0))]
-    assert undecided[0] < 0.7 * undecided[1]
-    assert 0.07 < 1 - region.contains(Y[2000:]).mean() < 0.13
-
-
-def _halves(outputs, Y):
-    return outputs[:2000], Y[:2000], outputs[2000:], Fraction(1, 10)
 
 
 @given(joint_scores(), LEVELS)

@@ -1,16 +1,12 @@
 """What a user reads off predictions, against brute force over all labelsets."""
 
 import pickle
-from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy import sparse
 
 import labelset_reference
-from fold_strategies import fold_lists, full_energies, smoothing, weighing_of
+from fold_strategies import weighing_of
 from labelsure import calibrate_outputs
 from labelsure._core.energy import Energy
 from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine
@@ -28,77 +24,6 @@ def random_predictions(n_objects=6, n_labels=3, *, n_calibration=19, allow_empty
     return LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, weighing=weighing, **options))
 
 
-def predictions_of(data, folds, allow_empty):
-    draws = data.draw(smoothing(folds[0].energy.n_objects))
-    return LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, weighing=weighing_of(folds, draws))), draws
-
-
-@given(st.data(), fold_lists(labels=(1, 4), folds=(1, 3)), st.booleans())
-def test_prediction_is_the_highest_p_value_then_lowest_total_score_then_lowest_code(data, folds, allow_empty):
-    pred, _ = predictions_of(data, folds, allow_empty)
-    table, candidates = pred.p_values(), pred.candidates()
-    for i, p_values in enumerate(table):
-        totals = [sum(labelset_reference.score(fold, i, labelset) for fold in folds) for labelset in candidates]
-        best = min(range(len(candidates)), key=lambda c, p=p_values, totals=totals: (-p[c], totals[c], c))
-        assert pred.labelsets[i].tolist() == candidates[best].tolist()
-        others = np.delete(p_values, best)
-        assert pred.credibility[i] == p_values.max()
-        assert pred.confidence[i] == (1 - others.max() if len(others) else 1)
-
-
-@given(st.data(), fold_lists(labels=(1, 4), folds=(1, 3)), st.booleans())
-def test_p_values_equal_p_value_of_each_candidate(data, folds, allow_empty):
-    pred, _ = predictions_of(data, folds, allow_empty)
-    columns = [pred.p_value(np.tile(candidate, (len(pred), 1))) for candidate in pred.candidates()]
-    assert np.array_equal(pred.p_values(), np.column_stack(columns))
-    empty = pred.p_value(np.zeros((len(pred), folds[0].energy.n_labels)))
-    assert np.array_equal(empty, pred.p_values()[:, 0] if allow_empty else np.zeros(len(pred)))
-
-
-@given(st.data(), fold_lists(labels=(1, 3), folds=(1, 3)))
-def test_smoothed_p_values_follow_their_formula_between_the_extremes(data, folds):
-    n_objects = folds[0].energy.n_objects
-    draws = data.draw(smoothing(n_objects).filter(lambda drawn: drawn is not None))
-    table = LabelsetPredictions(FoldEngine(folds, allow_empty=True, weighing=weighing_of(folds, draws))).p_values()
-    plain = LabelsetPredictions(FoldEngine(folds, allow_empty=True)).p_values()
-    denominator = sum(len(fold.calibration) for fold in folds) + 1
-    above = labelset_reference.count_table(folds, strict=True)
-    equal = labelset_reference.count_table(folds) - above
-    for i, draw in enumerate(draws):
-        u = Fraction(int(draw), DRAW_UNIT)
-        expected = [float((int(a) + u * (int(e) + 1)) / denominator) for a, e in zip(above[i], equal[i], strict=True)]
-        assert table[i].tolist() == expected
-    assert (table <= plain).all()
-    assert (table > above / denominator).all()
-
-
-@settings(max_examples=40)
-@given(st.data(), fold_lists(labels=(1, 4), folds=(1, 3), kind=full_energies), st.booleans(), st.integers(1, 9))
-def test_top_holds_the_first_of_all_members(data, folds, allow_empty, k):
-    pred, _ = predictions_of(data, folds, allow_empty)
-    top = pred.top(k)
-    assert top.labelsets.shape == (len(pred), k, folds[0].energy.n_labels)
-    for i, table in enumerate(pred.p_values()):
-        everything = pred.region(min(0.5, table.min() / 2))[i]
-        n_there = min(k, len(table))
-        assert top.labelsets[i, :n_there].tolist() == everything.members().labelsets[:k].tolist()
-        assert top.p_values[i].tolist() == sorted(table, reverse=True)[:k] + [0.0] * (k - n_there)
-        assert top.labelsets[i, 0].tolist() == pred.labelsets[i].tolist()
-
-
-@settings(max_examples=40)
-@given(st.data(), fold_lists(labels=(1, 4), folds=(1, 3), kind=full_energies), st.booleans())
-def test_label_p_values_and_ranks_equal_brute_force(data, folds, allow_empty):
-    pred, _ = predictions_of(data, folds, allow_empty)
-    table, on = pred.p_values(), pred.candidates().astype(bool)
-    for j in range(folds[0].energy.n_labels):
-        highest = [table[:, on[:, j] == value].max(axis=1, initial=0) for value in (False, True)]
-        assert np.array_equal(pred.label_p_values[:, j], np.column_stack(highest))
-        assert np.array_equal(pred.rank_labels()[:, j], highest[1] - highest[0])
-        mass = table[:, on[:, j]].sum(axis=1) / table.sum(axis=1)
-        assert pred.rank_labels(method="mass")[:, j] == pytest.approx(mass, rel=1e-12)
-
-
 @pytest.mark.parametrize("k", [0, -1, 1.5, "3", None, True])
 def test_top_refuses_what_is_no_count(k):
     with pytest.raises(ValueError, match="k must be a whole number of at least 1"):
@@ -109,11 +34,6 @@ def test_top_refuses_what_is_no_count(k):
 def test_rank_labels_refuses_unknown_methods(method):
     with pytest.raises(ValueError, match="method must be one of 'difference', 'mass'"):
         random_predictions().rank_labels(method=method)
-
-
-def test_smoothed_p_values_are_plain_ones_for_the_largest_draw():
-    draws = np.full(6, DRAW_UNIT)
-    assert np.array_equal(random_predictions(draws=draws).p_values(), random_predictions().p_values())
 
 
 @pytest.mark.parametrize("smoothed", [False, True])
@@ -203,15 +123,6 @@ def test_no_objects_give_empty_answers(allow_empty):
         assert region.contains(np.empty((0, 3))).shape == (0,)
         assert region.inner.shape == region.outer.shape == (0, 3)
         assert list(region) == []
-
-
-def test_p_value_accepts_what_users_hold():
-    pred = random_predictions()
-    labels = pred.labelsets
-    expected = pred.credibility.tolist()
-    pandas = pytest.importorskip("pandas")
-    for held in (labels, labels.tolist(), labels.astype(bool), sparse.csr_array(labels), pandas.DataFrame(labels)):
-        assert pred.p_value(held).tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -332,16 +243,6 @@ def test_to_frame_holds_prediction_confidence_and_credibility():
     assert list(pred.to_frame(prefix="is_").columns[:3]) == ["is_sea", "is_beach", "is_city"]
 
 
-@pytest.mark.parametrize("name", ["confidence", "credibility", "size"])
-def test_to_frame_refuses_a_label_called_like_a_column(name):
-    pytest.importorskip("pandas")
-    pred = LabelsetPredictions(random_predictions()._engine, label_names=["sea", name, "city"])
-    ask = pred.region(0.1).to_frame if name == "size" else pred.to_frame
-    with pytest.raises(ValueError, match=f'to_frame has a column {name!r} of its own.*Pass prefix="label_"'):
-        ask()
-    assert f"label_{name}" in ask(prefix="label_").columns
-
-
 def test_frames_keep_the_index_of_the_objects():
     """After a shuffled split, a join on the index puts every prediction beside its own object."""
     pandas = pytest.importorskip("pandas")
@@ -358,24 +259,6 @@ def test_frames_keep_the_index_of_the_objects():
     assert random_predictions().to_frame().index.tolist() == list(range(6))
     with pytest.raises(ValueError, match="the predictions and index must have the same number of rows, got 6 and 2"):
         LabelsetPredictions(engine, index=index[:2])
-
-
-def test_label_names_that_are_no_names_are_refused():
-    engine = random_predictions()._engine
-    with pytest.raises(ValueError, match="Label names must differ, got 'sea' for the labels 0 and 2"):
-        LabelsetPredictions(engine, label_names=["sea", "city", "sea"])
-    with pytest.raises(ValueError, match="label_names must name the 3 labels, got 2 names"):
-        LabelsetPredictions(engine, label_names=["sea", "city"])
-
-
-def test_best_labelsets_are_certain_unless_the_engine_says_otherwise():
-    pred = random_predictions()
-    assert pred.certain.tolist() == [True] * 6
-    found = pred._engine.top(2)
-    object.__setattr__(found, "certain", np.array([True, False, True, True, False, True]))
-    pred._batch.best = found
-    assert pred.certain.tolist() == [True, False, True, True, False, True]
-    assert repr(pred) == "LabelsetPredictions(6 objects, 3 labels, 2 best labelsets not certain)"
 
 
 def test_repr_and_pickle():

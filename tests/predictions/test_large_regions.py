@@ -10,7 +10,7 @@ import pytest
 from labelsure import calibrate_outputs
 from labelsure._core.energy import Energy
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine
-from labelsure.predictions import LabelsetPredictions, RegionSize
+from labelsure.predictions import LabelsetPredictions
 
 
 def predictions_by_distance(n_labels, n_objects=2, *, n_folds=1, allow_empty=True, **options):
@@ -212,29 +212,6 @@ def test_sizes_are_numbers_for_any_number_of_labels(n_labels):
     assert forced.sizes.tolist() == [everything, everything, 1, 1]
     assert forced.log2_sizes.tolist() == [n_labels, n_labels, 0, 0]
     assert [forced[2].size, forced[:3][2].size, forced.size_estimates[2].at_least] == [1, 1, 1]
-
-
-def test_estimates_of_regions_that_are_never_empty_are_at_least_one():
-    nothing = RegionSize(0, 0, 9, coverage_level=0.99, at_least=0, at_most=0)
-    assert nothing.raised(1) == RegionSize(1, 1, 9, coverage_level=0.99, at_least=1, at_most=1)
-
-
-def test_one_object_is_sized_without_the_others(monkeypatch):
-    """And once the sizes of all are known, nothing is counted again."""
-    pred, _ = predictions_by_distance(40, 6)
-    asked = []
-    whole = FoldEngine.region_sizes
-
-    def count(engine, smallest, **options):
-        asked.append(engine.n_objects)
-        return whole(engine, smallest, **options)
-
-    monkeypatch.setattr(FoldEngine, "region_sizes", count)
-    region = pred.region(1 - 2.5 / 41)
-    assert region[3].size == 1 + 40 + 40 * 39 // 2
-    assert asked == [1]
-    assert region.sizes.tolist() == [one.size for one in region]
-    assert asked == [1, 6]
 
 
 def test_sizes_are_as_precise_as_asked_for():

@@ -1,10 +1,8 @@
 """Labelsets in order, as tables."""
 
-import numpy as np
 import pytest
 
 from labelsure import calibrate_outputs
-from labelsure.predictions import LabelsetPredictions
 
 OUTPUTS = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]]
 LABELS = [[1, 0], [1, 0], [0, 1]]
@@ -31,26 +29,8 @@ def test_top_frame_leaves_out_labelsets_that_do_not_exist():
     assert predict(empty="exclude").top(9).to_frame()["rank"].tolist() == [1, 2, 3, 1, 2, 3]
 
 
-def test_ranked_frames_name_objects_by_their_index():
-    pandas = pytest.importorskip("pandas")
-    pred = LabelsetPredictions(predict()._engine, index=pandas.Index(["x", "y"]))
-    assert pred.top(1).to_frame()["object"].tolist() == ["x", "y"]
-    frame = pred.region(0.2)[1].members(limit=2).to_frame()
-    assert frame["object"].tolist() == ["y", "y"]
-    assert frame["labels"].tolist()[0] == "label_1"
-    assert pred[[1]].top(1).to_frame()["object"].tolist() == ["y"]
-
-
 def test_ranked_frames_of_nothing_are_empty():
     pytest.importorskip("pandas")
     pred = predict()
     for nothing in (pred[:0].top(2), pred.region(0.9)[0].members(), pred.region(0.2)[0].members(limit=0)):
         assert nothing.to_frame().shape == (0, 4)
-
-
-def test_members_are_the_top_of_the_object():
-    pred = predict()
-    members, top = pred.region(0.1)[1].members(), pred.top(4)
-    assert np.array_equal(members.labelsets, top.labelsets[1][: len(members.labelsets)])
-    assert np.array_equal(members.p_values, top.p_values[1][: len(members.p_values)])
-    assert members.label_names == top.label_names == ("sea", "city")

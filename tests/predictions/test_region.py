@@ -195,29 +195,6 @@ def test_membership_refuses_what_is_no_labelset(labelset):
         labelset in two_labels().region(0.2)[0]  # noqa: B015
 
 
-CHOICES = [slice(1, None), [1, 0, 0], np.array([False, True]), np.array([0]), [], slice(None, None, -1)]
-
-
-@pytest.mark.parametrize("objects", CHOICES, ids=repr)
-@pytest.mark.parametrize("force_nonempty", [False, True])
-def test_region_of_some_objects_is_a_region(objects, force_nonempty):
-    region = two_labels().region(0.2, force_nonempty=force_nonempty)
-    some, chosen = region[objects], np.arange(2)[objects]
-    assert repr(some).startswith("LabelsetRegion(significance=0.2")
-    assert some.sizes.tolist() == region.sizes[chosen].tolist()
-    assert np.array_equal(some.inner, region.inner[chosen])
-    assert np.array_equal(some.outer, region.outer[chosen])
-    assert np.array_equal(some.contains([1, 0]), region.contains([1, 0])[chosen])
-
-
-def test_membership_rebuilds_no_engine(monkeypatch):
-    region = two_labels().region(0.2)
-    monkeypatch.setattr(StoredEngine, "take", None)
-    assert [1, 0] in region[0]
-    assert [0, 0] not in region[0]
-    assert {"label_0", "label_1"} in region[0]
-
-
 def test_undecided_labels_are_possible_and_not_sure():
     """{0}, {1}, {0, 1} and {0}, {0, 1}: of the second, label 0 is sure."""
     pred = predictions_with_counts([[0, 3, 2, 3], [0, 3, 0, 3], [0, 0, 0, 0]], n_calibration=4)

@@ -58,12 +58,6 @@ def test_summary_is_the_same_one_by_one_sliced_and_all_at_once():
     assert pred.summary(0.3)[-1] == at_once[-1]
 
 
-def test_summary_of_one_object_counts_that_object_alone():
-    summaries = predictions([[0.9, 0.1, 0.4]] * 3).summary(0.3)
-    assert summaries[1].labels == ("sea",)
-    assert "size_estimates" not in vars(summaries.region)
-
-
 def test_summary_keeps_names_of_objects():
     pandas = pytest.importorskip("pandas")
     new = pandas.DataFrame([[0.9, 0.1, 0.4], [0.2, 0.8, 0.6]], columns=NAMES, index=["photo 7", "photo 2"])
@@ -117,12 +111,6 @@ def test_summary_of_many_labels_is_short():
     text = str(pred.summary(0.5)[0])
     assert "label_11 and 28 more" in text
     assert "label_12" not in text.split("Most plausible", maxsplit=1)[0]
-
-
-@pytest.mark.parametrize("significance", [0, 1, 95, "0.05", None])
-def test_summary_refuses_a_level_outside_0_and_1(significance):
-    with pytest.raises(ValueError, match="significance must be a number strictly between 0 and 1"):
-        predictions([[0.9, 0.1, 0.4]]).summary(significance)
 
 
 def test_summary_refuses_what_cannot_be_counted_or_indexed():
