@@ -12,12 +12,10 @@ from hypothesis.extra.numpy import arrays
 
 from brute_force import codes_of, rank_all
 from fold_strategies import fold_lists, full_energies, smoothing, weighing_of
-from labelsure import calibrate_outputs, metrics
+from labelsure import metrics
 from labelsure._core.energy import Energy
 from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine
-from labelsure.metrics import _efficiency
-from labelsure.metrics._regions import sizes_of
-from labelsure.predictions import LabelsetPredictions, RegionSize
+from labelsure.predictions import LabelsetPredictions
 
 
 def exact_p_values(folds, i, *, allow_empty, draws):
@@ -126,24 +124,6 @@ def test_criteria_of_a_single_candidate():
     assert (criteria.OM, criteria.OE) == ((0.5, 0.0), (0.5, 0.0))
 
 
-@pytest.mark.parametrize("block", [1, 3 * 8 * 2**3, 2**26])
-def test_sums_are_made_some_objects_at_a_time(monkeypatch, block):
-    rng = np.random.default_rng(0)
-    outputs, Y = rng.random((47, 3)), rng.integers(0, 2, (47, 3))
-    predictions = calibrate_outputs(outputs[:40], Y[:40], empty="allow").predict_labelsets(outputs[40:])
-    table = predictions.p_values()
-    asked = []
-    whole = LabelsetPredictions.p_values
-    monkeypatch.setattr(LabelsetPredictions, "p_values", lambda self: (asked.append(len(self)), whole(self))[1])
-    monkeypatch.setattr(_efficiency, "BLOCK_BYTES", block)
-    criteria = metrics.efficiency_criteria(Y[40:], predictions)
-    assert pytest.approx(table.sum(axis=1).mean(), rel=1e-15) == criteria.S
-    assert asked == [
-        0,
-        *{1: [1] * 7, 3 * 8 * 2**3: [3, 3, 1], 2**26: [7]}[block],
-    ]  # of nobody, to see whether it can be
-
-
 def test_criteria_work_for_more_labels_than_can_be_listed():
     """60 labels; region {at most one flip}: 61 labelsets."""
     predictions, level = predictions_by_flips(2, 60), 1 - 1.5 / 61
@@ -169,14 +149,6 @@ def test_criteria_take_estimated_sizes_by_their_value():
     assert criteria.M == criteria.OM == (1.0, 1.0)
     assert str(criteria).splitlines()[-1].split() == ["estimated", "2", "0"]
     assert str(criteria).splitlines()[1].split() == ["S", "-"]
-
-
-def test_an_estimate_of_nothing_makes_no_negative_count():
-    class Sizes(list):
-        size_estimates = property(lambda self: [RegionSize.counted(size) for size in self])
-
-    assert sizes_of(Sizes([0, 3, 2**70]), less=[True, True, False]) == [0, 2, 2**70]
-    assert sizes_of(Sizes([0, 3, 2**70]), less=1) == [0, 2, 2**70 - 1]
 
 
 def test_criteria_are_printed_by_name_and_level():
