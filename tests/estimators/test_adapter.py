@@ -1,6 +1,5 @@
 """The adapter with real scikit-learn classifiers in all the shapes they answer in."""
 
-import pickle
 import warnings
 
 import numpy as np
@@ -10,9 +9,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
@@ -25,7 +22,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from labelsure import InductiveConformalClassifier, MLkNNClassifier, MLRBFClassifier, calibrate_outputs
-from labelsure.estimators import FittedBase, fit_base, outputs_of
+from labelsure.estimators import fit_base, outputs_of
 
 CLASSIFIERS = {
     "one vs rest, probabilities": OneVsRestClassifier(LogisticRegression()),
@@ -141,15 +138,6 @@ def test_outputs_from_sparse_objects(name, data):
         assert separation(outputs[:, 0], Y[:, 0]) > 0.1
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_fitted_base_survives_pickling(name, data):
-    X, Y = data
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Label", category=UserWarning)
-        model = fit_base(CLASSIFIERS[name], X, with_constants(Y))
-    np.testing.assert_array_equal(outputs_of(pickle.loads(pickle.dumps(model)), X, 5), outputs_of(model, X, 5))
-
-
 def test_outputs_are_the_probabilities_of_label_on_exactly(data):
     X, Y = data
     forest = RandomForestClassifier(n_estimators=5, random_state=0)
@@ -191,22 +179,6 @@ def test_first_label_constant_does_not_hide_how_one_vs_rest_answers(data):
     assert np.all(outputs[:, 0] == 0)
 
 
-def test_one_varying_label_among_constants(data):
-    X, Y = data
-    Y = with_constants(Y[:, [0]])
-    model = fit_base(MultiOutputClassifier(LogisticRegression()), X, Y)
-    alone = fit_base(LogisticRegression(), X, Y[:, [1]])
-    np.testing.assert_allclose(outputs_of(model, X, 3)[:, 1], outputs_of(alone, X, 1)[:, 0])
-
-
-def test_fit_base_leaves_the_estimator_unfitted(data):
-    X, Y = data
-    forest = RandomForestClassifier(n_estimators=2, random_state=0)
-    model = fit_base(forest, X, Y)
-    assert isinstance(model, FittedBase)
-    assert not hasattr(forest, "estimators_")
-
-
 def test_outputs_of_a_prefitted_classifier(data):
     X, Y = data
     for classifier in (RandomForestClassifier(n_estimators=5, random_state=0), MLRBFClassifier(random_state=0)):
@@ -214,15 +186,6 @@ def test_outputs_of_a_prefitted_classifier(data):
         np.testing.assert_array_equal(outputs_of(classifier.fit(X, Y), X, 3), expected)
     machine = LogisticRegression().fit(X, Y[:, 0].astype(bool))
     np.testing.assert_array_equal(outputs_of(machine, X, 1)[:, 0], machine.predict_proba(X)[:, 1])
-
-
-def test_objects_need_not_be_numbers(data):
-    texts = ["red apple", "green apple", "red car", "green car"] * 5
-    Y = np.array([[1, 0], [1, 0], [0, 0], [0, 0]] * 5)  # label 1 never on: the classifier sees the first alone
-    model = fit_base(make_pipeline(CountVectorizer(), MultiOutputClassifier(LogisticRegression())), texts, Y)
-    outputs = outputs_of(model, ["blue apple", "blue car"], 2)
-    assert outputs[0, 0] > 0.5 > outputs[1, 0]
-    assert outputs[:, 1].tolist() == [0.0, 0.0]
 
 
 class Scripted(ClassifierMixin, BaseEstimator):
@@ -365,19 +328,6 @@ def test_predictors_refuse_what_outputs_given_by_hand_may_not_be(answer):
     assert str(by_hand.value).rpartition("with ")[2] == str(learned.value).rpartition("with ")[2]
 
 
-def test_classifier_that_only_predicts_is_refused_by_name(data):
-    X, Y = data
-    model = fit_base(MultiOutputClassifier(Perceptron()), X, Y)
-    with pytest.raises(ValueError, match="MultiOutputClassifier has neither"):
-        outputs_of(model, X, 3)
-
-
-def test_outputs_of_an_unfitted_classifier_are_refused(data):
-    X, _ = data
-    with pytest.raises(NotFittedError):
-        outputs_of(MLkNNClassifier(), X, 3)
-
-
 def test_outputs_for_another_number_of_labels_are_refused(data):
     X, Y = data
     model = fit_base(MLkNNClassifier(), X, Y)
@@ -394,11 +344,3 @@ def test_errors_of_the_classifier_come_through(constant, data):
     Y = with_constants(Y) if constant else Y
     with pytest.raises(ValueError, match="Input X contains NaN"):
         fit_base(MultiOutputClassifier(LogisticRegression()), X, Y)
-
-
-def test_fit_base_checks_the_labels(data):
-    X, Y = data
-    with pytest.raises(ValueError, match="Y must hold only 0 and 1, got 2"):
-        fit_base(MLkNNClassifier(), X, 2 * Y)
-    with pytest.raises(ValueError, match="X and Y must have the same number of rows, got 119 and 120"):
-        fit_base(MLkNNClassifier(), X[1:], Y)

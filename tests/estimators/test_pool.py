@@ -24,8 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 from expected_failed_checks import assert_fails_only_where_declared, expected_failed_checks
-from labelsure import CrossConformalClassifier, MLkNNClassifier, PooledClassifier, RecalibratedClassifier
-from labelsure.estimators._members import logits_of
+from labelsure import MLkNNClassifier, PooledClassifier, RecalibratedClassifier
 
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 MEMBERS = [("tree", TREE), ("linear", LogisticRegression())]
@@ -101,22 +100,6 @@ def test_out_of_fold_outputs_are_honest(data):
     assert abs(pool.out_of_fold_outputs_ - 0.5).max() < 0.2
 
 
-def test_pool_is_better_than_its_members():
-    """On 1000 test objects with fixed seeds; by how much, is not chance's to say: the differences are paired."""
-    X, Y = make_multilabel_classification(1400, n_features=20, n_classes=4, random_state=1)
-    members = [("trees", ExtraTreesClassifier(30)), ("linear", make_pipeline(StandardScaler(), LogisticRegression()))]
-    pool = PooledClassifier([*members, ("svc", SVC())], cv=3, random_state=0).fit(X[:400], Y[:400])
-    X_test, Y_test = X[400:], Y[400:]
-    logits = pool.member_outputs(X_test)
-
-    def loss(u):
-        return np.mean(np.logaddexp(0, u) - Y_test * u)
-
-    pooled = loss(logit(pool.predict_proba(X_test)))
-    assert pooled < 0.95 * min(loss(logits[:, :, m]) for m in range(3))
-    assert pooled < 0.95 * loss(logits.mean(axis=2))
-
-
 def test_equal_weights_are_the_mean_logit_and_fit_no_folds(data, calls):
     X, Y = data
     pool = PooledClassifier([("a", Recorder("a")), ("b", Recorder("b"))], weights="equal").fit(X, Y)
@@ -132,15 +115,6 @@ def test_weights_of_the_users_own_are_taken_as_they_are(data, pool):
     X, Y = data
     pool.set_params(weights=[2.0, 0.0]).fit(X, Y)
     np.testing.assert_allclose(logit(pool.predict_proba(X)), 2 * pool.member_outputs(X)[:, :, 0])
-
-
-def test_fitting_again_forgets_the_fit_before(data, pool):
-    X, Y = data
-    pool.fit(X, Y).fit_members(X, Y[:, :2])
-    with pytest.raises(NotFittedError):
-        pool.predict(X)
-    pool.set_params(weights="equal").fit(X, Y)
-    assert not hasattr(pool, "out_of_fold_outputs_")
 
 
 @pytest.mark.parametrize(
@@ -230,13 +204,6 @@ def test_pool_repeats_itself_clones_and_pickles(data):
     assert pool.estimators[0][1].random_state is None  # the user's own stay as they are
 
 
-def test_object_gets_the_same_answer_alone(data, pool):
-    X, Y = data
-    together = pool.fit(X, Y).predict_proba(X)
-    alone = np.vstack([pool.predict_proba(X[[i]]) for i in range(10)])
-    np.testing.assert_allclose(alone, together[:10], rtol=1e-12)
-
-
 def test_parameters_of_members_are_reached_by_name(data, pool):
     X, Y = data
     assert pool.get_params()["tree__max_depth"] == 3
@@ -271,12 +238,6 @@ def test_tags_are_what_all_members_can(pool):
     assert not dense.__sklearn_tags__().input_tags.sparse
     assert dense.__sklearn_tags__().input_tags.allow_nan
     assert PooledClassifier([]).__sklearn_tags__().classifier_tags.multi_label
-
-
-def test_pool_serves_conformal_predictors(data, pool):
-    X, Y = data
-    model = CrossConformalClassifier(pool, cv=3, random_state=0).fit(X, Y)
-    assert model.predict_labelsets(X[:5]).region(0.2).sizes.shape == (5,)
 
 
 def test_sample_weights_reach_members_and_weights(data, calls):
@@ -388,24 +349,3 @@ def test_wrong_logits_are_refused(data, pool):
             pool.learn_weights(logits, Y)
     with pytest.raises(ValueError, match="y must have 3 columns"):
         pool.learn_weights(np.zeros((90, 3, 2)), Y[:, :2])
-
-
-def test_objects_of_another_shape_are_refused(data, pool):
-    X, Y = data
-    with pytest.raises(NotFittedError):
-        pool.predict(X)
-    pool.fit(X, Y)
-    with pytest.raises(ValueError, match="X has 5 features"):
-        pool.predict(X[:, :5])
-    with pytest.raises(ValueError, match="Reshape your data"):
-        pool.predict(X[0])
-    for wrong in (X[:0], "text", 3):
-        with pytest.raises(ValueError, match="X must have"):
-            pool.fit(wrong, Y)
-
-
-def test_logits_of_a_pool_of_constants_need_no_classifier(data):
-    X, _ = data
-    pool = PooledClassifier([("linear", LogisticRegression())], weights="equal").fit(X, np.ones((90, 2)))
-    assert pool.members_[0].estimator is None
-    np.testing.assert_allclose(logits_of(pool.members_[0], X, 2, 90), np.log(181))
