@@ -1,15 +1,11 @@
 """BP-MLL against the paper's figures, its definition, and odd data."""
 
-import warnings
-
 import numpy as np
 import pytest
 from paper_reference import best_cuts, network_outputs, train_epoch
-from scipy import sparse
 from sklearn.metrics import f1_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
-from threadpoolctl import threadpool_limits
 
 from labelsure.paper import BPMLLClassifier
 from labelsure.paper._bpmll import draw_nguyen_widrow
@@ -38,7 +34,10 @@ def problem():
 
 @pytest.mark.parametrize(
     ("name", "paper"),
-    [("scene", [0.2903, 0.1630, 0.0509, 0.1665]), ("yeast", [0.2272, 0.0960, 0.3047, 0.6212])],
+    [
+        pytest.param("scene", [0.2903, 0.1630, 0.0509, 0.1665], marks=pytest.mark.validity),
+        ("yeast", [0.2272, 0.0960, 0.3047, 0.6212]),
+    ],
 )
 def test_bpmll_in_file_order_is_within_002_of_the_paper(name, paper, load_mulan):
     data = load_mulan(name)
@@ -49,7 +48,9 @@ def test_bpmll_in_file_order_is_within_002_of_the_paper(name, paper, load_mulan)
 @pytest.mark.parametrize(
     ("name", "reference", "deviations"),
     [
-        ("scene", [0.1498, 0.3637, 0.6557, 0.6345], [0.0116, 0.0434, 0.0312, 0.0268]),
+        pytest.param(
+            "scene", [0.1498, 0.3637, 0.6557, 0.6345], [0.0116, 0.0434, 0.0312, 0.0268], marks=pytest.mark.validity
+        ),
         ("yeast", [0.2152, 0.1461, 0.3279, 0.6374], [0.0065, 0.0229, 0.0114, 0.0130]),
     ],
 )
@@ -161,69 +162,6 @@ def test_bpmll_order_matters_only_without_shuffling_and_seeds_always(problem):
     assert np.array_equal(outputs(random_state=0), outputs(random_state=np.random.RandomState(0)))
     assert not np.array_equal(outputs(random_state=0), outputs(random_state=1))
     assert not np.array_equal(outputs(random_state=0), outputs(random_state=0, shuffle=False))
-
-
-def test_bpmll_result_does_not_depend_on_threads_batches_or_storage(problem):
-    X, Y = problem
-    X = np.where(X < 0.3, 0.0, X)
-    results = []
-    for n_threads in (1, 2):
-        with threadpool_limits(limits=n_threads):
-            model = BPMLLClassifier(n_epochs=3, random_state=0).fit(X, Y)
-            results.append(model.decision_function(X))
-    whole = results[0]
-    assert np.array_equal(whole, results[1])
-    assert np.array_equal(whole, np.vstack([model.decision_function(row[None]) for row in X]))
-    for container in (sparse.csr_matrix, sparse.csc_array, np.asfortranarray):
-        again = BPMLLClassifier(n_epochs=3, random_state=0).fit(container(X), Y)
-        assert np.array_equal(again.decision_function(container(X)), whole)
-        assert np.array_equal(again.decision_function(X), whole)
-
-
-def test_bpmll_adds_up_duplicate_entries_of_a_sparse_matrix(problem):
-    X, Y = problem
-    rows, columns = np.nonzero(X)
-    halves = np.concatenate([X[rows, columns] / 2] * 2)
-    doubled = sparse.csr_matrix((halves, (np.tile(rows, 2), np.tile(columns, 2))), shape=X.shape)
-    unsummed = sparse.csr_matrix(
-        (np.repeat(X.ravel() / 2, 2), np.tile(np.repeat(np.arange(6), 2), 80), 12 * np.arange(81))
-    )
-    expected = BPMLLClassifier(n_epochs=3, random_state=0).fit(X, Y).decision_function(X)
-    for duplicated in (doubled, unsummed):
-        model = BPMLLClassifier(n_epochs=3, random_state=0).fit(duplicated.copy(), Y)
-        np.testing.assert_allclose(model.decision_function(duplicated.copy()), expected, rtol=1e-12)
-
-
-def test_bpmll_leaves_its_arguments_alone_and_works_with_read_only_arrays(problem):
-    X, Y = problem
-    X, Y = X.copy(), Y.copy()
-    X.flags.writeable = Y.flags.writeable = False
-    model = BPMLLClassifier(n_epochs=3, random_state=0).fit(X, Y)
-    expected = model.decision_function(X)
-    for name in NETWORK:
-        getattr(model, name).flags.writeable = False  # as joblib's memory maps are
-    assert np.array_equal(model.decision_function(X), expected)
-
-
-@pytest.mark.parametrize(
-    ("X", "Y"),
-    [
-        pytest.param([[0.5, 1.0]], [[1, 0, 1]], id="one object"),
-        pytest.param(np.ones((5, 3)), np.eye(5, 4, dtype=int), id="constant features"),
-        pytest.param(np.eye(6), [[0, 1, 0]] * 3 + [[0, 1, 1]] * 3, id="labels never and always on"),
-        pytest.param(np.eye(6, dtype=np.float32), np.eye(6, dtype=bool), id="float32 and bool"),
-        pytest.param(np.repeat(np.eye(2), 5, axis=0)[::-1, ::-1], np.eye(10, 3, dtype=int)[:, ::-1], id="strides"),
-        pytest.param(1e9 * np.eye(4), np.eye(4, dtype=int), id="large values"),
-        pytest.param(sparse.csr_array((4, 3)), sparse.csr_array(np.eye(4, dtype=int)), id="sparse and all zero"),
-    ],
-)
-def test_bpmll_takes_odd_data_without_a_warning(X, Y):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = BPMLLClassifier(n_epochs=5, random_state=0).fit(X, Y)
-        values = model.decision_function(X)
-    assert values.shape == (Y.shape if hasattr(Y, "shape") else np.shape(Y))
-    assert np.all(np.isfinite(values))
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import check_estimator
+from threadpoolctl import threadpool_limits
 
 from expected_failed_checks import assert_fails_only_where_declared, expected_failed_checks
 from labelsure.paper import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
@@ -20,7 +21,7 @@ from labelsure.paper import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, ML
 ESTIMATORS = {
     "MLRBF": MLRBFClassifier(centre_fraction=0.1, random_state=0),
     "MLkNN": MLkNNClassifier(5),
-    "BPMLL": BPMLLClassifier(n_epochs=20, random_state=0),
+    "BPMLL": BPMLLClassifier(n_epochs=5, random_state=0),
     "MLNB": MLNBClassifier(n_generations=5, random_state=0),
 }
 
@@ -90,6 +91,18 @@ def test_estimator_reads_frames_lists_and_odd_arrays_alike(name, data):
         np.testing.assert_allclose(scores_of(model, objects), expected, atol=1e-9)
     model = clone(ESTIMATORS[name]).fit(sparse.csr_matrix(X), sparse.csc_matrix(Y))
     np.testing.assert_allclose(scores_of(model, sparse.csr_array(X)), expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_estimator_answers_do_not_depend_on_threads_or_on_other_objects(name, data):
+    X, Y = data
+    answers = []
+    for n_threads in (1, 2):
+        with threadpool_limits(limits=n_threads):
+            model = clone(ESTIMATORS[name]).fit(X, Y)
+            answers.append(scores_of(model, X))
+    np.testing.assert_array_equal(*answers)
+    np.testing.assert_array_equal(np.vstack([scores_of(model, row[None]) for row in X]), answers[0])
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

@@ -96,17 +96,6 @@ def test_mlknn_with_one_example_answers_the_smoothed_prior():
     assert model.predict([[5.0, 5.0]]).tolist() == [[1, 0]]
 
 
-def test_mlknn_is_the_same_for_sparse_and_dense():
-    rng = np.random.default_rng(2)
-    X = rng.integers(0, 2, size=(50, 8)) * rng.normal(size=(50, 8))
-    Y = rng.integers(0, 2, size=(50, 3))
-    dense = MLkNNClassifier(5).fit(X, Y).predict_proba(X)
-    from_sparse = MLkNNClassifier(5).fit(sparse.csc_matrix(X), sparse.csr_matrix(Y))
-    np.testing.assert_array_equal(from_sparse.predict_proba(sparse.csr_array(X)), dense)
-    np.testing.assert_array_equal(from_sparse.predict_proba(X), dense)
-    np.testing.assert_array_equal(MLkNNClassifier(5).fit(X, Y).predict_proba(sparse.coo_matrix(X)), dense)
-
-
 def test_mlknn_constant_labels_get_extreme_but_smoothed_probabilities():
     rng = np.random.default_rng(3)
     X, Y = rng.normal(size=(30, 2)), np.tile([0, 1], (30, 1))

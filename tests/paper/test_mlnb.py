@@ -1,18 +1,15 @@
 """ML-NB against the paper's figures, its definition, and odd data; the genetic search on its own."""
 
-import warnings
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.special import logit
 from scipy.stats import norm
 from sklearn.decomposition import PCA
 from sklearn.metrics import f1_score, hamming_loss, label_ranking_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
-from threadpoolctl import threadpool_limits
 
 from labelsure.paper import MLNBClassifier, _mlnb
 from labelsure.paper._genetic import search_bit_strings
@@ -42,7 +39,10 @@ def naive_bayes_log_odds(train, Y, objects, smoothing=1.0):
 
 @pytest.mark.parametrize(
     ("name", "n_components", "paper"),
-    [("scene", 89, [0.1309, 0.4105, 0.6230, 0.6221]), ("yeast", 31, [0.2115, 0.1254, 0.3428, 0.6152])],
+    [
+        pytest.param("scene", 89, [0.1309, 0.4105, 0.6230, 0.6221], marks=pytest.mark.validity),
+        ("yeast", 31, [0.2115, 0.1254, 0.3428, 0.6152]),
+    ],
 )
 def test_mlnb_mean_over_seeds_is_in_the_regime_of_the_paper(name, n_components, paper, load_mulan):
     data = load_mulan(name)
@@ -143,56 +143,6 @@ def test_mlnb_equal_examples_of_a_label_do_not_divide_by_zero():
     assert np.all(np.isfinite(log_odds))
     assert log_odds[0] > 5
     assert log_odds[1] < -5
-
-
-def test_mlnb_result_does_not_depend_on_threads_batches_or_storage(problem):
-    X, Y = problem
-    results = []
-    for n_threads in (1, 2):
-        with threadpool_limits(limits=n_threads):
-            model = MLNBClassifier(component_fraction=1.0, n_generations=5, random_state=0).fit(X, Y)
-            results.append(model.predict_proba(X))
-    whole = results[0]
-    assert np.array_equal(whole, results[1])
-    assert np.array_equal(whole, np.vstack([model.predict_proba(row[None]) for row in X]))
-    for container in (sparse.csr_matrix, sparse.csc_array, np.asfortranarray):
-        again = MLNBClassifier(component_fraction=1.0, n_generations=5, random_state=0).fit(container(X), Y)
-        assert np.array_equal(again.predict_proba(container(X)), whole)
-
-
-def test_mlnb_seed_decides(problem):
-    X, Y = problem
-
-    def selected(seed):
-        model = MLNBClassifier(component_fraction=1.0, n_generations=0, random_state=seed)
-        return model.fit(X, Y).selected_.tolist()
-
-    assert selected(0) == selected(0) == selected(np.random.RandomState(0))
-    assert len({tuple(selected(seed)) for seed in range(5)}) > 1
-
-
-@pytest.mark.parametrize(
-    ("X", "Y"),
-    [
-        pytest.param([[0.5, 1.0]], [[1, 0, 1]], id="one object"),
-        pytest.param([[0.5, 1.0], [1.0, 0.0]], [[1, 0, 1], [0, 1, 1]], id="two objects, fewer than folds"),
-        pytest.param(np.ones((5, 4)), np.eye(5, 4, dtype=int), id="constant features"),
-        pytest.param(np.arange(12.0).reshape(6, 2), np.eye(6, 1, dtype=int), id="one label"),
-        pytest.param(np.arange(12.0).reshape(6, 2), np.zeros((6, 2)), id="no labels"),
-        pytest.param(np.arange(12.0).reshape(6, 2), np.ones((6, 2)), id="all labels"),
-        pytest.param(np.eye(6, dtype=np.float32), np.eye(6, dtype=bool), id="float32 and bool"),
-        pytest.param(np.repeat(np.eye(10), 5, axis=0)[::-1, ::-1], np.eye(50, 3, dtype=int)[:, ::-1], id="strides"),
-        pytest.param(1e9 * np.eye(4), np.eye(4, dtype=int), id="large values"),
-        pytest.param(sparse.csr_array((4, 3)), sparse.csr_array(np.eye(4, dtype=int)), id="sparse and all zero"),
-    ],
-)
-def test_mlnb_takes_odd_data_without_a_warning(X, Y):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = MLNBClassifier(component_fraction=1.0, n_generations=3, random_state=0).fit(X, Y)
-        probabilities = model.predict_proba(X)
-    assert probabilities.shape == (Y.shape if hasattr(Y, "shape") else np.shape(Y))
-    assert np.all((probabilities >= 0) & (probabilities <= 1))
 
 
 @pytest.mark.parametrize(

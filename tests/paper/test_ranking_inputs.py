@@ -52,15 +52,6 @@ def test_ranking_measures_refuse(measure, truth, scores, message):
 
 
 @pytest.mark.parametrize("measure", RANKING)
-def test_ranking_measures_accept_what_users_hold(measure):
-    expected = measure(Y, SCORES)
-    assert isinstance(expected, float)
-    for form in (pd.DataFrame, np.ndarray.tolist, np.float32, lambda a: a.astype(object), np.asfortranarray):
-        assert measure(sparse.csr_matrix(Y), form(SCORES)) == expected
-    assert measure(Y, (10 * SCORES).round().astype(np.uint8)) == expected
-
-
-@pytest.mark.parametrize("measure", RANKING)
 def test_measures_match_columns_by_name(measure):
     truth = pd.DataFrame(Y, columns=["a", "b", "c"])
     other = pd.DataFrame([[1, 1, 0], [0, 1, 0]], columns=["a", "b", "c"])
@@ -82,19 +73,3 @@ def test_measures_do_not_depend_on_the_type_of_numbers(data, first, second):
     truth[0] = [1, 0, 1]
     for measure in RANKING:
         assert measure(truth.astype(first), other.astype(second)) == measure(truth, other)
-
-
-def test_ranking_measures_tell_large_numbers_apart_in_any_type():
-    close = np.array([[2**60 + 1, 2**60]])
-    for scores in (close, close.astype(object), close.tolist(), close.astype(np.uint64)):
-        assert ranking_loss([[1, 0]], scores) == 0.0
-    for scores in ([[1e300, -1e300]], [[1.7e308, 1e308]], np.array([[10**300, 0.5]], dtype=object)):
-        assert ranking_loss([[1, 0]], scores) == 0.0
-        assert ranking_loss([[0, 1]], scores) == 1.0
-
-
-def test_measures_leave_their_input_alone():
-    truth, scores = Y.copy(), SCORES.copy()
-    truth.flags.writeable = scores.flags.writeable = False
-    for measure in RANKING:
-        measure(truth, scores)

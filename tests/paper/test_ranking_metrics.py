@@ -1,7 +1,5 @@
 """Measures of rankings against their definitions and scikit-learn, with ties, infinities and odd rows."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 import sklearn.metrics
@@ -90,15 +88,6 @@ def test_ranking_measures_equal_those_of_sklearn_on_ordinary_rows(data):
     assert average_precision(truth, scores) == pytest.approx(theirs, abs=1e-12)
 
 
-@given(truth_and_scores(), st.randoms(use_true_random=False))
-def test_ranking_measures_do_not_depend_on_the_order_of_columns(data, random):
-    truth, scores = data
-    truth[0, 0] = 1
-    order = random.sample(range(truth.shape[1]), truth.shape[1])
-    for measure in (one_error, coverage_error, average_precision):
-        assert measure(truth[:, order], scores[:, order]) == pytest.approx(measure(truth, scores), abs=1e-12)
-
-
 def test_ranking_measures_count_ties_against_the_learner():
     truth, constant = [[0, 1, 0, 1]], [[0.5] * 4]
     assert ranking_loss(truth, constant) == 1.0
@@ -143,16 +132,3 @@ def test_ranking_measures_do_not_depend_on_the_block_size(measure, monkeypatch):
     for entries in (1, 9, 30):
         monkeypatch.setattr(_ranking, "ENTRIES_PER_BLOCK", entries)
         assert measure(truth, scores) == whole
-
-
-def test_ranking_measures_need_little_memory_beyond_their_input():
-    rng = np.random.default_rng(0)
-    truth, scores = rng.random((1000, 3000)) < 0.01, rng.random((1000, 3000))
-    tracemalloc.start()
-    try:
-        for measure in MEASURES:
-            measure(truth, scores)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 1.5 * scores.nbytes  # one sorted copy with its order, ranks and hits would be 4 times that
