@@ -228,14 +228,6 @@ def test_sparse_rows_answer_the_same(path):
         assert_answers_stay(fitted(learner, rows[TRAIN]), path, rows[NEW])
 
 
-def test_many_folds_with_splitter_and_requests_answer_the_same(path):
-    model = CrossConformalClassifier(SMALL_POOL, measure=PowerMeasure(), cv=KFold(3), random_state=0)
-    loaded = assert_answers_stay(model.fit(X[TRAIN], Y[TRAIN]), path)
-    trees = loaded.models_[0].estimator.members_[0].estimator
-    assert trees.get_metadata_routing().fit.requests == {"sample_weight": True}
-    assert trees._metadata_request.owner is trees
-
-
 def test_prefitted_models_and_selectors_around_them_answer_the_same(path):
     forest = RandomForestClassifier(4, random_state=0).fit(X[:30], Y[:30])
     selector = ReviewSelector(forest).calibrate(X[30:60], Y[30:60])
