@@ -230,10 +230,6 @@ def test_bad_input_gives_one_line_and_changes_nothing(here, name, capsys):
     assert not [path for path in here.iterdir() if path.name.startswith(".")]
 
 
-def test_there_are_more_than_thirty_bad_inputs():
-    assert len(BAD) > 30
-
-
 @pytest.mark.parametrize("name", ["fit: text among numbers", "predict: a missing column", "predict: half a model"])
 def test_the_installed_command_says_the_same(here, run, name):
     prepare, words, code, message = BAD[name]

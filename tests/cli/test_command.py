@@ -148,12 +148,6 @@ def test_a_data_set_out_of_reach_exits_with_1_and_a_line_saying_what_to_do(run, 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_names_both_data_sets_are_needed(run):
-    result = run("reproduce")
-    assert result.returncode == 1
-    assert "scene-train.arff" in result.stderr
-
-
 def test_data_other_than_the_papers_are_refused(run, tmp_path):
     lines = ["@relation yeast", *(f"@attribute {name} numeric" for name in "ab"), "@attribute Class1 {0,1}", "@data"]
     (tmp_path / "yeast.arff").write_text("\n".join([*lines, "1,2,0", "3,4,1"]))

@@ -86,26 +86,6 @@ def test_fit_keeps_the_metric_in_the_model_and_says_what_labels_are(torn, tmp_pa
     assert [row["labels"] for row in rows] == in_words(copy(torn.model).set_params(predict_for="f1").predict(torn.X))
 
 
-def test_parts_for_another_metric_are_not_used(torn, out, capsys, monkeypatch):
-    from labelsure._core.memory import KeptResults
-
-    words = ["predict", str(torn.folder / "m.labelsure"), str(torn.folder / "test.csv"), "-o", str(out), "--batch", "9"]
-    write, calls = KeptResults.write, iter(range(100))
-
-    def write_two(kept, key, result):
-        if next(calls) == 2:
-            raise KeyboardInterrupt
-        write(kept, key, result)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(KeptResults, "write", write_two)
-        assert main(words) == 130
-    assert "18 finished rows are kept" in capsys.readouterr().err
-    assert main([*words, "--predict-for", "f1"]) == 0
-    expected = copy(torn.model).set_params(predict_for="f1").predict(torn.X)
-    assert [row["labels"] for row in read_csv(out)] == in_words(expected)
-
-
 def test_columns_are_as_documented(tickets, out):
     assert list(read_csv(predict(tickets, "--top", "1", "--keep", "plan", output=out))[0]) == [
         "row", "plan", "labels", "confidence", "credibility", "sure", "possible", "ruled_out", "n_labelsets", "top1",

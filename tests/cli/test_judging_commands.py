@@ -171,18 +171,6 @@ def test_explain_tells_the_labels_for_the_metric_that_is_named(torn, capsys):
     assert capsys.readouterr().out.startswith(f"Row {row + 1}: {told}")
 
 
-def test_report_shows_what_predict_answers_beside_the_learner_alone(torn, tmp_path):
-    page = tmp_path / "page.html"
-    words = ["report", str(torn.folder / "m.labelsure"), str(torn.folder / "test.csv"), "-o", str(page)]
-    assert main(words) == 0
-    text = page.read_text(encoding="utf-8")
-    table = text[text.index('id="table-single"') : text.index('id="calibration"')]
-    for name in ("learner alone", "predicted labels", "most plausible labelset"):
-        assert name in table
-    exact = accuracy_score(torn.Y, torn.model.predict(torn.X))
-    assert f"{100 * exact:.1f} %" in table
-
-
 def test_explain_says_what_is_predicted_and_why(tickets, answered, capsys):
     model, X, Y = answered
     assert main(["explain", str(tickets / "m.labelsure"), str(tickets / "test.csv"), "--row", "17"]) == 0
