@@ -60,17 +60,3 @@ def test_only_a_tag_is_published_and_only_that_job_may_prove_who_it_is():
     assert jobs["publish"]["if"] == "startsWith(github.ref, 'refs/tags/v')"
     assert jobs["publish"]["permissions"] == {"id-token": "write"}
     assert "permissions" not in jobs["build"]
-
-
-@pytest.mark.parametrize("path", sorted((GITHUB / "ISSUE_TEMPLATE").glob("*.yml")), ids=lambda path: path.stem)
-def test_issue_template_is_a_form(path):
-    form = read(path)
-    if path.stem == "config":
-        assert form == {"blank_issues_enabled": True}
-        return
-    assert form["name"]
-    assert form["description"]
-    kinds = {part["type"] for part in form["body"]}
-    assert kinds <= {"markdown", "textarea", "input", "dropdown", "checkboxes"}
-    names = [part["id"] for part in form["body"] if part["type"] != "markdown"]
-    assert len(set(names)) == len(names)

@@ -19,7 +19,7 @@ from labelsure import (
     pac_region,
 )
 from labelsure.labelsets import Allowed, AtLeast, AtMost, Exactly, Hierarchy, Implies
-from labelsure.measures import MaxNormMeasure, PowerMeasure
+from labelsure.measures import MaxNormMeasure
 
 TREE = Hierarchy({1: 0, 2: 0, 3: 2})
 BASE = MLkNNClassifier(5)

@@ -7,12 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 
-from labelsure import (
-    CrossConformalClassifier,
-    calibrate_outputs,
-)
+from labelsure import CrossConformalClassifier, InductiveConformalClassifier, calibrate_outputs
 from labelsure.labelsets import AtMost, Fold, FoldEngine, decode
-from labelsure.measures import FunctionMeasure, MaxNormMeasure, PowerMeasure
+from labelsure.measures import AutoMeasure, FunctionMeasure, MaxNormMeasure, PowerMeasure, UnseenPenalty
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
 

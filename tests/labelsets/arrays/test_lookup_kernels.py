@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from labelsure.labelsets.search._depth_first_kernels import weigh_rows
 
 import labelset_reference
 from fold_strategies import COSTS, fold_lists, full_energies, plain_weighing
@@ -15,7 +16,6 @@ from labelsure._core.p_values import count_at_least
 from labelsure.labelsets import DRAW_UNIT, Weighing, decode
 from labelsure.labelsets.arrays import _lookup_kernels
 from labelsure.labelsets.arrays._fold_arrays import FAR, LINK, VALUE_BEGIN, VALUE_END, FoldArrays, ScoreTables
-from labelsure.labelsets.search._depth_first_kernels import weigh_rows
 
 LARGEST_ROOT = 2**31 - 1
 

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from labelsure.labelsets.search._best_first_kernels import Node, least_total
+from labelsure.labelsets.search._problems import pose_problems
 
 from brute_force import codes_of
 from fold_strategies import fold_lists
@@ -15,8 +17,6 @@ from labelsure._core.energy_parts import Penalty, SquareRoot
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine, decode
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
 from labelsure.labelsets.arrays._rule_kernels import Course
-from labelsure.labelsets.search._best_first_kernels import Node, least_total
-from labelsure.labelsets.search._problems import pose_problems
 from search_cases import random_case
 
 

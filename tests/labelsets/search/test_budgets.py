@@ -6,13 +6,13 @@ search without a budget would grow for ever.
 
 import numpy as np
 import pytest
+from labelsure.labelsets.search._best_first import best_of
 
 from brute_force import highest_by_label
 from labelsure._core.energy import Energy
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine
 from labelsure.labelsets.arrays._results import NotAllListedError
 from labelsure.labelsets.search import _best_first, _labels, _pair_search
-from labelsure.labelsets.search._best_first import best_of
 from search_cases import Case, assert_answers_equal_brute_force, random_case
 
 SMALL = EngineOptions(table_labels=0, best_budget=40, ranked_budget=40, label_budget=40, frontier=2, chunk=2)

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from labelsure.labelsets.search._depth_first_kernels import LastFlips, bound_two, leads_to
 
 from brute_force import codes_of
 from labelsure._core.energy import Energy
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine
 from labelsure.labelsets.search import _states
-from labelsure.labelsets.search._depth_first_kernels import LastFlips, bound_two, leads_to
 from search_cases import random_case, random_rule, values_of
 
 

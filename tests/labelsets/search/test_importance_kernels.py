@@ -1,10 +1,10 @@
 """Labelsets drawn at random have the numerators that the engine has for them."""
 
 import numpy as np
+from labelsure.labelsets.search._importance_kernels import weigh_flips
 
 from labelsure._core.labelset_bits import unpack
 from labelsure.labelsets import FoldEngine, decode
-from labelsure.labelsets.search._importance_kernels import weigh_flips
 from labelsure.labelsets.search._states import FAR, Buffer
 from search_cases import random_case
 

@@ -4,6 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from labelsure.labelsets.search._label_kernels import Way, label_numerators
+from labelsure.labelsets.search._problems import pose_problems
 
 import labelset_reference
 from fold_strategies import COSTS, fold_lists, plain_weighing
@@ -11,8 +13,6 @@ from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import SquareRoot
 from labelsure.labelsets import DRAW_UNIT
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup
-from labelsure.labelsets.search._label_kernels import Way, label_numerators
-from labelsure.labelsets.search._problems import pose_problems
 
 
 @st.composite

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from labelsure.labelsets.search._discount_kernels import bound_listed, offer_listed, raise_by_listed
 from numba import njit
 
 from brute_force import codes_of, highest_by_label
 from labelsure.labelsets import EngineOptions, Fold
-from labelsure.labelsets.search._discount_kernels import bound_listed, offer_listed, raise_by_listed
 from labelsure.labelsets.search._labelset_kernels import CODE, NUMERATOR, TOTAL, FoundBest, insert
 from search_cases import BY_SEARCH, BY_TABLE, Case, random_calibration, random_energy, seen_case
 

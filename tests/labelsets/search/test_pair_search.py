@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from labelsure.labelsets.search._problems import force_label, pose_problems
 
 from brute_force import codes_of
 from fold_strategies import fold_lists
@@ -18,7 +19,6 @@ from labelsure.labelsets.search import _pair_search
 from labelsure.labelsets.search._labelset_kernels import NUMERATOR
 from labelsure.labelsets.search._list_kernels import ANCHORS_PER_EVALUATION
 from labelsure.labelsets.search._pair_search import PairSearch, best_pair_members
-from labelsure.labelsets.search._problems import force_label, pose_problems
 from labelsure.labelsets.search._states import FINISHED, FOUND, Goal
 from quadratic_forms import form_engine
 

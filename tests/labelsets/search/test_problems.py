@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from labelsure.labelsets.search._problems import force_flip, pose_problems
 
 from fold_strategies import fold_lists
 from labelsure._core.labelset_bits import unpack
 from labelsure.labelsets import Fold, decode
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
-from labelsure.labelsets.search._problems import force_flip, pose_problems
 from labelsure.labelsets.search._states import FAR
 from search_cases import random_case
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from labelsure.labelsets.search._ruled_search import list_ruled_members
 
 from brute_force import codes_of
 from constraint_cases import constrain
 from labelsure._core.labelset_bits import unpack
-from labelsure.labelsets.search._ruled_search import list_ruled_members
 from labelsure.labelsets.search._states import Allowance, Buffer
 from search_cases import random_case
 
