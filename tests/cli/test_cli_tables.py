@@ -53,25 +53,6 @@ def test_single_prediction_table_shows_paper_ours_and_deviation():
     assert [line.split("  ")[0] for line in text.splitlines()[3:]] == list(ROWS)
 
 
-def test_tables_of_one_seed_have_no_deviation():
-    ours = made_up_tables()
-    text = single_prediction_table("yeast", ours, standard_deviations([ours]))
-    assert words(text, "ML-kNN") == [
-        ".1980",
-        ".1980",
-        "-",
-        ".1658",
-        ".1658",
-        "-",
-        ".3567",
-        ".3567",
-        "-",
-        ".6360",
-        ".6360",
-        "-",
-    ]
-
-
 def test_region_table_shows_the_papers_bins_empty_regions_and_errors():
     ours = made_up_tables()
     ours["regions"]["scene"]["lambda=0"]["0.20"]["empty"] = 1.25
@@ -82,14 +63,3 @@ def test_region_table_shows_the_papers_bins_empty_regions_and_errors():
     assert words(second, "5-8") == ["40.05", "40.05", "0.00", "4.01", "4.01", "0.00", "0.00", "0.00", "0.00"]
     rows = [line.split()[0] for line in first.splitlines()[3:]]
     assert rows == ["empty", "1", "2", "3-4", "5-8", "9-16", "errors"]
-
-
-def test_region_table_shows_bins_that_only_we_have():
-    ours = made_up_tables()
-    ours["regions"]["yeast"]["lambda=1"]["0.10"]["33-64"] = 0.11
-    text = region_table("yeast", ours, standard_deviations([ours] * 2))
-    first, second = text.split("\n\n")
-    assert "33-64" not in first
-    assert words(second, "33-64") == ["-", "0.00", "0.00", "-", "0.11", "0.00", "-", "0.00", "0.00"]
-    rows = [line.split()[0] for line in second.splitlines()[2:]]
-    assert rows[:3] == ["empty", "33-64", "65-128"]

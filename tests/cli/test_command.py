@@ -123,10 +123,8 @@ _HEAVY = "print([name for name in ('numpy', 'sklearn', 'scipy', 'numba') if name
         ([], "required"),
         (["reproduces"], "invalid choice"),
         (["reproduce", "emotions"], "the paper's data sets are scene and yeast, got 'emotions'"),
-        (["reproduce", "--seeds", "0"], "--seeds: expected at least 1, got 0"),
         (["reproduce", "--seeds", "many"], "--seeds: expected a whole number, got 'many'"),
         (["reproduce", "--jobs", "0"], "-1 for all of them, got 0"),
-        (["reproduce", "--json", "no/such/folder/out.json"], "there is no folder"),
         (["reproduce", "--json", "."], "expected a file"),
     ],
 )
@@ -148,23 +146,9 @@ def test_a_data_set_out_of_reach_exits_with_1_and_a_line_saying_what_to_do(run, 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_data_other_than_the_papers_are_refused(run, tmp_path):
-    lines = ["@relation yeast", *(f"@attribute {name} numeric" for name in "ab"), "@attribute Class1 {0,1}", "@data"]
-    (tmp_path / "yeast.arff").write_text("\n".join([*lines, "1,2,0", "3,4,1"]))
-    (tmp_path / "yeast.xml").write_text(
-        '<labels xmlns="http://mulan.sourceforge.net/labels"><label name="Class1"/></labels>'
-    )
-    result = run("reproduce", "yeast", LABELSURE_DATA=str(tmp_path))
-    assert result.returncode == 1
-    assert len(result.stderr.splitlines()) == 1
-    for words in ("1500 training and 917 test", "2 train, 0 test", str(tmp_path / "yeast.arff")):
-        assert words in result.stderr
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent otherwise on Windows")
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_ctrl_c_ends_quietly_with_130(command, offline, jobs):
-    words = [command, "reproduce", "yeast", "--seeds", "100", "--jobs", jobs]
+def test_ctrl_c_ends_quietly_with_130(command, offline):
+    words = [command, "reproduce", "yeast", "--seeds", "100", "--jobs", "2"]
     with subprocess.Popen(words, env=offline, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert "Papadopoulos" in process.stdout.readline()
         process.send_signal(signal.SIGINT)

@@ -74,23 +74,21 @@ def test_answers_of_a_device_are_those_of_the_processor(here, launched, name, ca
     assert launched
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_device_is_the_one_of_the_file_unless_another_is_asked_for(here, launched, name):
-    assert main([*words_of(name, "gpu.labelsure"), "--device", "cpu"]) == 0
+def test_the_device_is_the_one_of_the_file_unless_another_is_asked_for(here, launched):
+    assert main([*words_of("predict", "gpu.labelsure"), "--device", "cpu"]) == 0
     assert not launched
-    assert main(words_of(name, "gpu.labelsure")) == 0
+    assert main(words_of("predict", "gpu.labelsure")) == 0
     assert launched
     assert load_model(here / "gpu.labelsure").device == "cuda"
 
 
 @pytest.mark.skipif(find_spec("cupy") is not None, reason="CuPy is installed")
 @pytest.mark.parametrize("asked", [True, False], ids=["asked for", "saved"])
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_missing_device_is_one_line_before_any_work(here, run, name, asked):
+def test_a_missing_device_is_one_line_before_any_work(here, run, asked):
     for output in OUTPUTS:
         (here / output).write_text("what was here before")
     files = {path.name: path.read_bytes() for path in here.iterdir()}
-    words = [*words_of(name), "--device", "cuda"] if asked else words_of(name, "gpu.labelsure")
+    words = [*words_of("predict"), "--device", "cuda"] if asked else words_of("predict", "gpu.labelsure")
     result = run(*words)
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == f"labelsure: error: {WITHOUT_CUPY}\n"

@@ -184,14 +184,6 @@ def test_learners_have_short_names_and_take_tables(tickets, tmp_path, learner):
     assert len(read_csv(tmp_path / "out.csv")) == 50
 
 
-def test_the_default_pool_takes_categories_and_gaps(tickets, tmp_path):
-    model = tmp_path / "m.labelsure"
-    write_csv(tmp_path / "small.csv", make_tickets(40))
-    words = ["fit", str(tmp_path / "small.csv"), "--labels", "bug,billing,urgent", "--model", str(model)]
-    assert main([*words, "--folds", "2", "--guarantee", "inductive", "--measure", "log-loss", "--jobs", "1"]) == 0
-    assert main(["predict", str(model), str(tickets / "test.csv"), "-o", str(tmp_path / "out.csv")]) == 0
-
-
 def test_text_and_names_in_one_column_are_learned(tmp_path):
     rng = np.random.default_rng(0)
     topics = [[name for name in ("printer", "invoice") if rng.random() < 0.5] for _ in range(60)]

@@ -161,16 +161,6 @@ def test_explain_names_the_most_plausible_labelset_beside_the_labels(torn, capsy
         assert (f"The most plausible labelset is another: {best} (" in first) == differs
 
 
-def test_explain_tells_the_labels_for_the_metric_that_is_named(torn, capsys):
-    model = copy(torn.model).set_params(predict_for="f1")
-    labels = model.predict(torn.X)
-    row = int(np.flatnonzero((labels != torn.model.predict(torn.X)).any(axis=1))[0])
-    words = ["explain", str(torn.folder / "m.labelsure"), str(torn.folder / "test.csv"), "--row", str(row + 1)]
-    assert main([*words, "--predict-for", "f1"]) == 0
-    told = ", ".join(np.array(LABELS)[labels[row] == 1]) or "no label"
-    assert capsys.readouterr().out.startswith(f"Row {row + 1}: {told}")
-
-
 def test_explain_says_what_is_predicted_and_why(tickets, answered, capsys):
     model, X, Y = answered
     assert main(["explain", str(tickets / "m.labelsure"), str(tickets / "test.csv"), "--row", "17"]) == 0

@@ -9,7 +9,7 @@ from labelsure import BPMLLClassifier, CrossConformalClassifier, MLkNNClassifier
 from labelsure.cli import _paper_runs, _reproduce
 from labelsure.cli._errors import CommandError
 from labelsure.cli._paper_runs import ROWS, load_paper_dataset, make_learner
-from labelsure.datasets import Dataset, DatasetError
+from labelsure.datasets import Dataset
 from labelsure.paper._tables import DATASETS, paper_tables
 
 
@@ -56,15 +56,6 @@ def test_features_are_scaled_on_the_training_file(monkeypatch):
     assert data.X_test.min() < 0
     assert data.X_test.max() > 1
     assert data.name == "yeast"
-
-
-def test_an_unreadable_data_set_is_a_command_error_with_a_way_on(monkeypatch):
-    def fail(name):
-        raise DatasetError("there is no server.")
-
-    monkeypatch.setattr(_paper_runs, "load_dataset", fail)
-    with pytest.raises(CommandError, match=r"there is no server\. To go on without it: labelsure reproduce scene$"):
-        load_paper_dataset("yeast")
 
 
 @pytest.mark.parametrize("n_train", [0, 1, 2])

@@ -68,19 +68,7 @@ def far_from_paper(tables, name):
     ]
 
 
-@pytest.fixture(scope="module")
-def reproduced(run, tmp_path_factory):
-    """What the installed command writes and prints for yeast, with nothing but the package river at hand."""
-    if importlib.util.find_spec("river") is None:
-        pytest.skip("yeast comes from the package river, which is not installed")
-    out = tmp_path_factory.mktemp("reproduced") / "out.json"
-    result = run("reproduce", "yeast", "--jobs", "2", "--json", str(out))
-    assert (result.returncode, result.stderr) == (0, "")
-    return json.loads(out.read_text()), result.stdout
-
-
-def test_reproduce_writes_the_layout_of_the_papers_tables(reproduced):
-    written, _ = reproduced
+def check_layout(written):
     paper = paper_tables()
     assert written["columns_of_single_predictions"] == paper["columns_of_single_predictions"]
     assert set(written["single_predictions"]) == {"yeast"} == set(written["regions"])
@@ -94,8 +82,7 @@ def test_reproduce_writes_the_layout_of_the_papers_tables(reproduced):
     assert {"labelsure", "python", "numpy", "scikit-learn"} <= set(written["versions"])
 
 
-def test_reproduce_prints_what_it_writes(reproduced):
-    written, printed = reproduced
+def check_printed(written, printed):
     assert max(map(len, printed.splitlines())) <= 100
     lines = printed.splitlines()
     for row, figures in written["single_predictions"]["yeast"].items():
@@ -107,24 +94,21 @@ def test_reproduce_prints_what_it_writes(reproduced):
     ]
 
 
-def test_one_seed_of_yeast_lies_within_the_bands(reproduced):
+def test_one_seed_of_yeast_gives_what_the_paper_got(run, tmp_path):
+    """What the installed command writes and prints for yeast, with nothing but the package river at hand."""
+    if importlib.util.find_spec("river") is None:
+        pytest.skip("yeast comes from the package river, which is not installed")
+    result = run("reproduce", "yeast", "--jobs", "2", "--json", str(tmp_path / "out.json"))
+    assert (result.returncode, result.stderr) == (0, "")
+    written = json.loads((tmp_path / "out.json").read_text())
+    check_layout(written)
+    check_printed(written, result.stdout)
     # 8 seeds made the bands: 5 of their standard deviations and one test object leave out no honest run
-    assert outside_bands(reproduced[0], "yeast", n_deviations=5, slack=100 / DATASETS["yeast"].n_test) == []
-
-
-def test_one_seed_of_yeast_lies_near_the_paper(reproduced):
-    assert far_from_paper(reproduced[0], "yeast") == []
-
-
-def test_sizes_empty_regions_included_add_up_to_100_percent(reproduced):
-    for levels in reproduced[0]["regions"]["yeast"].values():
-        for figures in levels.values():
+    assert outside_bands(written, "yeast", n_deviations=5, slack=100 / DATASETS["yeast"].n_test) == []
+    assert far_from_paper(written, "yeast") == []
+    for levels in written["regions"]["yeast"].values():
+        for figures in levels.values():  # empty regions included, sizes add up to all objects
             assert sum(value for key, value in figures.items() if key != "errors") == pytest.approx(100)
-
-
-def test_the_number_of_jobs_changes_nothing(reproduced, monkeypatch):
-    monkeypatch.delenv("LABELSURE_DATA", raising=False)
-    assert measure_tables([load_paper_dataset("yeast")], n_seeds=1, n_jobs=1) == reproduced[0]["by_seed"]
 
 
 @pytest.mark.validity

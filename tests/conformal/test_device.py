@@ -166,20 +166,6 @@ def test_outputs_of_other_libraries_are_read():
     assert np.array_equal(predictor.predict_labelsets(OnHost(NEW[0])).p_values(), expected)
 
 
-def test_outputs_of_torch_are_read():
-    torch = pytest.importorskip("torch", reason="tensors are torch's")
-    given = (torch.tensor(OUTPUTS[FOLDS, np.arange(60)]), torch.tensor(Y[:60]))
-    predictor = calibrate_outputs(*given, folds=FOLDS, measure=PowerMeasure())
-    new = torch.tensor(NEW, requires_grad=True)
-    assert np.array_equal(predictor.predict(new), predictor.predict(NEW))
-
-
-def test_outputs_of_a_type_that_numpy_lacks_are_refused():
-    torch = pytest.importorskip("torch", reason="tensors are torch's")
-    with pytest.raises(ValueError, match=r"A Tensor of type torch.bfloat16 cannot be read"):
-        calibrate_outputs(torch.tensor(OUTPUTS[0, :60], dtype=torch.bfloat16), Y[:60])
-
-
 def test_outputs_on_a_gpu_need_cupy():
     predictor = calibrate_outputs(OUTPUTS[0, :60], Y[:60])
     with mock.patch.dict("sys.modules", {"cupy": None}), pytest.raises(ImportError, match=r"GPU needs .*\[cuda13\]"):

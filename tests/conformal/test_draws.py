@@ -1,8 +1,6 @@
 """What is drawn for an object belongs to it: alone, in a batch, in any order and process the same answers."""
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -122,26 +120,6 @@ def test_another_seed_gives_other_draws(name, data, fitted):
     else:
         object.__setattr__(other.calibrator_, "seed", other.calibrator_.seed + 1)
     assert (ask(model, X) != ask(other, X)).any()
-
-
-def test_answers_are_the_same_in_another_process(data, fitted, tmp_path):
-    X = data[0][60:]
-    names = [name for name in MODELS if name != "order of full"]  # whose classifier only this file knows
-    models = {name: fitted(name) for name in names}
-    (tmp_path / "models.pickle").write_bytes(pickle.dumps((models, X[::-1])))
-    code = f"""
-import pickle, sys
-from pathlib import Path
-sys.path.insert(0, {str(__file__.rsplit("/", 1)[0])!r})
-from test_draws import ask
-models, X = pickle.loads(Path({str(tmp_path / "models.pickle")!r}).read_bytes())
-answers = {{name: ask(model, X) for name, model in models.items()}}
-Path({str(tmp_path / "answers.pickle")!r}).write_bytes(pickle.dumps(answers))
-"""
-    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, capture_output=True)
-    found = pickle.loads((tmp_path / "answers.pickle").read_bytes())
-    for name, model in models.items():
-        np.testing.assert_array_equal(found[name][::-1], ask(model, X))
 
 
 @pytest.mark.parametrize("options", [{"smoothed": True}, {"guarantee": "exact"}], ids=str)

@@ -106,13 +106,6 @@ def test_folds_are_rows_of_x_where_incomplete_examples_cannot_train(way):
         assert fold.scores.tolist() == fold.measure.energy(own[part]).scores(Y[part]).tolist()
 
 
-def test_rows_of_a_users_own_splits_are_rows_of_x_with_gaps():
-    splits = [(np.arange(60), np.arange(60, 120)), (np.arange(60, 120), np.arange(60))]
-    model = CrossConformalClassifier(Together(), cv=splits, measure=PowerMeasure()).fit(X, GAPS)
-    for rows, (_, test) in zip(model.fold_indices_, splits, strict=True):
-        assert rows.tolist() == np.intersect1d(test, COMPLETE).tolist()
-
-
 @pytest.mark.parametrize("learner", [APART, Together()], ids=["apart", "together"])
 @pytest.mark.parametrize("kind", [CrossConformalClassifier, InductiveConformalClassifier])
 @given(seed=st.integers(0, 10**6))
@@ -199,17 +192,6 @@ def test_each_label_is_calibrated_with_the_examples_where_it_is_known(conditiona
                 count += (scores[None] >= np.abs(c - own[:9, j])[:, None] - 1e-12).sum(axis=1)
                 n += len(rows)
             np.testing.assert_allclose(pred.p_values[:, j, c], (count + 1) / (n + 1), atol=1e-9)
-
-
-def test_labels_without_gaps_have_the_p_values_of_complete_data():
-    gaps = GAPS.copy()
-    gaps[:, 0] = Y[:, 0]
-    fitted = Counting().fit(X[:40], Y[:40])
-    model = LabelWiseConformalClassifier(fitted, prefit=True)
-    with_gaps = model.fit(X[40:], gaps[40:]).predict_labels(X[:9]).p_values
-    without = model.fit(X[40:], Y[40:]).predict_labels(X[:9]).p_values
-    np.testing.assert_array_equal(with_gaps[:, 0], without[:, 0])
-    assert not np.array_equal(with_gaps[:, 1], without[:, 1])
 
 
 def test_label_wise_statements_name_known_examples_of_each_label():

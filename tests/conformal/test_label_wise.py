@@ -150,21 +150,6 @@ def test_predicted_labels_are_the_nearer_ones_and_off_in_between():
     assert folds.predict_labels([outputs, outputs]).labels.ravel().tolist() == [0, 1, 0, 1, 0]
 
 
-def test_rare_labels_are_kept_by_conditional_p_values():
-    """One object in ten has the label; outputs say little, so marginal p-values rule the label out for nearly all."""
-    rng = np.random.default_rng(0)
-    Y = (rng.random((20_000, 1)) < 0.1).astype(int)
-    outputs = np.clip(0.2 + 0.1 * Y + 0.05 * rng.normal(size=Y.shape), 0, 1)
-    have = Y[10_000:, 0] == 1
-    kept = {}
-    for conditional in (False, True):
-        predictor = calibrate_labels(outputs[:10_000], Y[:10_000], conditional=conditional)
-        region = predictor.predict_labels(outputs[10_000:]).region(0.1)
-        kept[conditional] = region.outer[have, 0].mean()
-    assert kept[False] < 0.1
-    assert kept[True] == pytest.approx(0.9, abs=0.04)  # three standard deviations of two times 1 000 examples
-
-
 @pytest.mark.parametrize("smoothed", [False, True])
 @pytest.mark.parametrize("conditional", [False, True])
 @pytest.mark.parametrize("cv", [None, 4])
@@ -232,19 +217,6 @@ def test_calibration_labels_reach_nothing_but_their_scores(data):
     assert np.any(other.predict_labels(X[80:]).p_values != model.predict_labels(X[80:]).p_values)
 
 
-@pytest.mark.parametrize("cv", [None, 3])
-def test_objects_are_predicted_alone_as_together(cv, data):
-    X, Y = data
-    model = LabelWiseConformalClassifier(MLkNNClassifier(3), cv=cv, random_state=0).fit(X[:80], Y[:80])
-    together = model.predict_labels(X[80:])
-    for i, x in enumerate(X[80:]):
-        alone = model.predict_labels(x[None])
-        np.testing.assert_array_equal(alone.p_values, together.p_values[[i]])
-        for h in range(3):
-            region, expected = (pred.region(0.2, at_most_wrong=h) for pred in (alone, together[[i]]))
-            np.testing.assert_array_equal(region.possible_values, expected.possible_values)
-
-
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("cv", [None, 3])
 def test_check_estimator_fails_only_where_declared(cv):
@@ -277,20 +249,6 @@ def test_labels_always_on_never_on_and_rows_without_labels(conditional):
     if conditional:
         assert (pred.p_values[:, 0, 1] == 1).all()
         assert (pred.p_values[:, 1, 0] == 1).all()
-
-
-def test_index_and_names_of_frames_are_kept(data):
-    X, Y = data
-    frame = pd.DataFrame(X).add_prefix("feature_").set_index(pd.Index(range(1000, 1090), name="photo"))
-    labels = pd.DataFrame(Y, columns=["sea", "city", "wood"], index=frame.index)
-    pred = (
-        LabelWiseConformalClassifier(MLkNNClassifier(3), random_state=0).fit(frame, labels).predict_labels(frame[80:])
-    )
-    assert pred.region(0.1).to_frame().index.tolist() == [
-        (photo, label) for photo in range(1080, 1090) for label in ("sea", "city", "wood")
-    ]
-    expected = pred.region(0.1).contains(labels[80:])
-    assert pred.region(0.1).contains(labels[80:][["wood", "sea", "city"]]).tolist() == expected.tolist()
 
 
 def test_outputs_are_taken_by_name():

@@ -117,16 +117,6 @@ def test_pools_weigh_members_and_their_weights(cv):
     np.testing.assert_allclose(answers[0], answers[1], atol=1e-6)
 
 
-def test_pools_learn_their_weights_from_weighed_examples():
-    pool = PooledClassifier([("one", RandomForestClassifier(5)), ("two", Weighed())], cv=3)
-    skewed = np.where(Y[:, 0] == 1, 50.0, 1.0)
-    plain, weighed = (
-        CrossConformalClassifier(pool, cv=6, random_state=0).fit(X, Y, **given).models_[0].estimator
-        for given in ({}, {"sample_weight": skewed})
-    )
-    assert weighed.intercepts_[0] > plain.intercepts_[0]
-
-
 def test_pipelines_hand_weights_to_their_last_step():
     model = make_pipeline(StandardScaler(), Weighed())
     predictors(model)[3].fit(X, Y, sample_weight=WEIGHTS)

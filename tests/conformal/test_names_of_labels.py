@@ -83,16 +83,6 @@ def test_nonconformity_takes_columns_by_name(name, measure):
         model.nonconformity(X[60:], FRAME[60:].rename(columns={"beach": "sea"}))
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_answers_take_columns_by_name(name):
-    model, n = KINDS[name]
-    pred = predict(model.fit(X[:n], FRAME[:n]), X[60:])
-    region = pred.region(0.3)
-    np.testing.assert_array_equal(region.contains(FRAME[60:][TURNED]), region.contains(Y[60:]))
-    ask = pred.labelset_p_value if name == "label-wise" else pred.p_value
-    np.testing.assert_array_equal(ask(FRAME[60:][TURNED]), ask(Y[60:]))
-
-
 def test_training_labels_of_a_fitted_model_are_taken_by_name():
     fitted = Counting().fit(X[:30], Y[:30])
     model = InductiveConformalClassifier(fitted, prefit=True, measure=LogLossMeasure() + UnseenPenalty())

@@ -185,17 +185,6 @@ def test_form_of_objects_does_not_matter(kind, form):
         np.testing.assert_array_equal(plain.predict_labelsets(convert(X[22:])).p_values(), expected)
 
 
-@pytest.mark.filterwarnings("ignore:X .* feature names")
-@pytest.mark.parametrize("kind", KINDS)
-def test_frames_and_arrays_mix(kind):
-    X, Y = whole_numbers()
-    frame = pd.DataFrame(X).rename(columns=str)
-    expected = small(kind, MLkNNClassifier(3)).fit(X[:20], Y[:20]).predict_labelsets(X[22:]).p_values()
-    for fitted_on, asked in [(frame[:20], X[22:]), (X[:20], frame[22:]), (X[:20].tolist(), frame[22:])]:
-        model = small(kind, MLkNNClassifier(3)).fit(fitted_on, Y[:20])
-        np.testing.assert_array_equal(model.predict_labelsets(asked).p_values(), expected)
-
-
 @pytest.mark.parametrize("form", Y_FORMS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_form_of_labels_does_not_matter(kind, form):
@@ -278,12 +267,3 @@ def test_missing_values_are_for_the_classifier_inside_to_accept():
     X[3, 1] = X[22, 0] = np.nan
     for kind in KINDS:
         assert_sane(small(kind, DecisionTreeClassifier(max_depth=2)).fit(X[:20], Y[:20]), X[22:], 3)
-
-
-def test_many_labels_work_for_what_needs_no_list():
-    X, Y = whole_numbers()
-    Y = np.tile(Y, 14)[:, :40]
-    pred = CrossConformalClassifier(MLkNNClassifier(3), cv=3, random_state=0).fit(X, Y).predict_labelsets(X)
-    p_value = pred.p_value(Y)
-    assert np.all((p_value > 0) & (p_value <= 1))
-    assert pred.region(0.2).contains(Y).shape == (24,)

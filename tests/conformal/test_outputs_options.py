@@ -16,7 +16,7 @@ from labelsure import (
 )
 from labelsure.conformal import GUARANTEES
 from labelsure.estimators import outputs_of
-from labelsure.measures import AutoMeasure, LabelWiseCombination, LogLossMeasure, MahalanobisMeasure, UnseenPenalty
+from labelsure.measures import LabelWiseCombination, LogLossMeasure, MahalanobisMeasure, UnseenPenalty
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label", "ignore:.*cannot be reached")
 
@@ -109,20 +109,6 @@ def test_categories_of_labelsets_need_no_objects():
         np.testing.assert_array_equal(
             with_objects.predict_labelsets(new).p_values(), with_objects.predict_labelsets(new, X[60:]).p_values()
         )
-
-
-def test_auto_chooses_by_training_outputs():
-    candidates = [PowerMeasure(), PowerMeasure(1)]
-    predictor = calibrate_outputs(
-        X[30:60, :3],
-        Y[30:60],
-        measure=AutoMeasure(candidates, n_folds=2, n_objects=10, random_state=0),
-        training_labels=Y[:30],
-        training_outputs=X[:30, :3],
-    )
-    (choice,) = predictor.measure_choices
-    assert repr(predictor.calibrator.folds[0].measure) == repr(candidates[choice.chosen])
-    assert calibrate_outputs(X[:30, :3], Y[:30]).measure_choices is None
 
 
 def test_nonconformity_of_outputs_is_that_of_the_measure():

@@ -21,10 +21,8 @@ from labelsure import (
     ReviewSelector,
     calibrate_labels,
     calibrate_outputs,
-    metrics,
 )
 from labelsure.measures import PowerMeasure
-from labelsure.paper import ranking_loss
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -112,11 +110,6 @@ def test_set_output_refuses_what_it_does_not_know_and_keeps_what_was_set():
     assert isinstance(model.set_output().fit(X[:60], Y[:60]).predict(X[100:]), pandas.DataFrame)
 
 
-def test_set_output_invents_names_for_labels_without():
-    model = clone(MODELS["inductive"]).set_output(predict="polars").fit(X[:100], Y[:100])
-    assert model.predict(X[100:]).columns == ["label_0", "label_1", "label_2"]
-
-
 @pytest.mark.parametrize("name", ["cross", "label-wise", "recall"])
 def test_unknown_labels_are_nulls_in_polars(name):
     tx, ty = tables("polars")
@@ -126,31 +119,6 @@ def test_unknown_labels_are_nulls_in_polars(name):
     model = clone(MODELS[name]).fit(tx[:100], with_nulls[:100])
     other = clone(MODELS[name]).fit(X[:100], gaps[:100])
     np.testing.assert_array_equal(model.predict(tx[100:]), other.predict(X[100:]))
-
-
-def test_ready_outputs_come_in_tables_of_polars():
-    outputs = clone(LEARNER).fit(X[:40], Y[:40]).predict_proba(X)
-    table, labels = polars.DataFrame(outputs, schema=NAMES), tables("polars")[1]
-    turned = table[:, ::-1]
-    predictor = calibrate_outputs(turned[40:100], labels[40:100])
-    other = calibrate_outputs(outputs[40:100], Y[40:100], label_names=NAMES)
-    pred = predictor.predict_labelsets(turned[100:])
-    np.testing.assert_array_equal(pred.p_values(), other.predict_labelsets(outputs[100:]).p_values())
-    np.testing.assert_array_equal(pred.p_value(labels[100:, ::-1]), pred.p_value(Y[100:]))
-    assert calibrate_labels(table[40:100], labels[40:100]).predict_labels(turned[100:]).to_frame().height == 30
-
-
-def test_metrics_take_tables_of_polars(fitted):
-    labels, pred = tables("polars")[1][100:], fitted["cross"].predict_labelsets(X[100:])
-    ranks = polars.DataFrame(pred.rank_labels(), schema=NAMES)[:, ::-1]
-    truth = Y[100:]
-    assert ranking_loss(labels, ranks) == ranking_loss(truth, pred.rank_labels())
-    curves = [metrics.calibration_curve(of, pred, [0.1, 0.3]).error_rate.tolist() for of in (labels, truth)]
-    assert curves[0] == curves[1]
-    contains = pred.region(0.3).contains(labels)
-    by_label = metrics.coverage_by_label(polars.Series(contains), labels)
-    assert by_label.groups == metrics.coverage_by_label(contains, truth, label_names=NAMES).groups
-    assert metrics.coverage_by_group(contains, polars.Series(["a", "b"] * 5)).groups == ("a", "b")
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

@@ -1,7 +1,5 @@
 """Single answers of a classifier: the best labelset, or labels one by one, by the vote of the folds' measures."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_multilabel_classification
@@ -46,18 +44,6 @@ def test_answers_are_the_labels_more_likely_than_not_with_a_majority_for_them(fi
     np.testing.assert_array_equal(answers, own_labels(model, X))
     assert answers.dtype == np.int64
     assert (answers != model.predict_labelsets(X).labelsets).any()
-
-
-def test_answers_are_candidates_whatever_the_vote(fitted):
-    model, X = fitted
-    model.calibrator_ = replace(model.calibrator_, choices=replace(model.calibrator_.choices, empty="exclude"))
-    vote(model, [True] * 5)
-    answers, own = model.predict(X), own_labels(model, X)
-    some = own.any(axis=1)
-    np.testing.assert_array_equal(answers[some], own[some])
-    np.testing.assert_array_equal(answers[~some], model.predict_labelsets(X[~some]).labelsets)
-    assert answers.any(axis=1).all()
-    assert not some.all()
 
 
 @pytest.mark.parametrize("guarantee", ["cross", "exact"])

@@ -33,7 +33,6 @@ from labelsure import (
 from labelsure.measures import PosteriorMeasure
 
 KINDS = [CrossConformalClassifier, InductiveConformalClassifier, FullConformalClassifier]
-FOREST = RandomForestClassifier(4)
 NAMES = ["beach", "sunset", "urban"]
 
 
@@ -118,12 +117,6 @@ def test_parameters_and_estimators_of_the_user_stay_as_they_are(kind, data):
     assert forest.random_state is None
     assert not hasattr(forest, "estimators_")
     assert not hasattr(measure, "exponent_")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_classes_of_every_label_are_off_and_on(kind, data):
-    X, Y = data
-    assert [of_label.tolist() for of_label in kind(ShareClassifier()).fit(X, Y).classes_] == [[0, 1]] * 3
 
 
 @pytest.mark.parametrize("kind", KINDS)

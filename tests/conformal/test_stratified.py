@@ -1,7 +1,6 @@
 """Folds with like shares of every label."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,24 +80,6 @@ def test_seed_decides_and_order_does_without_shuffling():
     assert folds(shuffle=False) == folds(shuffle=False)
 
 
-def test_labels_are_read_from_arrays_frames_and_sparse_matrices_alike():
-    _, Y = make_multilabel_classification(60, n_classes=4, random_state=0)
-    splitter = MultiLabelStratifiedKFold(4, random_state=0)
-    expected = [test.tolist() for test in parts_of(splitter, Y)]
-    stored = sparse.csr_array(Y)
-    stored.data = stored.data.astype(float)
-    explicit = sparse.csr_array((Y.ravel(), np.tile(np.arange(4), 60), np.arange(0, 241, 4)), shape=(60, 4))
-    assert explicit.nnz == 240  # zeros are stored too
-    for labels in (Y.tolist(), Y.astype(bool), pd.DataFrame(Y), stored, sparse.coo_matrix(Y), explicit):
-        assert [test.tolist() for test in parts_of(splitter, labels)] == expected
-
-
-def test_sparse_labels_stored_twice_are_refused():
-    twice = sparse.csr_array((np.ones(4), np.array([0, 0, 1, 1]), np.array([0, 2, 3, 4])), shape=(3, 2))
-    with pytest.raises(ValueError, match="must hold only 0 and 1, got 2"):
-        parts_of(MultiLabelStratifiedKFold(2), twice)
-
-
 def test_sparse_labels_never_become_dense():
     """As a dense matrix this would take a terabyte."""
     rows = np.arange(10**6)
@@ -146,9 +127,3 @@ def test_wrong_labels_are_refused(X, y, message):
 def test_groups_are_refused():
     with pytest.raises(ValueError, match=r"cannot keep groups together. Use sklearn's GroupKFold"):
         MultiLabelStratifiedKFold(2).split(None, np.eye(4), groups=[0, 0, 1, 1])
-
-
-def test_splitter_says_what_it_is():
-    assert (
-        repr(MultiLabelStratifiedKFold(3)) == "MultiLabelStratifiedKFold(n_splits=3, shuffle=True, random_state=None)"
-    )

@@ -9,7 +9,6 @@ from counting import Counting, make_data, without_addresses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
 
 from labelsure import (
     ByCardinality,
@@ -285,11 +284,6 @@ def test_cross_conformal_predictors_say_why_they_cannot_be_updated():
     ):
         with pytest.raises(ValueError, match="3 folds"):
             predictor.update(X[NEW, :3], Y[NEW])
-
-
-def test_update_before_fit_says_so():
-    with pytest.raises(NotFittedError):
-        prefit().update(X[NEW], Y[NEW])
 
 
 def test_updates_obey_the_constraints():

@@ -117,17 +117,6 @@ def test_expected_recall_holds_for_all_labels_and_not_only_for_the_known():
     assert mean > 0.3 + norm.isf(FALSE_ALARM) * deviation
 
 
-def test_frames_with_missing_entries_are_the_arrays():
-    outputs = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8], [0.7, 0.4]]
-    rows = [[1, NAN], [1, 0], [NAN, 1], [0, NAN]]
-    of_array = control_recall(outputs, rows, target=0.6)
-    for table in (pd.DataFrame(rows), pd.DataFrame(rows).astype("Int64"), pd.DataFrame(rows, dtype=object)):
-        of_frame = control_recall(outputs, table.set_axis(["a", "b"], axis=1), target=0.6)
-        assert (of_frame.threshold, of_frame.statement) == (of_array.threshold, of_array.statement)
-    assert "3 of the 4 examples have unknown labels" in of_array.statement
-    assert "unknown" not in control_recall(outputs, [[1, 0]] * 4, target=0.6).statement
-
-
 @pytest.mark.parametrize("control", [control_recall, control_precision])
 @pytest.mark.parametrize(
     ("Y", "message"),

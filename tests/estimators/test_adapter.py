@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from labelsure import InductiveConformalClassifier, MLkNNClassifier, MLRBFClassifier, calibrate_outputs
+from labelsure import MLkNNClassifier, MLRBFClassifier
 from labelsure.estimators import fit_base, outputs_of
 
 CLASSIFIERS = {
@@ -312,20 +312,6 @@ def test_outputs_are_read_from_every_shape(method, answer, classes, expected):
 def test_outputs_that_cannot_be_outputs_are_refused_by_name(method, answer, classes, message):
     with pytest.raises(ValueError, match=message):
         outputs_of(Scripted(method, answer, classes), TWO_OBJECTS, 2)
-
-
-@pytest.mark.parametrize("answer", [0.5 + 1j, np.ma.masked], ids=["complex", "masked"])
-def test_predictors_refuse_what_outputs_given_by_hand_may_not_be(answer):
-    X, Y = np.arange(40.0).reshape(20, 2), np.tile([[0, 1], [1, 0]], (10, 1))
-    outputs = np.ma.array(np.full((10, 2), 0.5 + 0j if answer is not np.ma.masked else 0.5))
-    outputs[3, 1] = answer
-    given = outputs if np.ma.is_masked(outputs) else outputs.data
-    with pytest.raises(ValueError, match=r"in row 3, column 1|in row 0, column 0") as by_hand:
-        calibrate_outputs(given, Y[:10])
-    model = InductiveConformalClassifier(Scripted("predict_proba", given), calibration_size=10, random_state=0)
-    with pytest.raises(ValueError, match="predict_proba of Scripted must be a dense array of numbers") as learned:
-        model.fit(X, Y)
-    assert str(by_hand.value).rpartition("with ")[2] == str(learned.value).rpartition("with ")[2]
 
 
 def test_outputs_for_another_number_of_labels_are_refused(data):

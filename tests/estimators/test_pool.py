@@ -3,15 +3,12 @@
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
-from scipy import sparse
 from scipy.special import expit, logit
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
@@ -217,20 +214,6 @@ def test_parameters_of_members_are_reached_by_name(data, pool):
     assert np.isfinite(cross_val_score(pool, X, Y, cv=2, scoring="roc_auc", error_score="raise")).all()
 
 
-def test_pool_reads_frames_sparse_matrices_and_lists_alike(data, pool):
-    X, Y = data
-    expected = pool.fit(X, Y).predict_proba(X)
-    frame, labels = pd.DataFrame(X, columns=list("abcdef")), pd.DataFrame(Y, columns=list("xyz"))
-    from_frame = clone(pool).fit(frame, labels.astype(bool))
-    assert from_frame.feature_names_in_.tolist() == list("abcdef")
-    np.testing.assert_allclose(from_frame.predict_proba(frame), expected)
-    with pytest.raises(ValueError, match="feature names"):
-        from_frame.predict(frame[list("fedcba")])
-    from_sparse = clone(pool).fit(sparse.csc_array(X), sparse.csr_array(Y))
-    np.testing.assert_allclose(from_sparse.predict_proba(sparse.coo_matrix(X)), expected, atol=1e-6)
-    np.testing.assert_allclose(clone(pool).fit(X.tolist(), Y.tolist()).predict_proba(X.tolist()), expected)
-
-
 def test_tags_are_what_all_members_can(pool):
     assert pool.__sklearn_tags__().input_tags.sparse
     assert not pool.__sklearn_tags__().input_tags.allow_nan
@@ -337,15 +320,3 @@ def test_member_without_sample_weight_is_named(data, calls):
     with pytest.raises(ValueError, match=r"fit of neighbours, KNeighborsClassifier.*takes none"):
         pool.fit(*data, sample_weight=np.ones(90))
     assert not calls
-
-
-def test_wrong_logits_are_refused(data, pool):
-    X, Y = data
-    with pytest.raises(NotFittedError):
-        pool.learn_weights(np.zeros((90, 3, 2)), Y)
-    pool.fit_members(X, Y)
-    for logits in (np.zeros((90, 3)), np.zeros((90, 3, 3)), np.full((90, 3, 2), np.nan)):
-        with pytest.raises(ValueError, match=r"logits must be finite numbers of shape \(90, 3, 2\)"):
-            pool.learn_weights(logits, Y)
-    with pytest.raises(ValueError, match="y must have 3 columns"):
-        pool.learn_weights(np.zeros((90, 3, 2)), Y[:, :2])

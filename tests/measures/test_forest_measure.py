@@ -14,14 +14,12 @@ from labelsure import CrossConformalClassifier, InductiveConformalClassifier, ML
 from labelsure.labelsets import decode
 from labelsure.measures import (
     ForestMeasure,
-    HammingPenalty,
     LogLossMeasure,
     Need,
     PosteriorMeasure,
     PowerMeasure,
     UnseenPenalty,
 )
-from labelsure.measures._forest_measure import _mix_targets
 
 OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1, 1e-300, 1 - 2**-53]) | st.floats(0, 1)
 
@@ -125,17 +123,6 @@ def equal(first, second):
         and np.array_equal(first.overrides.labelsets, second.overrides.labelsets)
         and np.array_equal(first.overrides.scores, second.overrides.scores)
     )
-
-
-def test_probabilities_of_all_listed_labelsets_sum_to_one():
-    X, Y, outputs = clustered_data(300)
-    measure = small_forest(mix=0.5, max_listed=32).fit(Y[:200], X=X[:200])
-    listed = measure.energy(outputs[200:], X=X[200:]).overrides
-    general = measure.energy(outputs[200:], X=X[200:]).general_form()
-    owners = listed.owners()
-    joint = np.exp(-np.ldexp(listed.scores.astype(float), -measure.exponent_))
-    product = np.exp(-np.ldexp(general.scores(listed.labelsets, objects=owners).astype(float), -measure.exponent_))
-    assert np.bincount(owners, weights=2 * (joint - product)) == pytest.approx(np.ones(100), abs=1e-9)
 
 
 def log_probabilities(energy, measure):
@@ -250,14 +237,6 @@ def test_trees_learn_from_labels_and_their_mixtures():
         assert [tree.tree_.feature[0] for tree in measure.forest_.estimators_] == [2] * 12
 
 
-def test_up_to_32_labels_are_learned_as_they_are():
-    labels = np.random.default_rng(0).integers(0, 2, size=(10, 33)).astype(np.int8)
-    assert _mix_targets(labels[:, :32], seed=0).tolist() == labels[:, :32].tolist()
-    mixed = _mix_targets(labels, seed=0)
-    assert mixed.shape == (10, 32)
-    assert mixed.tolist() == _mix_targets(labels, seed=0).tolist() != _mix_targets(labels, seed=1).tolist()
-
-
 def test_a_forest_gets_the_objects_wherever_it_stands_in_a_sum():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(30, 2)), rng.integers(0, 2, size=(30, 3))
@@ -274,17 +253,6 @@ def test_leaves_hold_enough_examples():
         measure = small_forest(min_samples_leaf=min_samples_leaf).fit(Y, X=X)
         leaves = measure.forest_.apply(X).T
         assert min(np.unique(of_tree, return_counts=True)[1].min() for of_tree in leaves) == min_samples_leaf
-
-
-@pytest.mark.parametrize("penalty", [HammingPenalty(20.0), UnseenPenalty(3.0)])
-def test_forests_and_penalties_add_up(penalty):
-    X, Y, outputs = clustered_data(230)
-    both = (small_forest() + penalty).fit(Y[:200], X=X[:200])
-    energy = both.energy(outputs[200:], X=X[200:])
-    parts = [part.energy(outputs[200:], X=X[200:], exponent=both.exponent_) for part in (both.first, both.second)]
-    every, objects = np.tile(decode(np.arange(32), 5), (30, 1)), np.repeat(np.arange(30), 32)
-    expected = sum(part.scores(every, objects=objects) for part in parts)
-    assert np.array_equal(energy.scores(every, objects=objects), expected)
 
 
 def test_objects_are_needed():

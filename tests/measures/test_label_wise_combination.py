@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.tree import DecisionTreeClassifier
 
-from labelsure import InductiveConformalClassifier, calibrate_outputs
+from labelsure import InductiveConformalClassifier
 from labelsure.labelsets import decode
 from labelsure.measures import LabelWiseCombination, Need
 
@@ -97,25 +97,6 @@ def test_out_of_fold_errors_are_those_of_models_that_had_not_seen_the_example():
         errors[out_of_fold] = model.calibrator_.folds[0].measure.errors_ / 2**40
     assert errors[False].max() == 0
     assert 0.3 < errors[True].mean() < 0.7
-
-
-def test_calibrated_combination_is_a_conformal_predictor():
-    rng = np.random.default_rng(1)
-    Y, outputs = rng.integers(0, 2, size=(300, 3)), rng.random((300, 3))
-    part = slice(0, 100), slice(100, 200), slice(200, 300)
-    predictor = calibrate_outputs(
-        outputs[part[1]],
-        Y[part[1]],
-        measure=LabelWiseCombination(),
-        training_labels=Y[part[0]],
-        training_outputs=outputs[part[0]],
-        empty="allow",
-    )
-    p = predictor.predict_labelsets(outputs[part[2]]).p_value(Y[part[2]])
-    measure = LabelWiseCombination().fit(Y[part[0]], outputs=outputs[part[0]])
-    calibration, new = (measure.energy(outputs[rows]).scores(Y[rows]) for rows in part[1:])
-    expected = [(np.sum(calibration >= score) + 1) / 101 for score in new]
-    assert p.tolist() == expected
 
 
 @pytest.mark.parametrize(

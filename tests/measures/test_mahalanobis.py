@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from labelsure import InductiveConformalClassifier, calibrate_outputs
 from labelsure.labelsets import decode
-from labelsure.measures import CardinalityPenalty, HammingPenalty, MahalanobisMeasure
+from labelsure.measures import CardinalityPenalty, MahalanobisMeasure
 
 KINDS = ("signed", "absolute")
 
@@ -193,22 +193,6 @@ def test_normalising_changes_no_p_value():
         p_values.append(predictor.predict_labelsets(outputs[60:]).p_values())
     assert len(np.unique(p_values[0])) > 20
     assert np.array_equal(*p_values)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("normalised", [True, False])
-def test_penalties_add_to_distances(kind, normalised):
-    Y, training, _, outputs = random_data(11)
-    distance = MahalanobisMeasure(kind, normalised=normalised)
-    for penalty in (CardinalityPenalty(0.7), HammingPenalty(2.0)):
-        for both in (distance + penalty, penalty + distance):
-            both.fit(Y, outputs=training)  # and with it both of its parts
-            for labelset in decode(np.arange(32), 5):
-                tiled = np.tile(labelset, (7, 1))
-                whole, *parts = (
-                    part.energy(outputs).scores(tiled) * 2.0**-part.exponent_ for part in (both, distance, penalty)
-                )
-                assert np.allclose(whole, sum(parts), rtol=0, atol=2.0 ** (3 - both.exponent_))
 
 
 def test_a_penalty_with_fewer_digits_takes_them_from_the_sum():

@@ -1,8 +1,5 @@
 """Errors and sizes of regions: bins in powers of two, exact for integers of any length."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -78,17 +75,6 @@ def test_size_histogram_keys_are_those_of_the_paper():
     keys += ["513-1024", "1025-2048", "2049-4096", "4097-8192", "8193-16384"]
     assert list(size_histogram([5], max_size=2**14).to_dict()) == ["empty", *keys]
     assert list(size_histogram([5], max_size=2**14 - 1).to_dict()) == ["empty", *keys]
-
-
-def test_size_histogram_keys_cover_the_tables_file():
-    path = Path(__file__).parents[3] / "shared" / "paper" / "tables.json"
-    if not path.exists():
-        pytest.skip("the paper's tables are not beside the project")
-    for name, n_labels in (("scene", 6), ("yeast", 14)):
-        known = set(size_histogram([1], max_size=2**n_labels).to_dict())
-        for levels in json.loads(path.read_text())["regions"][name].values():
-            for table in levels.values():
-                assert set(table) - {"errors"} <= known
 
 
 def test_size_histogram_max_size_fixes_the_bins():

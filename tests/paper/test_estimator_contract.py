@@ -8,7 +8,6 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -167,13 +166,3 @@ def test_estimator_takes_a_single_object(name):
 def test_estimator_refuses_bad_input(name, X, Y, message):
     with pytest.raises(ValueError, match=message):
         clone(ESTIMATORS[name]).fit(X, Y)
-
-
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_estimator_refuses_other_features_and_unfitted_use(name, data):
-    X, Y = data
-    with pytest.raises(NotFittedError):
-        clone(ESTIMATORS[name]).predict(X)
-    model = clone(ESTIMATORS[name]).fit(X, Y)
-    with pytest.raises(ValueError, match=r"X has 11 features, but .* is expecting 12 features"):
-        model.predict(X[:, 1:])

@@ -10,7 +10,7 @@ from sklearn.metrics import f1_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from labelsure.paper import MLkNNClassifier, _mlknn
+from labelsure.paper import MLkNNClassifier
 from labelsure.paper._mlknn import find_neighbours
 
 
@@ -164,14 +164,6 @@ def test_find_neighbours_puts_duplicates_in_order(make):
         for duplicates in np.split(row, np.flatnonzero(np.any(np.diff(references[row], axis=0), axis=1)) + 1):
             assert np.all(np.diff(duplicates) > 0)
         assert len(np.unique(row)) == 60
-
-
-def test_find_neighbours_is_the_same_in_small_batches(monkeypatch):
-    rng = np.random.default_rng(1)
-    X = rng.integers(0, 3, size=(40, 6)).astype(float)
-    at_once = find_neighbours(X, X, 9, exclude_self=True)
-    monkeypatch.setattr(_mlknn, "MAX_BATCH_VALUES", 100)
-    np.testing.assert_array_equal(find_neighbours(X, X, 9, exclude_self=True), at_once)
 
 
 def test_find_neighbours_takes_squares_that_overflow():

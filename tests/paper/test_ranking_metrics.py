@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from labelsure.paper import _ranking, average_precision, coverage_error, one_error, ranking_loss
+from labelsure.paper import average_precision, coverage_error, one_error, ranking_loss
 
 MEASURES = [ranking_loss, one_error, coverage_error, average_precision]
 TIED = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.25, 0.5, 1.0, np.inf])
@@ -122,13 +122,3 @@ def test_ranking_measures_tell_large_integers_apart():
     assert float(scores[0, 0]) == float(scores[0, 1])
     assert ranking_loss([[1, 0]], scores) == 0.0
     assert one_error([[0, 1]], scores) == 1.0
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-def test_ranking_measures_do_not_depend_on_the_block_size(measure, monkeypatch):
-    rng = np.random.default_rng(0)
-    truth, scores = rng.integers(0, 2, size=(101, 9)), rng.integers(0, 6, size=(101, 9)) / 5
-    whole = measure(truth, scores)
-    for entries in (1, 9, 30):
-        monkeypatch.setattr(_ranking, "ENTRIES_PER_BLOCK", entries)
-        assert measure(truth, scores) == whole

@@ -5,15 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from report_cases import cross_predictions, some_predictions
 
 from labelsure.conformal import GUARANTEES
 from labelsure.metrics import calibration_curve, coverage_by_group, coverage_by_label, coverage_by_size, size_histogram
 from labelsure.predictions import NoGuarantee
 from labelsure.report._acceptance import ALPHAS, accept
-from labelsure.report._counts import Counts, bins_of
 from labelsure.report._facts import Facts
 from labelsure.report._levels import COARSE, FINE, Levels, count_labelsets
 from labelsure.report._subject import check_subject
@@ -40,21 +37,6 @@ def test_sizes_at_all_levels_are_those_of_regions(options):
         warnings.simplefilter("ignore")
         for place, significance in enumerate(levels.significances):
             assert sizes[place].tolist() == predictions.region(significance).sizes.tolist()
-
-
-@given(st.lists(st.integers(0, 2**40), min_size=1))
-def test_bins_are_those_of_the_size_histogram(sizes):
-    histogram = size_histogram(sizes)
-    expected = [histogram.n_empty, *histogram.counts]
-    assert np.bincount(bins_of(np.array(sizes)), minlength=len(expected)).tolist() == expected
-
-
-def test_histograms_show_the_bins_in_use_and_the_empty_one():
-    subject = check_subject(some_predictions(n_objects=2)[0], None, None, None, None)
-    counts = Counts.of(subject, Levels(FINE, True, "table"))
-    counts.sizes[5, [0, 3]] = 1
-    counts.sizes[7, 5] = 2
-    assert counts.shown_bins == [0, 3, 4, 5]
 
 
 @pytest.mark.parametrize("per_mille", [10, 500, 800, 901, 950, 990])
@@ -124,11 +106,6 @@ def test_regions_of_every_guarantee_are_told_exactly(guarantee):
         assert facts.objects.sizes[place].tolist() == region.sizes.tolist()
 
 
-def test_regions_made_anew_for_each_level_are_not_nested():
-    assert not cross_predictions()[0].nested
-    assert cross_predictions(guarantee="cross")[0].nested
-
-
 def test_sizes_that_would_take_too_long_are_bounded_by_what_is_open(monkeypatch):
     monkeypatch.setattr("labelsure.report._levels.MOST_P_VALUES", 2**24)
     predictions, _ = some_predictions(n_objects=3, n_labels=26, n_calibration=40)
@@ -155,13 +132,6 @@ def test_many_objects_are_counted_at_fewer_levels_and_listed_in_part(monkeypatch
     place = COARSE.index(900)
     assert facts.counts.covered[place] == predictions.region(0.1).contains(labels).sum()
     assert facts.objects.sizes[place].tolist() == predictions.region(0.1).sizes[::3].tolist()
-
-
-def test_levels_are_fine_where_all_labelsets_can_be_looked_at():
-    predictions, _ = some_predictions(n_objects=3)
-    levels = Levels.offered(predictions)
-    assert (levels.per_mille, levels.sizes, levels.nested) == (FINE, "table", True)
-    assert levels.per_mille[levels.start(predictions.guarantee)] == 950
 
 
 def test_report_starts_at_a_level_that_can_be_reached():

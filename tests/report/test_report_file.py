@@ -4,7 +4,6 @@ import io
 import re
 import sys
 from html import escape
-from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -212,8 +211,3 @@ def test_contrast_is_that_of_wcag_aa_in_light_and_dark():
         pairs.append(("on-accent", "accent"))
         assert {pair: round(contrast(colours[pair[0]], colours[pair[1]]), 2) for pair in pairs
                 if contrast(colours[pair[0]], colours[pair[1]]) < 4.5} == {}  # fmt: skip
-
-
-def test_assets_are_where_a_wheel_puts_them():
-    folder = files("labelsure.report") / "assets"
-    assert {"page.html", "report.css", "report.js", "vega"} <= {item.name for item in folder.iterdir()}
