@@ -87,25 +87,6 @@ def test_objects_without_rows_or_columns_are_refused(kind, data):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_unfitted_use_is_refused(kind, data):
-    X, Y = data
-    for use in (
-        lambda model: model.predict(X),
-        lambda model: model.predict_labelsets(X),
-        lambda model: model.score(X, Y),
-    ):
-        with pytest.raises(NotFittedError, match=f"This {kind.__name__} instance is not fitted yet"):
-            use(small(kind))
-    half = small(kind)
-    with refuses("Input X contains NaN"):
-        half.fit(X * np.nan, Y)
-    with pytest.raises(NotFittedError):  # a fit that failed half-way does not count
-        half.predict(X)
-    with pytest.raises(NotFittedError):
-        FullConformalClassifier().n_fits(3)
-
-
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("estimator", "parts"),
     [

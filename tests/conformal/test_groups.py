@@ -24,7 +24,7 @@ from labelsure import (
     load_model,
     save_model,
 )
-from labelsure.conformal._groups import bound_in_folds
+from labelsure.conformal._groups import bound_by_groups, bound_in_folds
 from labelsure.conformal._splits import make_splits
 from labelsure.measures import PowerMeasure
 
@@ -320,6 +320,32 @@ def test_updates_of_predictors_with_groups_are_refused():
     for one in (model, wise):
         with pytest.raises(ValueError, match="fitted without groups"):
             one.update(X, Y)
+
+
+def errors_of_new_groups(n_sets, n_groups, size, level, seed):
+    """How often the first example of a new group is missed, examples of a group being nearly alike."""
+    random = np.random.RandomState(seed)
+    missed = 0
+    for _ in range(n_sets):
+        centres = np.repeat(random.rand(n_groups + 1, 2), size, axis=0)
+        outputs = np.clip(centres + 0.01 * random.rand(*centres.shape), 0, 1)
+        labels = np.repeat(random.rand(n_groups + 1, 2) < 0.5, size, axis=0).astype(int)
+        new = n_groups * size
+        predictor = calibrate_outputs(outputs[:new], labels[:new])
+        region = predictor.predict_labelsets(outputs[[new]]).region(level)
+        missed += not region.contains(labels[[new]])[0]
+    return missed / n_sets
+
+
+@pytest.mark.validity
+def test_errors_in_new_groups_exceed_the_level_and_keep_the_bound_of_groups():
+    """Nine groups of five nearly equal examples at 0.131: the bound is 0.2005, and it is reached.
+
+    False alarms: 4 standard deviations on either side, 3e-5 each.
+    """
+    level, n_sets = 0.131, 4000
+    error, bound = errors_of_new_groups(n_sets, 9, 5, level, seed=0), bound_by_groups(level, size=5, n_groups=9)
+    assert level + 4 * np.sqrt(level / n_sets) < error <= bound + 4 * np.sqrt(bound / n_sets)
 
 
 def misses_of_unlike_groups(n_sets, levels, seed):

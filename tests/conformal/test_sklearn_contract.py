@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -87,25 +87,6 @@ def small(kind, estimator=None, **parameters):
 def test_check_estimator_fails_only_where_declared(model):
     expected = expected_failed_checks(model)
     assert_fails_only_where_declared(check_estimator(model, expected_failed_checks=expected, on_fail=None), expected)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_parameters_are_stored_cloned_and_set(kind, data):
-    model = kind(RandomForestClassifier(3), measure=PowerMeasure(2), smoothed=True, random_state=4)
-    copy = clone(model)
-    assert copy.estimator is not model.estimator
-    assert repr(copy) == repr(model)
-    parameters = model.get_params()
-    assert parameters["estimator__n_estimators"] == 3
-    assert parameters["measure__d"] == 2
-    assert parameters["smoothed"] is True
-    copy.set_params(estimator__n_estimators=5, measure__pair_penalty=1.0, empty="exclude")
-    assert copy.estimator.n_estimators == 5
-    assert copy.measure.pair_penalty == 1.0
-    assert model.measure.pair_penalty == 0.0
-    with pytest.raises(ValueError, match="Invalid parameter 'folds'"):
-        copy.set_params(folds=3)
-    assert vars(kind()).keys() == parameters.keys() - {name for name in parameters if "__" in name}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from labelsure import control_cover, control_precision, control_recall
+from labelsure.decisions import _recall
 from labelsure.decisions._risk_control import betting_rejects, hoeffding_bentkus_p_value
 
 BOUNDS = ["betting", "hoeffding-bentkus"]
@@ -85,6 +86,16 @@ def test_rcps_is_the_highest_threshold_below_which_all_pass(bound, problem, targ
         chosen = threshold
         assert predictor.reached
     assert predictor.threshold == chosen
+
+
+def test_betting_in_blocks_is_betting_at_once(monkeypatch):
+    rng = np.random.default_rng(0)
+    outputs = rng.random((300, 4))
+    Y = (rng.random((300, 4)) < outputs).astype(int)
+    whole = control_recall(outputs, Y, method="rcps", bound="betting").threshold
+    monkeypatch.setattr(_recall, "BLOCK_ENTRIES", 2100)
+    assert control_recall(outputs, Y, method="rcps", bound="betting").threshold == whole
+    assert 0.1 < whole < 0.4
 
 
 @given(

@@ -160,6 +160,8 @@ def test_only_measures_can_be_added():
     with pytest.raises(TypeError, match="unsupported operand"):
         PowerMeasure() + 3
     assert isinstance(PowerMeasure() + PowerMeasure(), Measure)
+    with pytest.raises(ValueError, match="can only have measures as parts, got 3"):
+        MeasureSum(PowerMeasure(), 3).check_parameters(5)
 
 
 ROOT_SUMS = [

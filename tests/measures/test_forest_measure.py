@@ -316,3 +316,8 @@ def test_bad_parameters_of_forests_are_refused(parameters, message):
 def test_forest_without_training_examples_is_refused():
     with pytest.raises(ValueError, match="learns from training examples, so Y needs at least one row"):
         small_forest().fit(np.empty((0, 2)), X=np.empty((0, 3)))
+
+
+def test_a_forest_around_a_measure_without_probabilities_has_none():
+    X, Y, outputs = clustered_data(50)
+    assert small_forest().fit(Y, X=X).posterior(outputs, X=X) is None
