@@ -11,7 +11,6 @@ from labelsure.cli._arguments import (
     guarantee_name,
     jobs,
     learner_name,
-    measure_name,
     significance_of,
 )
 from labelsure.conformal import GUARANTEES as MERGED_BY
@@ -37,21 +36,6 @@ def test_names_are_known_or_all_of_them_listed(read, names):
     with pytest.raises(ArgumentTypeError) as error:
         read("no-such-thing")
     assert all(name in str(error.value) for name in [*names, "no-such-thing"])
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("powers", "The measures are power, .*, got 'powers'; did you mean 'power'"),
-        ("power+unseen:-1", "A number of at least 0 must follow unseen:"),
-        ("power:0", "d must be a finite number above 0, got 0.0"),
-        ("log-loss:0.5", "floor must lie below one half, got 0.5"),
-        ("signed+prior", "can only be added to penalties"),
-    ],
-)
-def test_wrong_measures_are_explained_before_anything_is_fitted(text, message):
-    with pytest.raises(ArgumentTypeError, match=message):
-        measure_name(text)
 
 
 def test_guarantees_are_those_of_the_predictors():

@@ -135,6 +135,12 @@ def test_size_histogram_table_shows_empties_and_the_bins_in_use():
     assert str(size_histogram([0])).splitlines() == ["labelsets  objects   share", "empty            1  1.0000"]
 
 
+@pytest.mark.parametrize("arguments", [{"n_empty": 0, "counts": ()}, {"n_empty": 2, "counts": (-1, 3)}])
+def test_size_histogram_class_refuses_impossible_counts(arguments):
+    with pytest.raises(ValueError, match="must count at least one region and none negatively"):
+        SizeHistogram(**arguments)
+
+
 @given(st.lists(st.integers(0, 2**53), min_size=1, max_size=9))
 def test_region_size_averages_equal_those_of_numpy(sizes):
     assert mean_region_size(sizes) == pytest.approx(np.mean(sizes))

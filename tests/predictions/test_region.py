@@ -13,7 +13,7 @@ from fold_strategies import fold_lists, smoothing, weighing_of
 from labelsure import calibrate_labels, calibrate_outputs
 from labelsure._core.energy import Energy
 from labelsure.labelsets import Fold, FoldEngine, StoredEngine, Weighing
-from labelsure.predictions import Guarantee, LabelsetPredictions, as_promised
+from labelsure.predictions import Guarantee, LabelsetPredictions, NoGuarantee, as_promised
 
 LEVELS = st.sampled_from([0.1, 0.2, 0.25, 0.5, 0.75]) | st.integers(1, 999).map(lambda k: k / 1000)
 """Multiples of 1/1000: on these, floats compare with p-values of small denominators as fractions do."""
@@ -221,6 +221,10 @@ def test_region_statement_is_the_guarantee_at_its_level():
     assert pred.region(0.25).statement == pred.guarantee.sentence(0.25)
     assert "at most 0.25, for luck (somebody)." in pred.region(0.25).statement
     assert pred.region(0.25)[1:].statement == pred.region(0.25).statement
+
+
+def test_guarantees_without_a_least_level_have_no_limit():
+    assert Guarantee("x", as_promised, "luck", "somebody").limit == NoGuarantee("coins").limit == ""
 
 
 def test_region_at_a_level_that_cannot_be_reached_warns():
