@@ -1,13 +1,16 @@
-"""Count the files and functions of labelsure that run from ``fit`` to ``region(0.1).sizes``.
+"""Count the files and functions of labelsure that run from ``fit`` to ``region(0.1).sizes``, and all lines of code.
 
 ``PYTHONPATH=src python tools/count_path.py`` prints both paths room by room; ``--names`` lists every function. What
-runs is seen by sys.setprofile: for so few objects rows in numpy answer. Comprehensions, generator expressions and
-lambdas are not counted as functions of their own: they are read where they stand.
+runs is seen by sys.setprofile. Comprehensions, generator expressions and lambdas are not counted as functions of their
+own: they are read where they stand. Compiled kernels are not seen; the functions that call them are. Lines of code are
+those without docstrings, comments and blanks.
 """
 
 import argparse
+import ast
 import sys
 import threading
+import tokenize
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +18,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 N_LABELS = 14
+ROOT = Path(__file__).parents[1]
+SPACING = {tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER, tokenize.INDENT, tokenize.NEWLINE, tokenize.NL}
 
 
 class Met(dict[tuple[str, str], int]):
@@ -73,8 +78,46 @@ def report(name: str, met: Met) -> str:
     return f"{name}: {len(met.files)} files, {len(met)} functions{rooms}"
 
 
+def docstring_lines(tree: ast.AST) -> set[int]:
+    """Return the numbers of the lines that docstrings take."""
+    lines: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
+            first = node.body[0]
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
+                lines.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    return lines
+
+
+def code_lines(path: Path) -> int:
+    """Return the number of lines of a file without docstrings, comments and blanks."""
+    lines: set[int] = set()
+    with path.open("rb") as file:
+        for token in tokenize.tokenize(file.readline):
+            if token.type not in SPACING | {tokenize.COMMENT}:
+                lines.update(range(token.start[0], token.end[0] + 1))
+    return len(lines - docstring_lines(ast.parse(path.read_bytes())))
+
+
+def report_code(folder: str, package: Path) -> str:
+    """Return the lines of code below a folder, by room."""
+    files: Counter[str] = Counter()
+    lines: Counter[str] = Counter()
+    for path in package.rglob("*.py"):
+        inside = path.relative_to(package)
+        room = inside.parts[0] if len(inside.parts) > 1 else "(top)"
+        files[room] += 1
+        lines[room] += code_lines(path)
+    rooms = "".join(f"\n  {room:12} {files[room]:3} files {lines[room]:5} lines" for room in sorted(files))
+    return f"{folder}: {files.total()} files, {lines.total()} lines of code{rooms}"
+
+
 def main() -> None:
-    """Print both paths."""
+    """Print both paths, and the lines of code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--names", action="store_true", help="list every function")
     arguments = parser.parse_args()
@@ -85,6 +128,8 @@ def main() -> None:
         print(report(name, met))
         if arguments.names:
             print(*(f"  {file}:{line} {function}" for (file, function), line in sorted(met.items())), sep="\n")
+    print(report_code("src", ROOT / "src" / "labelsure"))
+    print(report_code("tests", ROOT / "tests"))
 
 
 if __name__ == "__main__":
