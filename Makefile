@@ -108,7 +108,7 @@ clean:
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $@
 
-LOWEST := dask,pandas,plots,polars,tables
+LOWEST := cli,dask,pandas,plots,polars
 # river only brings yeast's file, and wants newer versions of everything: without its dependencies.
 .venv-lowest/ready: pyproject.toml tools/lowest_versions.py
 	$(PYTHON) -m venv .venv-lowest

@@ -78,19 +78,33 @@ def test_rows_printed_on_a_terminal_hold_no_control_characters_and_in_a_pipe_the
         assert screen.getvalue().count("\x1b") == (0 if is_terminal else 2 * len(rows))
 
 
-@pytest.mark.parametrize("name", ["fit", "predict", "evaluate", "check"])
-def test_a_package_that_is_missing_is_named_before_any_work(tickets, tmp_path, monkeypatch, capsys, name):
-    model, data = str(tickets / "m.labelsure"), str(tickets / "test.csv")
-    words = {
-        "fit": ["fit", "no/such.csv", "--model", str(tmp_path / "m.labelsure")],
-        "predict": ["predict", model, "no/such.arff", "-o", str(tmp_path / "out.parquet")],
-        "evaluate": ["evaluate", model, data],
-        "check": ["check", data, "-o", str(tmp_path / "found.csv")],
-    }[name]
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert main(words) == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.endswith('the package pyarrow, not installed here. Install with: pip install "labelsure[tables]"')
+NEEDING_ARROW = (
+    "fit no/such.csv --model m.labelsure",
+    "predict no/such.labelsure no/such.tsv",
+    "predict no/such.labelsure no/such.arff -o out.parquet",
+    "evaluate no/such.labelsure no/such.csv",
+    "report no/such.labelsure no/such.csv -o page.html",
+    "explain no/such.labelsure no/such.parquet --row 1",
+    "check no/such.csv -o found.csv",
+    "check no/such.arff --trusted no/such.csv -o found.csv",
+    "datasets no-such -o out.parquet",
+)
+
+
+def test_without_pyarrow_every_command_that_needs_it_says_so_before_any_work(offline, tmp_path):
+    """None of the files is there: whoever opened one first would complain about that."""
+    script = f"""
+import sys
+from labelsure.cli import main
+sys.modules["pyarrow"] = None
+print([main(words.split()) for words in {NEEDING_ARROW}])
+"""
+    words = [sys.executable, "-c", script]
+    result = subprocess.run(words, env=offline, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert result.stdout == f"{[1] * len(NEEDING_ARROW)}\n"
+    said = 'this needs the package pyarrow, not installed here. Install with: pip install "labelsure[cli]"'
+    assert result.stderr.splitlines() == [f"labelsure: error: {said}"] * len(NEEDING_ARROW)
+    assert not list(tmp_path.iterdir())
 
 
 def test_no_more_jobs_are_started_than_there_are_cores(tickets, tmp_path, monkeypatch):

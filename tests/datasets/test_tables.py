@@ -358,7 +358,7 @@ def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch, name, module)
     import sys
 
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(DatasetError, match=r'needs the package \'pyarrow\'.*pip install "labelsure\[tables\]"'):
+    with pytest.raises(DatasetError, match=r'needs the package \'pyarrow\'.*pip install "labelsure\[cli\]"'):
         infer_schema(write(tmp_path, TEXT, name))
 
 

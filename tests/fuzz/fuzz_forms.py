@@ -221,7 +221,7 @@ def _polars(values, dtype=None):
 
 
 def _arrow(values):
-    pyarrow = import_optional("pyarrow", extra="tables", purpose="fuzzing")
+    pyarrow = import_optional("pyarrow", extra="cli", purpose="fuzzing")
     return pyarrow.table({name: values[:, j] for j, name in enumerate(_names(values))})
 
 

@@ -15,7 +15,7 @@ SPARK = {"labels": "array<string>", "number": "double", "count": "bigint", "larg
 
 def import_arrow() -> Any:
     """Return pyarrow, or say how to install it."""
-    return import_optional("pyarrow", extra="tables", purpose="Batches of tables")
+    return import_optional("pyarrow", extra="cli", purpose="Batches of tables")
 
 
 def arrow_schema(kinds: Mapping[str, Any]) -> Any:

@@ -127,7 +127,7 @@ class ParquetAnswers(AnswerFormat):
 
 
 def _import_parquet() -> Any:
-    return import_optional("pyarrow.parquet", extra="tables", purpose="Writing Parquet")
+    return import_optional("pyarrow.parquet", extra="cli", purpose="Writing Parquet")
 
 
 def _in_rows(cells: Any, write: Callable[[Any], Any], write_float: Callable[[float], Any]) -> list[Any]:

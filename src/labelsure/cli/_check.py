@@ -10,7 +10,7 @@ from typing import Any
 from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
 from labelsure.cli._fit import add_learning, read_examples
-from labelsure.cli._models import check_installed, counted, in_one_line, refuse_to_overwrite
+from labelsure.cli._models import counted, in_one_line, refuse_to_overwrite
 from labelsure.cli._writing import say, write_whole
 
 
@@ -45,7 +45,6 @@ def run(options: Namespace) -> None:
     if options.trusted and options.trusted.resolve() == options.data.resolve():
         raise CommandError(f"{options.data}: rows to check must not be the trusted ones. Leave out --trusted.")
     refuse_to_overwrite(options.output, options.data, *([options.trusted] if options.trusted else []))
-    check_installed([options.data, options.trusted])
     with in_one_line():
         schema, known = read_examples(options.trusted or options.data, options)
         suspects = open_table(options.data, schema, labels=True).read() if options.trusted else known

@@ -85,8 +85,8 @@ def _write_csv(path: Any, data: Any, rows: Any) -> None:
 def _write_parquet(path: Any, data: Any, rows: Any) -> None:
     from labelsure._core.optional import import_optional
 
-    pa = import_optional("pyarrow", extra="tables", purpose="Writing Parquet")
-    parquet = import_optional("pyarrow.parquet", extra="tables", purpose="Writing Parquet")
+    pa = import_optional("pyarrow", extra="cli", purpose="Writing Parquet")
+    parquet = import_optional("pyarrow.parquet", extra="cli", purpose="Writing Parquet")
     table = pa.table(dict(_columns(data, rows)))
     with whole_file(path) as file:
         parquet.write_table(table, file)

@@ -12,7 +12,6 @@ from labelsure.cli._models import (
     add_label_options,
     add_predict_for,
     asked_labels,
-    check_installed,
     counted,
     few,
     in_one_line,
@@ -75,7 +74,6 @@ def run(options: Namespace) -> None:
 def _run(options: Namespace, client: Any) -> None:
     from labelsure.model_file import save_model
 
-    check_installed([options.data])
     with in_one_line():
         schema, batch = read_examples(options.data, options)
     model = _make(options, schema)

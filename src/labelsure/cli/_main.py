@@ -21,6 +21,7 @@ from labelsure.cli import (
     _reproduce,
 )
 from labelsure.cli._errors import CommandError
+from labelsure.cli._models import check_installed
 from labelsure.cli._writing import printable, say
 
 COMMANDS = (_fit, _predict, _evaluate, _report, _explain, _check, _datasets, _reproduce, _compile)
@@ -57,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     written, warnings.formatwarning = warnings.formatwarning, _as_note
     try:
+        check_installed(options)
         options.run(options)
         sys.stdout.flush()
     except CommandError as error:

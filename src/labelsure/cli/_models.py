@@ -4,7 +4,7 @@ import sys
 import warnings
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -106,12 +106,15 @@ def asked_labels(options: Any) -> list[str] | None:
     return names
 
 
-def check_installed(files: Iterable[Path | None]) -> None:
+def check_installed(options: Namespace) -> None:
     """Raise CommandError, before any work, where tables are to be read or written without the package for them."""
-    tables = [file for file in files if file is not None and file.suffix.lower() in ARROW_ENDINGS]
-    if tables and find_spec("pyarrow") is None:
+    files = [getattr(options, name, None) for name in ("data", "trusted", "output")]
+    if files[2] and files[2].suffix.lower() == ".csv":  # written without it
+        files.pop()
+    needed = any(file and file.suffix.lower() in ARROW_ENDINGS for file in files)
+    if needed and find_spec("pyarrow") is None:
         raise CommandError(
-            'this needs the package pyarrow, not installed here. Install with: pip install "labelsure[tables]"'
+            'this needs the package pyarrow, not installed here. Install with: pip install "labelsure[cli]"'
         )
 
 
@@ -136,8 +139,6 @@ def open_trained(options: Namespace) -> Any:
 
     path, elsewhere = options.model, getattr(options, "scheduler", None) is not None
     with in_one_line():
-        output = getattr(options, "output", None)
-        check_installed([options.data, output if output and output.suffix != ".csv" else None])
         trained = batches.open_trained(path)
     if trained.schema is None:
         raise CommandError(

@@ -337,7 +337,7 @@ def as_arrow(table: Any, names: Sequence[str]) -> Any:
     names : sequence of str
         Columns, each of which it has.
     """
-    pa = import_optional("pyarrow", extra="tables", purpose="A table in memory")
+    pa = import_optional("pyarrow", extra="cli", purpose="A table in memory")
     library, places = table_library(table), [names_of_columns(table).index(name) for name in names]
     if library == "pyarrow":
         return pa.table([table.column(place) for place in places], names=list(names))
@@ -354,7 +354,7 @@ def as_arrow(table: Any, names: Sequence[str]) -> Any:
 def _import_arrow(module: str, path: Path) -> Any:
     """Return a module of pyarrow, or say how to install it."""
     try:
-        return import_optional(module, extra="tables", purpose=f"Reading {path.name}")
+        return import_optional(module, extra="cli", purpose=f"Reading {path.name}")
     except ImportError as error:
         raise DatasetError(str(error)) from error
 
