@@ -14,7 +14,7 @@ from tests.golden.cells import Cell, bits, certain, near
 from tests.golden.learners import Neighbours, Steps, Votes, make_data
 
 import labelsure
-from labelsure import labelsets, measures
+from labelsure import decisions, labelsets, measures, metrics
 
 LEVELS = (0.05, 0.15, 0.4)
 N_NEW, N_FOLDS = 4, 4
@@ -282,6 +282,57 @@ def answer(one):
     if hasattr(predictor, "nonconformity") and not objects and not by_optimiser:
         cells["nonconformity"] = near(predictor.nonconformity(asked, data.Y_new))
     return cells
+
+
+def answer_single(one):
+    """Return what a classifier says for a metric, as probabilities, what it asks and which labels it doubts."""
+    data = Data(one)
+    model = make_model(one, data)
+    if one.then == "saved":
+        model = saved_and_loaded(model)
+    cells = {"predict_proba": near(model.predict_proba(data.X_new))}
+    for metric in ("exact match", "hamming", "f1"):
+        model.predict_for = metric
+        cells[f"predict for {metric}"] = certain(bits(model.predict(data.X_new)))
+    if one.measure == "default" or one.made == "cross":  # p-values of one fold are tied, and weigh labelsets equally
+        cells |= of_questions(model.predict_labelsets(data.X_new).region(LEVELS[0]), data.Y_new)
+    if len(model.models_) > 1:
+        errors = labelsure.find_label_errors(model, data.X, data.Y)
+    else:
+        errors = labelsure.find_label_errors(model, data.X_new, data.Y_new, trusted=(data.X, data.Y), level=0.5)
+    return cells | {f"label errors {question}": cell for question, cell in of_label_errors(errors).items()}
+
+
+def of_questions(region, Y):
+    """Ask about labels and labelsets, and let a truthful reviewer answer."""
+    session, asked = decisions.plan(region, budget=5), []
+    while session.question is not None:
+        asked.append(f"{session.object}: {session.question.text}")
+        session.answer(session.question.answer_for(Y[session.object]))
+    cells = {
+        "plan": certain(asked),
+        "plan labelsets": certain(bits(session.labelsets)),
+        "plan statement": certain([session.statement]),
+        "first question": certain([one.questions(labelset_cost=3).question.text for one in region]),
+    }
+    for name, options in (("certain", {}), ("settled", {"certain": False, "labelset_cost": float("inf")})):
+        needed = metrics.answers_needed(region, Y, **options)
+        for field in ("labels", "labelsets", "settled", "wrong"):
+            cells[f"until {name} {field}"] = certain(getattr(needed, field))
+    return cells
+
+
+def of_label_errors(errors):
+    """Return which labels are doubted."""
+    found = {
+        "pairs": certain(errors.pairs[:30]),
+        "better": certain(bits(errors.better[:30])),
+        "gains": near(errors.gains[:8]),
+        "statement": certain([errors.statement]),
+    }
+    if errors.flagged is not None:
+        found |= {"p_values": certain(errors.p_values), "flagged": certain(errors.flagged)}
+    return found
 
 
 def of_labelsets(pred, Y):

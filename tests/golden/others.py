@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.multioutput import MultiOutputClassifier
+from tests.golden.answers import answer_single, of_label_errors
 from tests.golden.cells import bits, certain, near
+from tests.golden.configurations import SINGLE
 from tests.golden.learners import Neighbours, Steps, Votes, make_data
 
 import labelsure
@@ -104,15 +106,7 @@ def label_errors(trusted):
     else:
         model = labelsure.CrossConformalClassifier(Neighbours(), cv=4, random_state=0).fit(X, Y)
         errors = labelsure.find_label_errors(model, X, Y)
-    found = {
-        "pairs": certain(errors.pairs[:30]),
-        "better": certain(bits(errors.better[:30])),
-        "gains": near(errors.gains[:8]),
-        "statement": certain([errors.statement]),
-    }
-    if trusted:
-        found |= {"p_values": certain(errors.p_values), "flagged": certain(errors.flagged)}
-    return found
+    return of_label_errors(errors)
 
 
 def predictions_for_metrics(n_labels=4, smoothed=False):
@@ -298,6 +292,8 @@ def _all():
     yield from _reviews()
     yield "find_label_errors", partial(label_errors, False)
     yield "find_label_errors trusted", partial(label_errors, True)
+    for one in SINGLE:
+        yield f"single answers {one.name}", partial(answer_single, one)
     yield "metrics of regions", regions_and_coverage
     yield "metrics of calibration and efficiency", calibration_and_efficiency
     yield "metrics of monitoring simple_jumper", partial(monitoring, "simple_jumper")
