@@ -7,7 +7,7 @@ export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba
 
 .PHONY: demo test lint types layers tests data-tests uncompiled path lowest newest python gpu coverage validity bench soak experiments docs wheel clean
 
-demo: .venv/ready  ## the paper's tables on yeast, then a report of a model (needs only the package index)
+demo: .venv/demo-ready  ## the paper's tables on yeast, then a report of a model (needs only the package index)
 	$(BIN)/labelsure reproduce yeast
 	mkdir -p build/demo
 	$(BIN)/labelsure datasets yeast --part train -o build/demo/train.csv
@@ -83,7 +83,7 @@ soak: .venv/ready  ## an hour of mixed load, or MINUTES=...: the same answers, a
 experiments: .venv/ready  ## measures, learners and guarantees on seven data sets: hours, goes on where it was stopped
 	$(BIN)/python -m experiments
 
-docs: .venv/ready  ## the site, in build/docs; a warning is an error
+docs: .venv/docs-ready  ## the site, in build/docs; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs build/docs
 	@echo "The start page is build/docs/index.html"
 
@@ -93,27 +93,42 @@ wheel: .venv/ready  ## wheel and sdist in dist/, the wheel tried as installed
 clean:
 	rm -rf .venv .venv-lowest .venv-newest .venv-python3* build dist docs/generated .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
+# Half a package's byte code is of modules that nobody imports: Python compiles the others when it meets them.
+INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
+
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	$(BIN)/python $(INSTALL) -e ".[dev]"
+	touch $@
+
+# river only brings yeast's file: without its dependencies.
+.venv/demo-ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python $(INSTALL) -e ".[cli]"
+	$(BIN)/python $(INSTALL) --no-deps river
+	touch $@
+
+.venv/docs-ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python $(INSTALL) -e ".[docs]"
 	touch $@
 
 .venv-newest/ready: pyproject.toml
 	$(PYTHON) -m venv .venv-newest
-	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --pre --only-binary :all: -e ".[dev]"
+	.venv-newest/bin/python $(INSTALL) --pre --only-binary :all: -e ".[dev]"
 	touch $@
 
 .venv-python3%/ready: pyproject.toml
 	$(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	$(@D)/bin/python $(INSTALL) -e ".[dev]"
 	touch $@
 
 LOWEST := cli,dask,pandas,plots,polars
-# river only brings yeast's file, and wants newer versions of everything: without its dependencies.
+# river wants newer versions of everything: without its dependencies here, too.
 .venv-lowest/ready: pyproject.toml tools/lowest_versions.py
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python tools/lowest_versions.py $(LOWEST) > .venv-lowest/constraints.txt
-	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-lowest/constraints.txt \
+	.venv-lowest/bin/python $(INSTALL) -c .venv-lowest/constraints.txt \
 		-e ".[$(LOWEST)]" "coverage[toml]" hypothesis pytest pytest-xdist
-	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --no-deps river
+	.venv-lowest/bin/python $(INSTALL) --no-deps river
 	touch $@

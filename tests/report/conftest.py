@@ -12,7 +12,9 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 @pytest.fixture(scope="module")
 def browser():
     """Debian's Chromium, or the one that LABELSURE_CHROMIUM names."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="pages are opened in a browser, pip install playwright"
+    )
     found = os.environ.get("LABELSURE_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         pytest.skip("there is no Chromium: install Debian's package chromium, or set LABELSURE_CHROMIUM")
