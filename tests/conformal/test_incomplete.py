@@ -109,7 +109,7 @@ def test_folds_are_rows_of_x_where_incomplete_examples_cannot_train(way):
 @pytest.mark.parametrize("learner", [APART, Together()], ids=["apart", "together"])
 @pytest.mark.parametrize("kind", [CrossConformalClassifier, InductiveConformalClassifier])
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=15)
+@settings(max_examples=6)
 def test_recalibration_with_gaps_is_what_fit_gives(learner, kind, seed):
     """Whatever rows are incomplete: around the same models, and with a measure that the training parts fit."""
     random = np.random.RandomState(seed)
