@@ -34,7 +34,7 @@ tests: .venv/ready
 	$(HIDDEN) $(BIN)/pytest -n auto -m "not validity"
 
 data-tests: .venv/ready  ## once more what looks at Mulan's files, where there is a folder with them
-	$(if $(LABELSURE_DATA),$(BIN)/pytest -n auto -m "data and not validity",@echo "no folder with Mulan's files: skipped")
+	$(if $(LABELSURE_DATA),$(BIN)/pytest -n auto -m "data and not validity" tests/datasets tests/paper,@echo "no folder with Mulan's files: skipped")
 
 KERNEL_TESTS = $(shell find tests -name "test_*kernels.py") tests/labelsets/search/test_best_first.py
 
