@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from labelsure.labelsets.search._problems import pose_problems
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
@@ -20,7 +21,6 @@ from labelsure import CrossConformalClassifier, LabelsetPredictions, calibrate_o
 from labelsure.estimators import outputs_of
 from labelsure.labelsets import FoldEngine
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
-from labelsure.labelsets.search._problems import pose_problems
 
 SIGNIFICANCE = 0.1
 REPEATS = 5

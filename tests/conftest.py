@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from dask_clusters import local_cluster
 from labelsure._core.start_up import START_UP
 from labelsure.datasets import load_dataset
 
@@ -90,20 +89,3 @@ def load_mulan(request):
         return load_dataset(name, download=False)
 
     return load
-
-
-@pytest.fixture(scope="session")
-def cluster():
-    """A Dask cluster of three worker processes, for tests that leave it as it is."""
-    pytest.importorskip("distributed", reason="the extra dask is not installed")
-    with local_cluster(3) as cluster:
-        yield cluster
-
-
-@pytest.fixture(scope="session")
-def client(cluster):
-    """A client of that cluster, which joblib finds by itself."""
-    from distributed import Client
-
-    with Client(cluster) as client:
-        yield client

@@ -2,12 +2,11 @@
 
 ``make soak`` runs ``python tools/soak.py --minutes 60``. A round does everything once, in an order drawn anew: fits in
 this process and in workers, fits that are kept and gone on with, predictions in batches and in threads, regions,
-model files, reports, the command line, bad input, and a Dask cluster where dask is installed. Rounds take turns with
-four sets of data; the first answers to each set are what all later ones must be.
+model files, reports, the command line and bad input. Rounds take turns with four sets of data; the first answers to
+each set are what all later ones must be.
 
 After each round, garbage collected and free memory given back to the system, it notes resident memory (of this process
-and of its workers), open files and threads. Dask's scheduler is a process of its own, as on a real cluster, which is
-told and not judged: it remembers something of every fit, the spans of its tasks, whoever asks for it.
+and of its workers), open files and threads.
 
 **The rule**: over the second half of the rounds, the Theil-Sen line (the median of the slopes of all pairs, which a few
 odd rounds do not move) through resident memory must not rise by more than 2 % of the median; those through the numbers
@@ -24,7 +23,6 @@ import io
 import os
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
@@ -34,7 +32,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.util import find_spec
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,10 +41,7 @@ import numpy as np
 N_SETS = 4
 MAY_RISE = 0.02
 FEWEST_ROUNDS = 20
-SCHEDULERS: set[str] = set()  # their processes
 THREADS: set[str] = set()  # those told so far
-QUIET = {"DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH": "10", "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
-"""Dask keeps the last thousands of what it did, and what its threads looked like then: no leak of ours."""
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -57,7 +51,6 @@ class Sample(NamedTuple):
     seconds: float
     memory: int
     workers: int
-    scheduler: int
     files: int
     threads: int
 
@@ -68,7 +61,6 @@ class Material:
 
     seed: int
     folder: Path
-    client: Any = None
     X: Any = field(init=False)
     Y: Any = field(init=False)
     new: Any = field(init=False)
@@ -226,22 +218,12 @@ def bad_input(material: Material) -> Any:
     return "\n".join(said).encode()
 
 
-def on_a_cluster(material: Material) -> Any:
-    """Fit on a Dask cluster."""
-    import joblib
-
-    if material.client is None:
-        return b"no dask here"
-    with joblib.parallel_config("dask", client=material.client):
-        return answers(material.make(n_jobs=2), material.new)
-
-
 def batches_of_tables(material: Material) -> Any:
-    """Answer one table after the other, on the cluster where there is one."""
+    """Answer one table after the other."""
     from labelsure.batches import predict_batches
 
     tables = (material.new[start : start + 30] for start in range(0, len(material.new), 30))
-    found = predict_batches(material.model, tables, significance=0.2, client=material.client)
+    found = predict_batches(material.model, tables, significance=0.2)
     return [table.to_csv().encode() for table in found]
 
 
@@ -258,7 +240,6 @@ TASKS: tuple[Callable[[Material], Any], ...] = (
     report,
     command_line,
     bad_input,
-    on_a_cluster,
     batches_of_tables,
 )
 
@@ -289,9 +270,8 @@ def take_sample(start: float) -> Sample:
     with contextlib.suppress(AttributeError, OSError):  # only glibc has it
         ctypes.CDLL(None).malloc_trim(0)
     files, threads = (len(list(Path(f"/proc/self/{name}").iterdir())) for name in ("fd", "task"))
-    workers = sum(resident(child) for child in children() if child not in SCHEDULERS)
-    scheduler = sum(map(resident, SCHEDULERS))
-    return Sample(time.monotonic() - start, resident("self"), workers, scheduler, files, threads)
+    workers = sum(map(resident, children()))
+    return Sample(time.monotonic() - start, resident("self"), workers, files, threads)
 
 
 def resident(process: Any) -> int:
@@ -341,47 +321,12 @@ def judge(samples: Sequence[Sample]) -> list[str]:
     return wrong
 
 
-@contextlib.contextmanager
-def cluster(asked: bool) -> Iterator[Any]:
-    """Start a Dask cluster of two processes, where dask is installed; yield its client or None."""
-    if not asked or find_spec("distributed") is None:
-        yield None
-        return
-    from distributed import Client
-
-    with contextlib.ExitStack() as stack:
-        contact = Path(stack.enter_context(tempfile.TemporaryDirectory()), "scheduler.json")
-        place = ["--scheduler-file", str(contact), "--no-dashboard"]
-        scheduler = stack.enter_context(started("scheduler", "--host", "127.0.0.1", "--port", "0", *place))
-        SCHEDULERS.add(str(scheduler.pid))
-        while not contact.is_file():
-            if scheduler.poll() is not None:
-                raise SystemExit("Dask's scheduler cannot be started: try `python -m dask scheduler`")
-            time.sleep(0.1)
-        for _ in range(2):
-            stack.enter_context(started("worker", "--nthreads", "1", "--no-nanny", *place))
-        client = stack.enter_context(Client(scheduler_file=str(contact)))
-        client.wait_for_workers(2, timeout=60)
-        yield client
-
-
-@contextlib.contextmanager
-def started(what: str, *options: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a part of a Dask cluster in a process of its own, as on a real one, and end it afterwards."""
-    settings: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": os.environ | QUIET}
-    with subprocess.Popen([sys.executable, "-m", "dask", what, *options], **settings) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def soak(minutes: float, *, rounds: int | None, dask: bool) -> int:
+def soak(minutes: float, *, rounds: int | None) -> int:
     """Go round and round, and return 1 where an answer changes or memory grows."""
     order, first = random.Random(0), dict[tuple[str, int], str]()
     samples: list[Sample] = []
-    with tempfile.TemporaryDirectory() as folder, cluster(dask) as client:
-        sets = [Material(seed, Path(folder) / str(seed), client) for seed in range(N_SETS)]
+    with tempfile.TemporaryDirectory() as folder:
+        sets = [Material(seed, Path(folder) / str(seed)) for seed in range(N_SETS)]
         for material in sets:
             material.folder.mkdir()
         start = told = time.monotonic()
@@ -413,10 +358,10 @@ def tell(samples: Sequence[Sample]) -> None:
     THREADS.update(new)
     if new and len(samples) > 1:
         print(f"new threads: {', '.join(sorted(new))}")
-    seconds, memory, workers, scheduler, files, threads = samples[-1]
+    seconds, memory, workers, files, threads = samples[-1]
     print(
         f"{seconds:7.0f} s, round {len(samples):5d}: {memory / 1e6:7.1f} MB, workers {workers / 1e6:7.1f} MB,"
-        f" scheduler {scheduler / 1e6:5.1f} MB, {files} files, {threads} threads",
+        f" {files} files, {threads} threads",
         flush=True,
     )
 
@@ -426,13 +371,12 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--minutes", type=float, default=60, help="how long (default: 60)")
     parser.add_argument("--rounds", type=int, help="how many rounds instead, however long they take")
-    parser.add_argument("--no-dask", action="store_true", help="without a Dask cluster")
     options = parser.parse_args(words)
     if not Path("/proc/self/statm").exists():
         print("memory is read from /proc, which only Linux has")
         return 2
     warnings.simplefilter("ignore")  # rare labels and the like, every round
-    return soak(options.minutes, rounds=options.rounds, dask=not options.no_dask)
+    return soak(options.minutes, rounds=options.rounds)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from labelsure.conformal import calibrate_labels as calibrate_labels
     from labelsure.conformal import calibrate_outputs as calibrate_outputs
     from labelsure.conformal import compile_kernels as compile_kernels
-    from labelsure.conformal import prepare_workers as prepare_workers
     from labelsure.datasets import load_dataset as load_dataset
     from labelsure.decisions import CoverController as CoverController
     from labelsure.decisions import PrecisionController as PrecisionController
@@ -67,7 +66,6 @@ _HOME: dict[str, tuple[str, ...]] = {
         "calibrate_labels",
         "calibrate_outputs",
         "compile_kernels",
-        "prepare_workers",
     ),
     "datasets": ("load_dataset",),
     "decisions": (

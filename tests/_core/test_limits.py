@@ -1,19 +1,13 @@
 """One thread for numerical libraries, wanted by several threads at once."""
 
-import ctypes
 import os
-import shutil
-import signal
-import subprocess
-import sys
 import threading
 
 import numpy as np  # noqa: F401 - brings a BLAS
 import pytest
-from numpy.random import bit_generator
 from threadpoolctl import ThreadpoolController
 
-from labelsure._core import limits
+from labelsure._core import running
 from labelsure._core.running import one_thread
 
 PATIENCE = 60
@@ -101,57 +95,9 @@ def test_openmp_of_every_thread_is_limited():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # that it has threads
 def test_a_lock_held_in_another_thread_does_not_stop_a_forked_child():
-    with limits._shared.lock:  # as another thread may hold it at any moment
+    with running._shared.lock:  # as another thread may hold it at any moment
         child = os.fork()
         if child == 0:
             with one_thread():
                 os._exit(7)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-
-
-@pytest.mark.skipif(os.name != "posix", reason="Windows has no signal that one can send to oneself")
-def test_an_interrupt_while_libraries_are_looked_for_is_not_lost(monkeypatch):
-    """In a function that C calls it would be printed, and the program go on."""
-    looked_further = []
-
-    def interrupted():
-        signal.raise_signal(signal.SIGINT)
-        looked_further.append(True)
-
-    monkeypatch.setattr(limits, "ThreadpoolController", ctypes.CFUNCTYPE(None)(interrupted))
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            limits.find_libraries()
-        assert looked_further == [True]
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-LOOK_WHILE_ANOTHER_THREAD_LOADS = """
-import _ctypes, os, sys, threading
-import scipy.linalg, sklearn.linear_model
-from labelsure._core.limits import find_libraries
-
-done = threading.Event()
-
-def load():
-    while not done.is_set():
-        _ctypes.dlclose(_ctypes.dlopen(sys.argv[1], os.RTLD_NOW))
-
-loading = threading.Thread(target=load)
-loading.start()
-for _ in range(50):
-    find_libraries()
-done.set()
-loading.join()
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the lock is that of Linux's loader")
-def test_libraries_are_found_while_another_thread_imports(tmp_path):
-    """threadpoolctl before 3.7 waited for Python with the loader locked, and imports wait for the loader."""
-    module = shutil.copy(bit_generator.__file__, tmp_path / "module.so")  # one that is not loaded yet
-    command = [sys.executable, "-c", LOOK_WHILE_ANOTHER_THREAD_LOADS, module]
-    assert subprocess.run(command, check=False, timeout=PATIENCE).returncode == 0

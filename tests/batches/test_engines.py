@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from functools import partial
 
 import pytest
 
@@ -41,8 +42,9 @@ def test_polars_pipes_frames_and_maps_lazy_ones(fitted, predictor, expected, who
         pytest.skip("this polars has to be told")
     table = pl.from_pandas(fitted.tickets)
     assert table.pipe(predictor).to_dicts() == expected
-    answers = table.lazy().map_batches(predictor, schema=predictor.polars_schema, **whole)
-    assert answers.collect_schema() == predictor.polars_schema
+    schema = pl.from_arrow(predictor.schema.empty_table()).schema
+    answers = table.lazy().map_batches(predictor, schema=schema, **whole)
+    assert answers.collect_schema() == schema
     assert answers.filter(pl.col("id") < 5).select("id", "top1_p").collect().rows() == [
         (row["id"], row["top1_p"]) for row in expected[:5]
     ]
@@ -83,6 +85,8 @@ def spark():
 def test_spark_maps_tables(spark, fitted, predictor, expected, call):
     tickets = fitted.tickets.astype({"plan": object}).where(fitted.tickets.notna(), None)
     data = spark.createDataFrame(tickets.to_dict("records"), schema="id bigint, age double, plan string")
-    found = getattr(data.repartition(3), call)(predictor.map, schema=predictor.spark_schema)
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    found = getattr(data.repartition(3), call)(partial(map, predictor), schema=from_arrow_schema(predictor.schema))
     rows = sorted((row.asDict() for row in found.collect()), key=lambda row: row["id"])
     assert rows == expected

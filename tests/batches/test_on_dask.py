@@ -1,240 +1,255 @@
-"""Answers on a real Dask cluster: the same bits in the same order, few batches at a time, and workers that die."""
+"""A real Dask cluster: fits and answers are those of one process to the last bit, also where workers die."""
 
 import os
-import pickle
 import signal
-import time
-from itertools import count, pairwise
+import sys
+import warnings
+from multiprocessing import parent_process
+from pathlib import Path
 
+import numpy as np
 import pytest
+from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from threadpoolctl import threadpool_info
 
-from dask_clusters import OTHER_NUMPY, local_cluster, worker_that_comes_later
-from labelsure._core.versions import versions
-from labelsure.batches import BatchError, TablePredictor, _workers, map_batches, predict_batches
+import labelsure
+from labelsure import CrossConformalClassifier, InductiveConformalClassifier, MLkNNClassifier, PooledClassifier
+from labelsure.batches import BatchError, TablePredictor
+from labelsure.cli import main
+from labelsure.measures import PowerMeasure
 
 pd = pytest.importorskip("pandas", reason="tables of pandas")
 pytest.importorskip("pyarrow", reason="tables in memory are read by pyarrow")
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 
+RNG = np.random.default_rng(0)
+X = RNG.random((90, 4))
+Y = (RNG.random((90, 3)) < X[:, :3]).astype(int)
+LINEAR = OneVsRestClassifier(LogisticRegression())
+POOL = PooledClassifier([("linear", LINEAR), ("near", MLkNNClassifier(5))], cv=3)
 
-@pytest.fixture
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
 def client(cluster):
-    with distributed.Client(cluster, set_as_default=False) as client:
+    with distributed.Client(cluster) as client:
         yield client
 
 
-def cut(table, *places):
-    return [table[start:stop] for start, stop in pairwise([0, *places, len(table)])]
+def answers_of(model):
+    return model.fit(X, Y).predict_labelsets(X[:4]).p_values()
 
 
-@pytest.mark.parametrize("name", ["exact", "smoothed", "file"])
-def test_answers_on_a_cluster_are_those_of_one_call(fitted, client, name):
-    model, rows = (fitted.file, fitted.tickets) if name == "file" else (fitted.models[name], fitted.rows)
-    found = list(predict_batches(model, cut(rows, 3, 4, 4, 11, 20), significance=0.3, client=client))
-    assert [len(one) for one in found] == [3, 1, 0, 7, 9, len(rows) - 20]
-    pd.testing.assert_frame_equal(pd.concat(found), TablePredictor(model, significance=0.3)(rows), check_exact=True)
+def crossed(learner, **options):
+    return CrossConformalClassifier(learner, cv=4, measure=PowerMeasure(), random_state=0, **options)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        crossed(LINEAR, guarantee="exact"),
+        CrossConformalClassifier(POOL, cv=3, random_state=0),
+        InductiveConformalClassifier(POOL, random_state=0),
+    ],
+    ids=["exact", "pool", "inductive"],
+)
+def test_fits_are_the_same(model, client):
+    alone = answers_of(model)
+    with parallel_config("dask", client=client):
+        np.testing.assert_array_equal(answers_of(model), alone)
+
+
+class Deadly(MLkNNClassifier):
+    """Kills the worker that fits it, as often as there are files left in a folder, always without one."""
+
+    def __init__(self, folder=None):
+        super().__init__(3)
+        self.folder = folder
+
+    def fit(self, X, y):
+        if parent_process() is not None and self._takes_a_life():
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().fit(X, y)
+
+    def _takes_a_life(self):
+        if self.folder is None:
+            return True
+        try:
+            Path(self.folder, "life").unlink()
+        except FileNotFoundError:
+            return False
+        return True
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are killed otherwise on Windows")
+def test_folds_of_a_killed_worker_are_fitted_by_others(client, tmp_path):
+    (tmp_path / "life").touch()
+    before = {*client.run(os.getpid).values()}
+    with parallel_config("dask", client=client):
+        found = answers_of(crossed(Deadly(str(tmp_path))))
+    client.wait_for_workers(2)
+    assert before - {*client.run(os.getpid).values()}, "nobody was killed"
+    np.testing.assert_array_equal(found, answers_of(crossed(MLkNNClassifier(3))))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are killed otherwise on Windows")
+def test_folds_that_kill_workers_again_and_again_are_an_error(client):
+    """joblib's own loop would wait for ever."""
+    client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
+    try:
+        with parallel_config("dask", client=client), pytest.raises(distributed.KilledWorker, match="workers died"):
+            crossed(Deadly()).fit(X, Y)
+    finally:
+        client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 3))
+    client.wait_for_workers(2)
+
+
+class Curious(ClassifierMixin, BaseEstimator):
+    """Knows where it was fitted, and how many threads and processes it had there; warns."""
+
+    def fit(self, X, _y):
+        warnings.warn(f"{len(X)} examples", RuntimeWarning, stacklevel=2)
+        warnings.warn("nobody cares", UserWarning, stacklevel=2)
+        processes = Parallel(n_jobs=2)(delayed(os.getpid)() for _ in range(3))
+        blas = [library["num_threads"] for library in threadpool_info()]
+        self.found_ = [os.getpid(), len({*processes, os.getpid()}), effective_n_jobs(-1), max(blas, default=1)]
+        return self
+
+    def predict_proba(self, X):
+        return np.full((len(X), 3), 0.5)
+
+
+def test_learners_on_workers_have_one_core_and_their_warnings_are_one_line(client):
+    with parallel_config("dask", client=client), warnings.catch_warnings(record=True) as given:
+        warnings.filterwarnings("ignore", message="nobody")
+        model = crossed(Curious()).fit(X, Y)
+    found = np.array([fold.estimator.found_ for fold in model.models_])
+    assert os.getpid() not in found[:, 0]
+    assert (found[:, 1:] == 1).all()
+    (line,) = (str(warning.message) for warning in given)
+    assert line.startswith("4 warnings while fitting folds")
+
+
+def test_errors_of_workers_are_errors_here(client):
+    with parallel_config("dask", client=client), warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.raises(RuntimeWarning, match="examples"):
+            crossed(Curious()).fit(X, Y)
+
+
+def test_n_jobs_1_stays_here(client):
+    with parallel_config("dask", client=client), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = crossed(Curious(), n_jobs=1).fit(X, Y)
+    assert {fold.estimator.found_[0] for fold in model.models_} == {os.getpid()}
+
+
+def test_fits_inside_a_task_leave_the_worker_to_others(client):
+    """With one thread for each worker, all of them would wait for ever for each other."""
+    alone = answers_of(crossed(LINEAR))
+    tasks = [client.submit(fit_on_dask, pure=False) for _ in range(3)]
+    for task in tasks:
+        np.testing.assert_array_equal(task.result(timeout=120), alone)
+
+
+def fit_on_dask():
+    with parallel_config("dask"):
+        return answers_of(crossed(LINEAR))
 
 
 @pytest.mark.parametrize("source", ["memory", "file"])
-def test_map_partitions_takes_the_predictor_and_its_meta(fitted, client, source):
+def test_map_partitions_gives_the_answers_of_one_call(fitted, client, source):
     dd = pytest.importorskip("dask.dataframe")
     model, rows = (fitted.models["exact"], fitted.rows) if source == "memory" else (fitted.file, fitted.tickets)
     predictor = TablePredictor(model, keep=["a"] if source == "memory" else {"id": "int64"})
-    parts = dd.from_pandas(rows, npartitions=4)
-    answers = parts.map_partitions(predictor, meta=predictor.meta)
-    assert answers.npartitions == 4
+    parts, meta = dd.from_pandas(rows, npartitions=4), predictor.schema.empty_table().to_pandas()
+    answers = parts.map_partitions(predictor, meta=meta)
     found = client.compute(answers).result()
-    expected = predictor(rows)
-    pd.testing.assert_frame_equal(found, expected, check_exact=True)
+    pd.testing.assert_frame_equal(found, predictor(rows), check_exact=True)
     assert found.dtypes.to_dict() == answers.dtypes.to_dict()
-    failing = parts.assign(**{rows.columns[1]: "x"}).map_partitions(predictor, meta=predictor.meta)
+    failing = parts.assign(**{rows.columns[1]: "x"}).map_partitions(predictor, meta=meta)
     with pytest.raises(BatchError, match=r"rows from 0 to .* cannot be predicted"):
         client.compute(failing.partitions[0]).result()
 
 
-def test_the_model_of_a_file_is_in_no_task(fitted):
-    dd = pytest.importorskip("dask.dataframe")
-    predictor = TablePredictor(fitted.file)
-    parts = dd.from_pandas(fitted.tickets[["age"]], npartitions=4)
-    with_model = len(pickle.dumps(dict(parts.map_partitions(predictor, meta=predictor.meta).optimize().dask)))
-    assert with_model < fitted.file.stat().st_size
+@pytest.fixture
+def here(fitted, tmp_path, monkeypatch):
+    """A folder with a table to predict and one to learn from."""
+    monkeypatch.chdir(tmp_path)
+    fitted.tickets.to_csv("new.csv", index=False)
+    table = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    table.join(pd.DataFrame(Y, columns=["sea", "city", "night"])).to_csv("train.csv", index=False)
+    return tmp_path
 
 
-def test_tokens_tell_predictors_apart_and_travel_with_them(fitted):
-    from dask.base import tokenize
-
-    one, other = (TablePredictor(fitted.file, top=top) for top in (1, 2))
-    assert tokenize(one) != tokenize(other)
-    assert tokenize(pickle.loads(pickle.dumps(one))) == tokenize(one)
-
-
-def test_few_batches_are_under_way_and_nothing_is_left_behind(client):
-    taken, most = [], 0
-
-    def items():
-        for number in range(30):
-            taken.append(number)
-            yield number
-
-    for done, number in enumerate(map_batches(abs, items(), rows_of=str, client=client)):
-        assert number == done
-        most = max(most, len(taken) - done)
-    n_threads = sum(client.nthreads().values())
-    assert most <= _workers.PER_THREAD * n_threads
-    assert plugins_of(client) == {()}
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_predict_on_a_cluster_writes_the_same_bytes(here, fitted, cluster, ending):
+    words = ["predict", str(fitted.file), "new.csv", "--keep", "plan", "--batch", "7", "--jobs", "1", "-o"]
+    assert main([*words, f"here.{ending}"]) == 0
+    assert main([*words, f"there.{ending}", "--scheduler", cluster.scheduler_address]) == 0
+    assert (here / f"there.{ending}").read_bytes() == (here / f"here.{ending}").read_bytes()
 
 
-def plugins_of(client):
-    """Return what we have left on workers."""
-    names = client.run(lambda dask_worker: [name for name in dask_worker.plugins if name.startswith("labelsure-")])
-    return set(map(tuple, names.values()))
+def test_fit_on_a_cluster_saves_the_same_model(here, cluster):
+    words = ["fit", "train.csv", "--labels", "sea,city,night", "--learner", "logistic", "--folds", "3", "--jobs", "1"]
+    assert main([*words, "--model", "here.labelsure"]) == 0
+    assert main([*words, "--model", "there.labelsure", "--scheduler", cluster.scheduler_address]) == 0
+    one, other = (labelsure.load_model(f"{where}.labelsure").calibrator_.folds for where in ("here", "there"))
+    for fold, again in zip(one, other, strict=True):
+        np.testing.assert_array_equal(fold.scores, again.scores)
 
 
-def test_batches_that_nobody_waits_for_are_cancelled(client):
-    answers = map_batches(abs, range(1000), rows_of=str, client=client)
-    assert next(answers) == 0
-    answers.close()
-    left = client.run_on_scheduler
-    deadline = time.monotonic() + 60
-    while left(keys_left) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert left(keys_left) == []
+def error_of(capsys, *words):
+    capsys.readouterr()
+    assert main([*words]) == 1
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "error" in line]
+    return line
 
 
-def keys_left(dask_scheduler):
-    return [key for key in map(str, dask_scheduler.tasks) if key.startswith("labelsure-")]
+def test_workers_of_another_version_are_refused(here, cluster, monkeypatch, capsys):
+    monkeypatch.setattr("labelsure.cli._writing.__version__", "0.0.1")
+    line = error_of(capsys, "fit", "train.csv", "--model", "m.labelsure", "--scheduler", cluster.scheduler_address)
+    assert "has labelsure " in line
+    assert "and there is 0.0.1 here; results could differ" in line
 
 
-def fail_at_five(number):
-    if number == 5:
-        raise ValueError("five is too much")
-    return number
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
+def test_nobody_at_the_address_is_one_line_before_any_work(here, monkeypatch, capsys, address):
+    monkeypatch.setattr("labelsure.cli._models.SECONDS_TO_CONNECT", 0.5)
+    line = error_of(capsys, "fit", "no.csv", "--model", "m.labelsure", "--scheduler", address)
+    assert f"no Dask scheduler answers at {address}" in line
 
 
-def test_a_batch_that_fails_on_a_worker_is_named_and_those_before_it_are_there(client):
-    found = []
-    with pytest.raises(BatchError, match=r"^row 5 cannot be predicted: five is too much$"):
-        iter_into(found, map_batches(fail_at_five, range(9), rows_of="row {}".format, client=client))
-    assert found == [0, 1, 2, 3, 4]
+def test_a_scheduler_that_goes_away_is_one_line_and_finished_rows_are_kept(here, fitted, monkeypatch, capsys):
+    from labelsure._core.memory import KeptResults
 
+    words = ["predict", str(fitted.file), "new.csv", "--batch", "1", "--jobs", "1", "-o"]
+    assert main([*words, "whole.csv"]) == 0
+    written, numbers = KeptResults.write, []
+    with distributed.LocalCluster(
+        n_workers=1, processes=False, protocol="tcp", dashboard_address=":0", memory_limit=0
+    ) as short_lived:
 
-def iter_into(found, answers):
-    for answer in answers:
-        found.append(answer)
+        def close_after_three(kept, *result):
+            written(kept, *result)
+            numbers.append(result)
+            if len(numbers) == 3:
+                short_lived.close()
 
-
-class DieOnce:
-    """Kills the worker that it first works on item 3 for, as the kernel does when memory is short."""
-
-    def __init__(self, model, marker):
-        self.predictor, self.marker = TablePredictor(model), marker
-
-    def __call__(self, numbered):
-        number, batch = numbered
-        if number == 3 and not self.marker.exists():
-            self.marker.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return self.predictor(batch)
-
-
-class DieAtThree:
-    """Kills every worker that works on 3, once the answers before it are there: a worker takes those along else."""
-
-    def __init__(self, marker):
-        self.marker = marker
-
-    def __call__(self, number):
-        if number == 3:
-            deadline = time.monotonic() + 60
-            while not self.marker.exists() and time.monotonic() < deadline:
-                time.sleep(0.01)
-            os.kill(os.getpid(), signal.SIGKILL)
-        return number
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are ended otherwise on Windows")
-def test_a_killed_worker_costs_nothing_and_one_that_kills_all_is_named(fitted, tmp_path):
-    with (
-        local_cluster(1) as cluster,  # the next worker has nothing but what the scheduler knows
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        model = fitted.models["exact"]
-        batches = list(enumerate(cut(fitted.rows, 5, 10, 15, 20, 25)))
-        maker = DieOnce(model, tmp_path / "dead")
-        found = list(map_batches(maker, batches, rows_of=str, client=client))
-        assert (tmp_path / "dead").exists()
-        pd.testing.assert_frame_equal(pd.concat(found), TablePredictor(model)(fitted.rows), check_exact=True)
-        client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
-        there = tmp_path / "there"
-        answers = map_batches(DieAtThree(there), range(9), rows_of="row {}".format, client=client)
-        assert [next(answers) for _ in range(3)] == [0, 1, 2]
-        there.touch()
-        with pytest.raises(BatchError, match=r"^row 3 cannot be predicted: KilledWorker: "):
-            next(answers)
-
-
-def test_a_scheduler_that_is_gone_is_an_error_that_names_the_rows(fitted):
-    with local_cluster(1, processes=False, protocol="tcp") as cluster:
-        client = distributed.Client(cluster, set_as_default=False)
-        answers = map_batches(abs, range(1000), rows_of="row {}".format, client=client)
-        assert next(answers) == 0
-        cluster.close()
-        with pytest.raises(BatchError, match=r"^row [1-9][0-9]* cannot be predicted: "):
-            list(answers)
-        client.close()
-
-
-def test_an_asynchronous_client_is_refused():
-    class Asynchronous:
-        asynchronous = True
-
-    with pytest.raises(ValueError, match="must not be asynchronous"):
-        map_batches(abs, [], rows_of=str, client=Asynchronous())
-
-
-def test_a_worker_of_another_version_is_refused(client, monkeypatch):
-    ours = versions() | {"numba": "0.0.1"}
-    monkeypatch.setattr(_workers, "versions", lambda: ours)
-    with pytest.raises(RuntimeError, match=r"has numba .* and there is 0\.0\.1 here"):
-        list(map_batches(abs, [1], rows_of=str, client=client))
-    assert plugins_of(client) == {()}
-
-
-def slowly(number):
-    time.sleep(0.05)
-    return number
-
-
-def test_a_worker_of_other_versions_that_comes_later_is_refused(tmp_path):
-    with local_cluster(1) as cluster, distributed.Client(cluster, set_as_default=False) as client:
-        answers, found = map_batches(slowly, count(), rows_of="row {}".format, client=client), []
-        assert next(answers) == 0
-        with (
-            worker_that_comes_later(cluster.scheduler_address, tmp_path, OTHER_NUMPY),
-            pytest.raises(BatchError, match=r"^row \d+ cannot be predicted: ClusterError: worker tcp:") as error,
-        ):
-            iter_into(found, answers)
-        assert " has numpy 0.1, and there is " in str(error.value)
-        assert found == [*range(1, len(found) + 1)]
-        assert plugins_of(client) == {()}
-        assert [*map_batches(abs, range(3), rows_of=str, client=client)] == [0, 1, 2]
-
-
-def test_a_cluster_without_workers_is_an_error_that_names_the_rows(monkeypatch):
-    monkeypatch.setattr(_workers, "SECONDS_BETWEEN_LOOKS", 0.1)
-    monkeypatch.setattr(_workers, "SECONDS_FOR_WORKERS", 0.3)
-    with (
-        local_cluster(0) as empty,
-        distributed.Client(empty, set_as_default=False) as alone,
-        pytest.raises(BatchError, match=r"1 cannot be predicted: ClusterError: there were no workers"),
-    ):
-        list(map_batches(abs, [1], rows_of=str, client=alone))
-
-
-def raise_timeout(number):
-    raise TimeoutError(f"{number} took too long")
-
-
-def test_a_time_out_of_the_function_itself_is_not_waited_for(client):
-    with pytest.raises(BatchError, match=r"1 cannot be predicted: TimeoutError: 1 took too long"):
-        list(map_batches(raise_timeout, [1], rows_of=str, client=client))
+        monkeypatch.setattr(KeptResults, "write", close_after_three)
+        line = error_of(capsys, *words, "out.csv", "--scheduler", short_lived.scheduler_address)
+    assert "the Dask cluster at tcp:" in line
+    assert not (here / "out.csv").exists()
+    finished = len(numbers)
+    assert 3 <= finished < 40
+    assert main([*words, "out.csv"]) == 0
+    assert len(numbers) == 40
+    assert (here / "out.csv").read_bytes() == (here / "whole.csv").read_bytes()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelsure.batches import BatchError, TablePredictor, map_batches, predict_batches
+from labelsure.batches import BatchError, TablePredictor, predict_batches
 
 pd = pytest.importorskip("pandas", reason="tables of pandas")
 pytest.importorskip("pyarrow", reason="tables in memory are read by pyarrow")
@@ -75,8 +75,3 @@ def test_arrays_come_out_as_tables(fitted):
     found = pd.concat(predict_batches(model, [X[:7], X[7:]]), ignore_index=True)
     pd.testing.assert_frame_equal(found, TablePredictor(model)(fitted.rows), check_exact=True)
     assert np.isfinite(found["top1_p"]).all()
-
-
-def test_errors_that_are_not_about_values_are_told_with_their_kind():
-    with pytest.raises(BatchError, match=r"^item 0 cannot be predicted: ZeroDivisionError: "):
-        list(map_batches(lambda number: 1 // number, [0], rows_of="item {}".format))

@@ -6,7 +6,6 @@ from unittest import mock
 
 import pytest
 
-from dask_clusters import local_cluster
 from host_device import make_device
 from labelsure import load_model, save_model
 from labelsure._core.memory import KeptResults
@@ -140,30 +139,3 @@ def test_what_one_device_has_begun_the_other_finishes(here, launched, first, mon
     assert capsys.readouterr().err == ""
     assert (here / "out.csv").read_bytes() == whole
     assert launched
-
-
-def test_with_a_scheduler_the_device_is_that_of_its_workers(here, launched):
-    """Workers that are threads of this process have the device that stands in for a GPU."""
-    pytest.importorskip("distributed", reason="the extra dask is not installed")
-    assert main(words_of("predict")) == 0
-    whole = (here / "out.csv").read_bytes()
-    with local_cluster(1, processes=False, protocol="tcp") as cluster:
-        assert main([*words_of("predict", "gpu.labelsure"), "--scheduler", cluster.scheduler_address]) == 0
-    assert launched
-    assert (here / "out.csv").read_bytes() == whole
-
-
-@pytest.mark.skipif(find_spec("cupy") is not None, reason="CuPy is installed")
-def test_workers_without_the_device_are_refused_before_any_work(here, launched, cluster, capsys):
-    """This process has it, which does not matter."""
-    (here / "out.csv").write_text("what was here before")
-    words = [*words_of("predict"), "--device", "cuda", "--scheduler"]
-    assert main([*words, cluster.scheduler_address]) == 1
-    printed = capsys.readouterr()
-    (line,) = printed.err.splitlines()
-    assert printed.out == ""
-    assert line.startswith("labelsure: error: 3 of 3 workers cannot predict, among them tcp://127.0.0.1:")
-    assert line.endswith(f": {WITHOUT_CUPY}")
-    assert not launched
-    assert (here / "out.csv").read_text() == "what was here before"
-    assert not list(here.glob(".*"))

@@ -3,13 +3,11 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from dask_clusters import local_cluster
-from labelsure.conformal import _beforehand, prepare_workers
+from labelsure.conformal import _beforehand
 
 pytest.importorskip("numba.core.event")
 
@@ -61,25 +59,3 @@ def test_compiling_names_the_folders_of_what_was_asked(monkeypatch):
     monkeypatch.setattr(_beforehand, "CASES", [case for case in _beforehand.CASES if case[0] == 8])
     monkeypatch.setattr(_beforehand, "LEARNERS", _beforehand.LEARNERS[-1:])
     assert all(Path(folder).is_dir() for folder in _beforehand.compile_kernels())
-
-
-def leave_a_trace():
-    """Stand for compiling: a file for every process that did it."""
-    Path(os.environ["TRACES"], f"{os.getpid()}-{time.monotonic_ns()}").touch()
-
-
-def test_workers_compile_now_and_when_they_join_one_of_a_machine_first(tmp_path, monkeypatch):
-    distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
-    monkeypatch.setenv("TRACES", str(tmp_path))
-    monkeypatch.setattr(_beforehand, "compile_kernels", leave_a_trace)
-    with local_cluster(2) as cluster, distributed.Client(cluster) as client:
-        prepare_workers(client)
-        traces = sorted(tmp_path.iterdir(), key=lambda path: int(path.name.partition("-")[2]))
-        pids = [int(path.name.partition("-")[0]) for path in traces]
-        assert {*pids} == {*client.run(os.getpid).values()}
-        assert (len(pids), pids.count(pids[0])) == (3, 2)  # the first one by itself, and then everybody
-        cluster.scale(3)
-        client.wait_for_workers(3)
-        assert len([*tmp_path.iterdir()]) == 4
-        prepare_workers(client)  # once more does no harm
-        assert len(client.ncores()) == 3

@@ -8,14 +8,7 @@ FILES = "reads files: generated and mutated files are in tests/datasets and test
 
 REASONS = {
     "batches": {
-        "AnswerColumns": STAGE,
         "BatchError": "an exception",
-        "Trained": MADE_BY_US,
-        "arrow_schema": STAGE,
-        "arrow_table": STAGE,
-        "limit_cores": STAGE,
-        "map_batches": "runs functions of the user's own: tests/batches",
-        "open_trained": FILES,
     },
     "conformal": {
         "Answers": MADE_BY_US,
@@ -42,7 +35,6 @@ REASONS = {
         "outputs_of_models": STAGE,
         "single_answers": STAGE,
         "compile_kernels": "takes no arguments",
-        "prepare_workers": "takes a client of Dask: tests/conformal",
     },
     "datasets": {
         "Column": FILES,

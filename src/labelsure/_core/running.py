@@ -8,22 +8,18 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import AbstractContextManager
-from functools import partial
 from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 from uuid import uuid4
 
-from joblib import cpu_count, effective_n_jobs, parallel_config
+import threadpoolctl
+from joblib import effective_n_jobs, parallel_config
+from joblib.parallel import get_active_backend
 from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import ThreadpoolController, threadpool_info
+from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
-
-from labelsure._core.cluster import active_cluster, cluster_for_us_alone, run_on_cluster
-from labelsure._core.limits import find_libraries, limit_to_one_thread
-from labelsure._core.warnings_elsewhere import recorded_warnings
 
 _libraries: dict[int, ThreadpoolController] = {}
 """What was found last, by the number of modules there were."""
@@ -34,8 +30,66 @@ SECONDS_BETWEEN = 1.0
 _this_thread = threading.local()
 
 
-def one_thread() -> AbstractContextManager[object]:
-    """Return a context in which BLAS and OpenMP use one thread; several threads may enter it at once.
+class _Shared:
+    """Who wants BLAS in one thread, and how many it had.
+
+    BLAS has one number of threads for the whole process. If each user of it put back what he found, the first to leave
+    would give threads to the others, whose sums would come out differently, and the last might leave one thread for
+    ever. So the first sets it and the last puts it back.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.n_inside = 0
+        self.limited: ThreadpoolController | None = None
+        self.before: list[tuple[Any, int]] = []
+
+    def enter(self, libraries: ThreadpoolController) -> None:
+        with self.lock:
+            self.n_inside += 1
+            if self.limited is libraries:
+                return
+            self.limited = libraries  # the first inside, or libraries have been loaded meanwhile
+            _take_control()
+            for library in libraries.lib_controllers:
+                if library.user_api == "blas":
+                    self.before.append((library, library.get_num_threads()))
+                    library.set_num_threads(1)
+
+    def leave(self) -> None:
+        with self.lock:
+            self.n_inside -= 1
+            if self.n_inside:
+                return
+            self.limited = None
+            _take_control()
+            while self.before:
+                library, n_threads = self.before.pop()
+                library.set_num_threads(n_threads)
+            _take_control()
+
+
+def _take_control() -> None:
+    """Have the next thread that sets numbers be heard: newer versions of threadpoolctl listen to one thread only."""
+    take = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", None)
+    if take is not None:
+        take(force=True)
+
+
+_shared = _Shared()
+
+
+def _renew_lock() -> None:
+    _shared.lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # another thread, which the child does not have, may hold it
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Have BLAS and OpenMP use one thread inside; several threads of this process may do so at the same time.
 
     Examples
     --------
@@ -47,8 +101,13 @@ def one_thread() -> AbstractContextManager[object]:
     n_modules, libraries = len(sys.modules), _libraries.get(len(sys.modules))
     if libraries is None:
         _libraries.clear()
-        libraries = _libraries[n_modules] = find_libraries()
-    return limit_to_one_thread(libraries)
+        libraries = _libraries[n_modules] = ThreadpoolController()
+    _shared.enter(libraries)
+    try:
+        with libraries.limit(limits=1, user_api="openmp"):  # OpenMP has a number for each thread
+            yield
+    finally:
+        _shared.leave()
 
 
 class _Bar(tqdm):
@@ -98,8 +157,7 @@ def progress_bar(iterable: Iterable[Any] | None = None, *, description: str, tot
     [0, 1, 2]
     """
     # worker processes and programs without a console have nobody watching
-    in_worker = parent_process() is not None or getattr(_this_thread, "in_worker", False)
-    watched = not in_worker and sys.stderr is not None and sys.stderr.isatty()
+    watched = parent_process() is None and sys.stderr is not None and sys.stderr.isatty()
     if not watched:
         return tqdm(iterable, desc=description, total=total, disable=True)
     style: dict[str, Any] = {"delay": SECONDS_BEFORE_SHOWN, "leave": False, **_size_of_terminal()}
@@ -157,7 +215,7 @@ def run_jobs(
     """
     with one_thread(), collect_warnings(description) as warned:
         # as they come, so that what is finished can be kept at once
-        results = _start(jobs, n_jobs, description, total, require)
+        results = _start(jobs, n_jobs, total, require)
         answers: dict[int, Any] = {}
         given: dict[int, Warned] = {}
         try:
@@ -171,68 +229,77 @@ def run_jobs(
         return [answers[i] for i in sorted(answers)]
 
 
-def _start(jobs: Any, n_jobs: int | None, description: str, total: int, require: str | None) -> Iterator[Any]:
+def _start(jobs: Any, n_jobs: int | None, total: int, require: str | None) -> Iterator[Any]:
     """Return an iterator of what jobs return, watched, in the order in which they finish."""
-    cluster, home = active_cluster(), (_HERE, os.getpid())
-    if cluster is not None and require is None and n_jobs != 1 and total > 1:
-        work = partial(_watch_in_worker, home, get_config(), list(warnings.filters))
-        return run_on_cluster(cluster, work, [(job.__wrapped__, *rest) for job, *rest in jobs], doing=description)
-    here: dict[str, Any] = {"n_jobs": n_jobs if total > 1 else 1, "require": require}
-    watch: Callable[..., Any] = _watch
-    if cluster is not None:
-        here = {"n_jobs": count_threads(n_jobs) if total > 1 else 1, "backend": "threading"}
-        watch = partial(_watch_beside_cluster, cluster if total == 1 and n_jobs != 1 else None)
-    watched = (delayed(watch)(home, i, job.__wrapped__, *rest) for i, (job, *rest) in enumerate(jobs))
-    results: Iterator[Any] = Parallel(return_as="generator_unordered", **here)(watched)
+    options: dict[str, Any] = {"n_jobs": n_jobs, "require": require}
+    if total <= 1 or n_jobs == 1:
+        options = {"backend": "sequential"}  # only what is nested inside may go elsewhere
+    elif require is None and (cluster := _active_cluster()) is not None:
+        return _on_cluster(cluster, list(jobs))
+    watched = (delayed(_watch)(_home(), i, job.__wrapped__, *rest) for i, (job, *rest) in enumerate(jobs))
+    results: Iterator[Any] = Parallel(return_as="generator_unordered", **options)(watched)
     return results
+
+
+def _active_cluster() -> Any:
+    """Return joblib's backend for Dask if that is where jobs go now, else None."""
+    backend = get_active_backend()[0]
+    return backend if type(backend).__name__ == "DaskDistributedBackend" else None
+
+
+def _on_cluster(backend: Any, jobs: list[Any]) -> Iterator[Any]:
+    """Yield what jobs return on the workers of joblib's Dask client, and raise what they or Dask raise.
+
+    joblib's own loop (1.6) waits for ever for a job that Dask gives up because workers died over it, sends shared data
+    to a single worker, whose death loses them, and works here where the cluster has one core.
+    """
+    import distributed
+
+    as_completed: Any = distributed.as_completed
+    client = backend.client
+    backend.effective_n_jobs(-1)  # waits for a first worker
+    shared = {id(value): value for value in jobs[0][1] if not isinstance(value, PLAIN)}
+    shared = {id(value): value for value in jobs[-1][1] if id(value) in shared}
+    sent = dict(zip(shared, client.scatter([*shared.values()], broadcast=True, hash=False), strict=True))
+    given = _home(), get_config(), list(warnings.filters)
+    futures = []
+    for i, (job, args, kwargs) in enumerate(jobs):
+        call = job.__wrapped__, tuple(sent.get(id(value), value) for value in args), kwargs
+        futures.append(client.submit(_watch_in_worker, *given, i, *call, pure=False, **backend.submit_kwargs))
+    try:
+        with backend.retrieval_context():  # inside a task of Dask it leaves the thread to others
+            for future in as_completed(futures, loop=client.loop):
+                yield future.result()
+                future.release()
+    finally:
+        client.cancel(futures)
+
+
+def _home() -> tuple[str, int]:
+    return _HERE, os.getpid()
 
 
 _HERE = uuid4().hex
 """Tells this process from those of other machines, whose numbers may be the same; forks have it with other numbers."""
+
+PLAIN = (type(None), bool, int, float, str)
 
 
 def _watch(
     home: tuple[str, int], i: int, function: Callable[..., Any], args: Any, kwargs: Any
 ) -> tuple[int, Any, Warned]:
     """Return its number, what a call returns, and the warnings it gave if this is another process than the home."""
-    if home == (_HERE, os.getpid()):
+    if home == _home():
         return i, function(*args, **kwargs), Counter()
     with warnings.catch_warnings(record=True) as caught:
         return i, function(*args, **kwargs), _count(caught)
 
 
-def _watch_beside_cluster(cluster: Any, *call: Any) -> tuple[int, Any, Warned]:
-    """Do the same here while joblib is told to use a cluster: only jobs of ours inside may use it."""
-    with cluster_for_us_alone(cluster):
-        return _watch(*call)
-
-
-def _watch_in_worker(
-    home: tuple[str, int], config: dict[str, Any], filters: Any, i: int, function: Any, args: Any, kwargs: Any
-) -> tuple[int, Any, Warned]:
-    """Do the same in a worker of a cluster, where several threads may do so, and learners have one core each."""
-    _this_thread.in_worker = True
-    try:
-        with one_thread(), cluster_for_us_alone(None), config_context(**config):
-            if home == (_HERE, os.getpid()):
-                return i, function(*args, **kwargs), Counter()
-            with recorded_warnings(filters) as caught:
-                _warn_of_threads()
-                return i, function(*args, **kwargs), _count(caught)
-    finally:
-        _this_thread.in_worker = False
-
-
-def _warn_of_threads() -> None:
-    """Warn where BLAS has several threads all the same: OpenBLAS listens to the main thread only, and this is none."""
-    several = [library for library in threadpool_info() if library["user_api"] == "blas" and library["num_threads"] > 1]
-    if several:
-        warnings.warn(
-            f"this worker's BLAS has {several[0]['num_threads']} threads, by which results may differ in the last bit,"
-            " and workers get into each other's way. Start workers with OMP_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1"
-            " in their environment; a worker with a nanny has that by itself.",
-            stacklevel=2,
-        )
+def _watch_in_worker(home: tuple[str, int], config: dict[str, Any], filters: list[Any], *call: Any) -> Any:
+    """Do the same in a worker of Dask, where a learner has one core and starts no tasks of its own."""
+    with one_thread(), parallel_config(backend="sequential"), config_context(**config), warnings.catch_warnings():
+        warnings.filters = filters
+        return _watch(home, *call)
 
 
 @contextlib.contextmanager
@@ -306,10 +373,8 @@ def count_threads(n_jobs: int | None) -> int:
     >>> count_threads(3)
     3
     """
-    if active_cluster() is None:
+    with contextlib.nullcontext() if _active_cluster() is None else parallel_config(backend="threading"):
         return int(effective_n_jobs(n_jobs))
-    with parallel_config(backend="threading", n_jobs=-1):
-        return min(int(effective_n_jobs(n_jobs)), int(cpu_count()))
 
 
 def map_in_threads(

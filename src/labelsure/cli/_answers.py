@@ -10,11 +10,8 @@ from functools import partial
 from math import isnan
 from typing import Any, BinaryIO, TypeAlias
 
-import numpy as np
-
 from labelsure._core.optional import import_optional
-from labelsure.batches import AnswerColumns, arrow_schema, arrow_table
-from labelsure.conformal import Answers
+from labelsure.batches import arrow_table
 from labelsure.predictions import RepeatedValues
 
 Cells: TypeAlias = dict[str, Any]
@@ -23,21 +20,10 @@ Cells: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of a file of answers: the row's number, columns of the data, and what is answered."""
+    """The schema of pyarrow of a file of answers, and what stands between labels in a cell of CSV."""
 
-    answers: AnswerColumns
-    kept: tuple[str, ...]
+    schema: Any
     separator: str
-
-    @property
-    def kinds(self) -> dict[str, str]:
-        """What each column is, in order."""
-        return {"row": "count", **dict.fromkeys(self.kept, "text"), **self.answers.kinds}
-
-    def cells(self, answers: Answers, start: int, kept: Cells) -> Cells:
-        """Return the cells of some objects, the first of them being row ``start + 1``."""
-        row = np.arange(start + 1, start + 1 + len(answers.labels))
-        return {"row": row, **{name: kept[name] for name in self.kept}, **self.answers.of(answers)}
 
 
 class AnswerFormat(ABC):
@@ -71,11 +57,11 @@ class CsvAnswers(AnswerFormat):
 
     def head(self) -> bytes:
         """Return the line of names."""
-        return self._lines([list(self.layout.kinds)])
+        return self._lines([self.layout.schema.names])
 
     def part(self, cells: Cells) -> bytes:
         """Return one line per row."""
-        columns = [_in_rows(cells[name], self._labels, self._number) for name in self.layout.kinds]
+        columns = [_in_rows(cells[name], self._labels, self._number) for name in self.layout.schema.names]
         return self._lines(zip(*columns, strict=True))
 
     def _labels(self, value: Any) -> str:
@@ -98,7 +84,7 @@ class JsonAnswers(AnswerFormat):
     def part(self, cells: Cells) -> bytes:
         """Return one line per row."""
         write = partial(json.dumps, ensure_ascii=False)
-        names = list(self.layout.kinds)
+        names = self.layout.schema.names
         columns = [_in_rows(cells[name], write, lambda value: None if isnan(value) else write(value)) for name in names]
         template = "{" + ", ".join(write(name).replace("%", "%%") + ": %s" for name in names) + "}\n"
         texts = [["null" if cell is None else cell for cell in column] for column in columns]
@@ -115,13 +101,13 @@ class ParquetAnswers(AnswerFormat):
     def part(self, cells: Cells) -> bytes:
         """Return a small Parquet file."""
         buffer = io.BytesIO()
-        _import_parquet().write_table(arrow_table(cells, self.layout.kinds), buffer)
+        _import_parquet().write_table(arrow_table(cells, self.layout.schema), buffer)
         return buffer.getvalue()
 
     def join(self, parts: Iterable[bytes], file: BinaryIO) -> None:
         """Write one row group per part."""
-        parquet, kinds = _import_parquet(), self.layout.kinds
-        with parquet.ParquetWriter(file, arrow_schema(kinds)) as writer:
+        parquet = _import_parquet()
+        with parquet.ParquetWriter(file, self.layout.schema) as writer:
             for content in parts:
                 writer.write_table(parquet.read_table(io.BytesIO(content)))
 

@@ -5,7 +5,6 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from labelsure._core.versions import versions
 from labelsure.cli import _arguments as words
 from labelsure.cli._models import (
     add_device,
@@ -20,7 +19,7 @@ from labelsure.cli._models import (
     open_trained,
     refuse_to_overwrite,
 )
-from labelsure.cli._writing import printable, say, write_whole
+from labelsure.cli._writing import printable, say, versions, write_whole
 
 MOSTLY = 0.8
 UNDECIDED = """

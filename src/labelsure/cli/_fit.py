@@ -11,7 +11,9 @@ from labelsure.cli._models import (
     add_jobs,
     add_label_options,
     add_predict_for,
+    add_scheduler,
     asked_labels,
+    connected,
     counted,
     few,
     in_one_line,
@@ -20,7 +22,6 @@ from labelsure.cli._models import (
     note,
     noted_warnings,
 )
-from labelsure.cli._scheduler import add_scheduler, connected, fits_on
 from labelsure.cli._writing import readable_size, say
 
 SUFFIX = ".labelsure"
@@ -67,11 +68,11 @@ def add_learning(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Read the table, fit, on a cluster if there is one, save, and say what was done."""
-    with connected(options.scheduler) as client:
-        _run(options, client)
+    with connected(options.scheduler):
+        _run(options)
 
 
-def _run(options: Namespace, client: Any) -> None:
+def _run(options: Namespace) -> None:
     from labelsure.model_file import save_model
 
     with in_one_line():
@@ -80,7 +81,7 @@ def _run(options: Namespace, client: Any) -> None:
     constant = _check_rows(options, batch.Y, schema)
     say(_describe(options, schema, batch.Y))
     with keep_fits(options.model, options.learner) as model.memory:
-        with noted_warnings(but=_warnings_of(constant)), fits_on(client):
+        with noted_warnings(but=_warnings_of(constant)):
             model.fit(batch.X, batch.Y, label_names=list(schema.label_names))
         with in_one_line():
             save_model(model, options.model, table=schema.to_json())

@@ -1,22 +1,29 @@
 """What the commands around a model share: its file, the table that it meets, and notes on stderr."""
 
+import logging
 import sys
 import warnings
 from argparse import ArgumentParser, Namespace
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from labelsure._core.files import full_path
 from labelsure.cli import _arguments as words
 from labelsure.cli._errors import CommandError
-from labelsure.cli._writing import say
+from labelsure.cli._writing import say, versions
 
 NAMES_SHOWN = 5
 ARROW_ENDINGS = (".csv", ".tsv", ".parquet", ".pq")
+SECONDS_TO_CONNECT = 10.0
+SECONDS_FOR_WORKERS = 60.0
+"""Long enough for clusters that start workers only when there is work."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def add_model_and_data(parser: ArgumentParser) -> None:
@@ -37,6 +44,93 @@ def add_device(parser: ArgumentParser) -> None:
         choices=("cpu", "cuda"),
         help="work on the processor or on an NVIDIA GPU, with the same answers (default: as the model was saved)",
     )
+
+
+def add_scheduler(parser: ArgumentParser) -> None:
+    """Add the address of a Dask scheduler."""
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="work on the Dask cluster of this scheduler, such as tcp://host:8786; --jobs is for what stays here",
+    )
+
+
+@contextmanager
+def connected(address: str | None) -> Iterator[Any]:
+    """Yield a client of the Dask scheduler at an address, whose workers have our versions; None without an address.
+
+    Inside, fits run on the cluster, and what Dask cannot do is a CommandError of one line.
+    """
+    if address is None:
+        yield None
+        return
+    from labelsure._core.optional import import_optional
+
+    with in_one_line():
+        distributed = import_optional("distributed", extra="dask", purpose="--scheduler")
+    import dask
+    from joblib import parallel_config
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what the user can mend comes in one line, from us
+    try:
+        client = distributed.Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
+    except Exception as error:  # what is raised depends on the protocol
+        raise CommandError(
+            f"no Dask scheduler answers at {address} ({' '.join(str(error).split())}). Start one with `dask scheduler`,"
+            " which prints its address, and workers with `dask worker ADDRESS`."
+        ) from error
+    with client:
+        try:
+            _check_workers(client, address)
+            # a batch may be large: it travels with its task, to be there when a worker is not
+            quiet = {"distributed.admin.large-graph-warning-threshold": "1TB"}
+            with dask.config.set(quiet), parallel_config("dask", client=client):
+                yield client
+        except Exception as error:
+            if client.status == "running" and not type(error).__module__.startswith("distributed"):
+                raise
+            raise CommandError(
+                f"the Dask cluster at {address} failed: {' '.join(str(error).split())} Repeat the command when it works"
+                " again: what was kept in files is still there."
+            ) from error
+
+
+def _check_workers(client: Any, address: str) -> None:
+    """Raise CommandError where no worker comes, or results of one could differ."""
+    try:
+        client.submit(abs, -1, pure=False).result(timeout=SECONDS_FOR_WORKERS)  # has workers started where none are
+    except TimeoutError as error:
+        raise CommandError(
+            f"the Dask scheduler at {address} has no free worker. Start some with `dask worker {address}`."
+        ) from error
+    ours = versions()
+    for worker, theirs in client.run(versions, on_error="return").items():
+        for package in ours.keys() - {"python"}:
+            there = theirs.get(package) if isinstance(theirs, dict) else None
+            if there != ours[package]:
+                raise CommandError(
+                    f"worker {worker} has {package} {there}, and there is {ours[package]} here; results could differ."
+                    " Install the same version."
+                )
+
+
+def map_in_order(function: Callable[[Item], Result], items: Iterable[Item], client: Any) -> Iterator[Result]:
+    """Yield ``function(item)`` for all items in order, here or on a cluster; few items are in memory at any time."""
+    if client is None:
+        yield from map(function, items)
+        return
+    there = client.scatter(function, broadcast=True, hash=False)
+    waiting: deque[Any] = deque()
+    for item in items:
+        waiting.append(client.submit(_call, there, item, pure=False))
+        if len(waiting) >= 2 * sum(client.nthreads().values()):
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def _call(function: Callable[[Item], Result], item: Item) -> Result:
+    return function(item)
 
 
 def add_predict_for(parser: ArgumentParser, default: str | None = None) -> None:
@@ -133,7 +227,7 @@ def in_one_line() -> Iterator[None]:
 def open_trained(options: Namespace) -> Any:
     """Return a model from a file with the schema of its tables, set to the cores and the device that were asked for.
 
-    Without a cluster the device is there, see :func:`check_device`; with one it is each worker's, which has one core.
+    On a cluster the device is each worker's, which has one core.
     """
     from labelsure import batches
 
@@ -160,33 +254,14 @@ def open_trained(options: Namespace) -> Any:
     return trained._replace(model=model)
 
 
-def _check_there(device: str, n_labels: int) -> None:
-    """Raise an error in a worker that has no such device; what it is stays there."""
+def check_device(model: Any) -> None:
+    """Raise CommandError where the device of a model is missing."""
     from labelsure import labelsets
 
-    labelsets.check_device(device, n_labels)
-
-
-def check_device(model: Any, client: Any = None) -> None:
-    """Raise CommandError where the device of a model is missing, here or, with a client, on one of its workers."""
-    from labelsure import labelsets
-
-    if model.device == "cpu":
-        return
-    if client is None:
-        try:
-            labelsets.check_device(model.device, model.n_labels_)
-        except (ImportError, ValueError) as error:
-            raise CommandError(_no_device(error)) from error
-        return
-    there = client.run(_check_there, model.device, model.n_labels_, on_error="return")
-    missing = {worker: error for worker, error in there.items() if error is not None}
-    if missing:
-        worker, first = next(iter(missing.items()))
-        raise CommandError(
-            f"{len(missing)} of {counted(len(there), 'worker')} cannot predict, among them {worker}:"
-            f" {_no_device(first)}"
-        ) from first
+    try:
+        labelsets.check_device(model.device, model.n_labels_)
+    except (ImportError, ValueError) as error:
+        raise CommandError(_no_device(error)) from error
 
 
 def _no_device(error: BaseException) -> str:

@@ -10,14 +10,14 @@ from labelsure.cli._models import (
     add_jobs,
     add_model_and_data,
     add_predict_for,
-    check_device,
+    add_scheduler,
+    connected,
     in_one_line,
     note_unseen,
     open_data,
     open_trained,
     refuse_to_overwrite,
 )
-from labelsure.cli._scheduler import add_scheduler, connected
 
 BATCH_ROWS = 10_000
 ENDINGS = (".csv", ".jsonl", ".parquet")
@@ -67,8 +67,6 @@ def run(options: Namespace) -> None:
     refuse_to_overwrite(options.output, options.model, options.data)
     trained = open_trained(options)
     with connected(options.scheduler) as client, in_one_line():
-        if client is not None:
-            check_device(trained.model, client)
         table = open_data(options.data, trained.schema, keep=options.keep, batch_size=options.batch)
         (print_answers if options.output is None else write_answers)(trained, table, options, client)
     note_unseen(table)

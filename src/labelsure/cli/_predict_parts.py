@@ -8,15 +8,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from labelsure._core.running import progress_bar
 from labelsure._version import __version__
-from labelsure.batches import AnswerColumns, BatchError, Trained, map_batches
+from labelsure.batches import BatchError, TablePredictor, import_arrow, naming
 from labelsure.cli import _arguments as words
 from labelsure.cli._answers import FORMATS, AnswerFormat, Layout
 from labelsure.cli._errors import CommandError
 from labelsure.cli._kept import digest_of, kept_beside
+from labelsure.cli._models import map_in_order
 from labelsure.cli._writing import printable, say, whole_file
-from labelsure.conformal import answer_batch
 from labelsure.datasets import DatasetError
 
 NO_ROWS = "{} has no rows to predict."
@@ -43,33 +45,37 @@ class Part(NamedTuple):
 class PartMaker:
     """Makes answers of batches, here or on a worker."""
 
-    model: Any
+    predictor: TablePredictor
     answers: AnswerFormat
 
     def __call__(self, numbered: Numbered) -> Part:
         """Return the answers for a batch."""
         number, batch = numbered
-        cells = self.answers.layout.cells(answer_batch(self.model, batch.X), batch.start, batch.kept)
-        return Part(number, batch.n_rows, self.answers.part(cells))
+        first, last = batch.start + 1, batch.start + batch.n_rows
+        with naming(f"row {first}" if first == last else f"rows {first} to {last}"):
+            cells = {"row": np.arange(first, last + 1), **batch.kept, **self.predictor.cells(batch.X)}
+            return Part(number, batch.n_rows, self.answers.part(cells))
 
 
-def _layout(options: Namespace, schema: Any) -> Layout:
-    marks = (schema.separator, *SEPARATORS)
-    separator = next((mark for mark in marks if not any(mark in name for name in schema.label_names)), marks[0])
-    kept = tuple(dict.fromkeys(options.keep))
-    answers = AnswerColumns(len(schema.label_names), words.significance_of(options.confidence), options.top)
-    twice = [name for name in kept if name in {"row", *answers.kinds}]
-    if twice:
-        raise CommandError(f"the output has a column {twice[0]!r} of its own. Rename that of {options.data}.")
-    return Layout(answers, kept, separator)
-
-
-def _maker(trained: Trained, options: Namespace) -> PartMaker:
+def _maker(trained: Any, options: Namespace) -> PartMaker:
     ending = ".csv" if options.output is None else options.output.suffix.lower()
-    return PartMaker(trained.model, FORMATS[ending](_layout(options, trained.schema)))
+    names = trained.schema.label_names
+    marks = (trained.schema.separator, *SEPARATORS)
+    separator = next((mark for mark in marks if not any(mark in name for name in names)), marks[0])
+    given = {"significance": words.significance_of(options.confidence), "top": options.top}
+    try:
+        predictor = TablePredictor(trained.model, **given, n_jobs=trained.model.n_jobs)
+    except ValueError as error:
+        raise CommandError(str(error)) from error
+    kept = dict.fromkeys(options.keep)
+    if twice := [name for name in kept if name in {"row", *predictor.schema.names}]:
+        raise CommandError(f"the output has a column {twice[0]!r} of its own. Rename that of {options.data}.")
+    pa = import_arrow()
+    columns = [("row", pa.int64()), *((name, pa.string()) for name in kept), *predictor.schema]
+    return PartMaker(predictor, FORMATS[ending](Layout(pa.schema(columns), separator)))
 
 
-def print_answers(trained: Trained, table: Any, options: Namespace, client: Any) -> None:
+def print_answers(trained: Any, table: Any, options: Namespace, client: Any) -> None:
     """Print CSV, batch by batch."""
     maker = _maker(trained, options)
     before = maker.answers.head().decode()
@@ -84,7 +90,7 @@ def print_answers(trained: Trained, table: Any, options: Namespace, client: Any)
         raise CommandError(NO_ROWS.format(options.data))
 
 
-def write_answers(trained: Trained, table: Any, options: Namespace, client: Any) -> None:
+def write_answers(trained: Any, table: Any, options: Namespace, client: Any) -> None:
     """Write one part per batch, then the file; parts stay if this is interrupted."""
     maker = _maker(trained, options)
     done = Done()
@@ -121,16 +127,9 @@ class Done:
 def _parts(maker: PartMaker, batches: Iterator[Numbered], client: Any) -> Iterator[Part]:
     """Yield the answers for batches in order; rows that cannot be predicted are an error of one line."""
     try:
-        yield from map_batches(maker, batches, rows_of=_rows_of, client=client)
+        yield from map_in_order(maker, batches, client)
     except BatchError as error:
-        if client is not None and client.status != "running":  # which is said where it was connected to
-            raise
         raise CommandError(str(error)) from error
-
-
-def _rows_of(numbered: Numbered) -> str:
-    start, n_rows = numbered.batch.start, numbered.batch.n_rows
-    return f"row {start + 1}" if n_rows == 1 else f"rows {start + 1} to {start + n_rows}"
 
 
 def _read(kept: Any, key: str) -> bytes:

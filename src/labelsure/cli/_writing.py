@@ -1,13 +1,22 @@
 """Results on disk, a whole file or none, and words on the terminal."""
 
+import platform
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from labelsure._core import files
+from labelsure._version import __version__
 from labelsure.cli._errors import CommandError
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of everything that numbers may depend on."""
+    packages = {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "numba")}
+    return {"labelsure": __version__, "python": platform.python_version(), **packages}
 
 
 def printable(text: str) -> str:

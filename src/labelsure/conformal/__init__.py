@@ -6,7 +6,7 @@ calibration examples, and a ``Calibrator`` answers for new outputs.
 """
 
 from labelsure.conformal._base import WrappingClassifier
-from labelsure.conformal._beforehand import compile_kernels, prepare_workers
+from labelsure.conformal._beforehand import compile_kernels
 from labelsure.conformal._calibrator import CalibratedFold, Calibrator, calibrate, gather_examples
 from labelsure.conformal._choices import Choices
 from labelsure.conformal._cross import CrossConformalClassifier
@@ -61,6 +61,5 @@ __all__ = [
     "labels_of_outputs",
     "make_splits",
     "outputs_of_models",
-    "prepare_workers",
     "single_answers",
 ]

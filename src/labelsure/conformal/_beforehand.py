@@ -1,12 +1,9 @@
 """Kernels compiled beforehand: every kind of question asked once, about made-up data."""
 
-import asyncio
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 
-from labelsure._core.optional import import_optional
 from labelsure._core.start_up import START_UP
 from labelsure.conformal._cross import CrossConformalClassifier
 from labelsure.conformal._outputs import calibrate_outputs
@@ -41,7 +38,8 @@ def compile_kernels() -> list[str]:
     or in the folder that the environment variable ``NUMBA_CACHE_DIR`` names. This asks every kind of question about
     made-up objects with few and with many labels, under the default measure, the paper's with a penalty for pairs, and
     a constraint, and fits the learners of this package that have kernels, on stratified folds. It takes about a minute;
-    where everything is kept already, seconds. In a shell: ``labelsure compile``; on a cluster: :func:`prepare_workers`.
+    where everything is kept already, seconds. In a shell: ``labelsure compile``; on the workers of Dask:
+    ``client.run(compile_kernels)``.
 
     Returns
     -------
@@ -70,37 +68,6 @@ def compile_kernels() -> list[str]:
         folds = MultiLabelStratifiedKFold(2, shuffle=True, random_state=0)
         CrossConformalClassifier(learner, cv=folds, random_state=0, n_jobs=1).fit(X, (X[:, :3] > 0.5).astype(np.int8))
     return sorted(FOLDERS)
-
-
-def prepare_workers(client: Any) -> None:
-    """Compile kernels on every worker of a Dask cluster, and on those that join it later, before they get work.
-
-    One worker of each machine compiles first, about a minute; the others read what it has kept, in seconds. Where
-    machines share the folder that ``NUMBA_CACHE_DIR`` names, they share what is kept too.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        Of the cluster.
-
-    Examples
-    --------
-    >>> from distributed import Client
-    >>> client = Client("tcp://scheduler:8786")  # doctest: +SKIP
-    >>> prepare_workers(client)  # doctest: +SKIP
-    """
-    distributed: Any = import_optional("distributed", extra="dask", purpose="prepare_workers")
-    compile_here = compile_kernels  # as it is now: the class below is pickled with it
-
-    class CompiledKernels(distributed.WorkerPlugin):
-        name = "labelsure-kernels"
-
-        async def setup(self, worker: Any) -> None:  # noqa: ARG002 - Dask passes it
-            await asyncio.to_thread(compile_here)  # else the worker would not answer for a minute
-
-    first_of = {urlsplit(worker).hostname: worker for worker in reversed(client.ncores())}
-    client.gather([client.submit(compile_here, workers=[one], pure=False) for one in first_of.values()])
-    client.register_plugin(CompiledKernels())
 
 
 def _ask_everything(predictions: LabelsetPredictions) -> None:
