@@ -10,8 +10,9 @@ import pytest
 from killing import run_counted, run_killed_at, run_killed_when, run_with_a_worker_killed
 from made_up_tables import LABELS, make_tickets, write_csv
 
+from labelsure import batches
 from labelsure._core.files import unseal
-from labelsure.cli import _predict_parts, main
+from labelsure.cli import main
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed otherwise on Windows")
 
@@ -132,14 +133,14 @@ def test_a_killed_worker_is_an_error_of_one_line_and_finished_fits_are_kept(here
 
 
 def test_a_batch_that_cannot_be_predicted_is_named_and_rows_before_it_are_kept(here, capsys, monkeypatch, undisturbed):
-    answer, calls = _predict_parts.answer_batch, iter(range(100))
+    answer, calls = batches.answer_batch, iter(range(100))
 
     def fail_at_seventh(model, X):
         if next(calls) == 6:
             raise MemoryError("no room for 5 rows")
         return answer(model, X)
 
-    monkeypatch.setattr(_predict_parts, "answer_batch", fail_at_seventh)
+    monkeypatch.setattr(batches, "answer_batch", fail_at_seventh)
     assert main(COMMANDS["predict"][0]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("labelsure: error: rows 31 to 35 cannot be predicted: MemoryError: no room for 5 rows")
