@@ -2,36 +2,14 @@
 
 import json
 
-import numpy as np
 import pytest
 from benchmarks import __main__ as command
-from benchmarks import limit, paths, rivals, search
+from benchmarks import limit, paths, rivals
 from benchmarks._answers import NotMeasuredError, Picture, Table
 from benchmarks._figures import Figure
-from benchmarks._inductive import InductiveTask
-from benchmarks._logistic import Outputs
 from benchmarks._page import write_page
-from benchmarks._rivals import labelsure_table
-from benchmarks._scores import SCORES, engine_of
-
-from labelsure.labelsets.search import _answers
 
 PICTURE = Picture("growth", "More", "labels", "ms", [1, 10, 100], {"best": [2.0, 3.0, 6.0]})
-
-
-@pytest.fixture
-def outputs():
-    rng = np.random.default_rng(0)
-    calibration = rng.random((40, 10))
-    Y = (rng.random((40, 10)) < calibration).astype(np.int8)
-    return Outputs(np.arange(40) % 4, calibration, Y, rng.random((4, 3, 10)))
-
-
-@pytest.fixture
-def inductive_task(outputs):
-    return InductiveTask(
-        outputs.calibration, outputs.Y, outputs.calibration[:, :4], outputs.Y[:, :4], outputs.test[0, :, :4]
-    )
 
 
 @pytest.mark.parametrize("name", command.QUESTIONS)
@@ -67,33 +45,6 @@ def test_answers_are_kept_and_shown(tmp_path, monkeypatch):
     assert "| yeast | 1 234 |" in page
     assert "(figures/growth.png)" in page
     assert Picture(**kept["pictures"][0]) == PICTURE
-
-
-@pytest.mark.parametrize("score", SCORES)
-def test_effort_counts_the_regions(outputs, score):
-    engine = engine_of(outputs, score)
-    kernel = _answers.search
-    effort = search.effort_of(engine, 0.2, budget=10_000, repeats=1)
-    table = engine.p_value_table()
-    assert effort.sizes == (table > 0.2).sum(axis=1).tolist()
-    assert effort.finished == 1
-    assert effort.nodes > 0 < sum(effort.sizes)
-    assert _answers.search is kernel
-
-
-@pytest.mark.parametrize("package", ["crepes", "mulaconf"])
-def test_rivals_agree_with_labelsure(package, inductive_task):
-    pytest.importorskip(package, reason="needs the extra rivals")
-    from benchmarks._rivals import CrepesTable, MulaconfTable
-
-    ours = labelsure_table(inductive_task)
-    if package == "crepes":
-        assert np.array_equal(CrepesTable(inductive_task)(), ours)
-    else:
-        task = inductive_task._replace(
-            training_outputs=inductive_task.calibration_outputs, training_labels=inductive_task.calibration_labels
-        )
-        assert rivals.disagreement(ours, MulaconfTable(task)())[0] < 0.02
 
 
 @pytest.mark.parametrize("n_labels", [3, 10])

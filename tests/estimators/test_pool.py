@@ -9,6 +9,7 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
@@ -320,3 +321,29 @@ def test_member_without_sample_weight_is_named(data, calls):
     with pytest.raises(ValueError, match=r"fit of neighbours, KNeighborsClassifier.*takes none"):
         pool.fit(*data, sample_weight=np.ones(90))
     assert not calls
+
+
+def test_wrong_logits_are_refused(data, pool):
+    X, Y = data
+    with pytest.raises(NotFittedError):
+        pool.learn_weights(np.zeros((90, 3, 2)), Y)
+    pool.fit_members(X, Y)
+    for logits in (np.zeros((90, 3)), np.zeros((90, 3, 3)), np.full((90, 3, 2), np.nan)):
+        with pytest.raises(ValueError, match=r"logits must be finite numbers of shape \(90, 3, 2\)"):
+            pool.learn_weights(logits, Y)
+    with pytest.raises(ValueError, match="y must have 3 columns"):
+        pool.learn_weights(np.zeros((90, 3, 2)), Y[:, :2])
+
+
+def test_objects_of_another_shape_are_refused(data, pool):
+    X, Y = data
+    with pytest.raises(NotFittedError):
+        pool.predict(X)
+    pool.fit(X, Y)
+    with pytest.raises(ValueError, match="X has 5 features"):
+        pool.predict(X[:, :5])
+    with pytest.raises(ValueError, match="Reshape your data"):
+        pool.predict(X[0])
+    for wrong in (X[:0], "text", 3):
+        with pytest.raises(ValueError, match="X must have"):
+            pool.fit(wrong, Y)

@@ -169,3 +169,14 @@ def test_find_neighbours_puts_duplicates_in_order(make):
 def test_find_neighbours_takes_squares_that_overflow():
     X = np.array([[1e200], [-1e200], [1e200], [0.0]])
     assert find_neighbours(X, X, 1, exclude_self=True).ravel().tolist() == [2, 0, 0, 0]
+
+
+def test_mlknn_is_the_same_for_sparse_and_dense():
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 2, size=(50, 8)) * rng.normal(size=(50, 8))
+    Y = rng.integers(0, 2, size=(50, 3))
+    dense = MLkNNClassifier(5).fit(X, Y).predict_proba(X)
+    from_sparse = MLkNNClassifier(5).fit(sparse.csc_matrix(X), sparse.csr_matrix(Y))
+    np.testing.assert_array_equal(from_sparse.predict_proba(sparse.csr_array(X)), dense)
+    np.testing.assert_array_equal(from_sparse.predict_proba(X), dense)
+    np.testing.assert_array_equal(MLkNNClassifier(5).fit(X, Y).predict_proba(sparse.coo_matrix(X)), dense)
