@@ -94,6 +94,10 @@ class SearchAnswers(Answers):
         """Yield members in the general form and their numerators, and whether these were the last."""
 
     @abstractmethod
+    def highest_general(self, i: int, n_best: int) -> Iterator[tuple[int, int, Best]]:
+        """Yield each label, whether it is on, and the best labelsets of the general form with it so."""
+
+    @abstractmethod
     def find_start(self, i: int) -> Words:
         """Return a labelset that is as likely as any as far as is known soon."""
 
@@ -211,8 +215,10 @@ class WalkAnswers(SearchAnswers):
         listed = self.arrays.discounted
         if not self.arrays.adds_up:
             return listed.take(np.zeros(len(listed.more), dtype=bool))
-        allowed = listed.labelsets.any(axis=1) | self.allow_empty
-        return listed.take(allowed if self.constraints is None else allowed & self.constraints.allow(listed.labelsets))
+        allowed: BoolArray = listed.labelsets.any(axis=1) | self.allow_empty
+        if self.constraints is not None:
+            allowed &= self.constraints.allow(listed.labelsets)
+        return listed.take(allowed)
 
     def overrides_of(self, i: int, smallest: int | None = None) -> OverrideList:
         """Return one object's listed labelsets; those that do not matter may be left out."""

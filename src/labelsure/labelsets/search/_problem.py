@@ -131,8 +131,8 @@ def _settle_down(on: BoolArray, unary: IntArray, pairs: IntArray) -> None:
 def _least_pairs(pairs: IntArray, on: BoolArray) -> IntArray:
     """Return, for each fold and label, the sum of its pairs that other flips could make negative, (K, q)."""
     negative, positive = np.minimum(pairs, 0), np.maximum(pairs, 0)
-    with_on = negative @ on - positive @ ~on  # for a label that is on: same kind, then the other kind
-    with_off = negative @ ~on - positive @ on
+    with_on: IntArray = negative @ on - positive @ ~on  # for a label that is on: same kind, then the other kind
+    with_off: IntArray = negative @ ~on - positive @ on
     return np.where(on, with_on, with_off)
 
 

@@ -263,7 +263,7 @@ def walk(
                             switch_off(lowest, label[later])
                 write_key(value, total, lowest, True, n_best, keys)
                 good = n_found < n_best or value > limit
-                good |= asked.by_total and precedes(np.int64(n_best), np.int64(n_best - 1), keys, True)
+                good = good or (asked.by_total and precedes(np.int64(n_best), np.int64(n_best - 1), keys, True))
             if arrived:
                 arrived = False
                 if good and asked.ranked:
