@@ -243,7 +243,7 @@ def walk(
                     penalise(words, label, t, penalties, penalty, lowest)
                 value = value_of(scores, bounds[question, t], penalty, plain, weighing, tables)
                 work += 1
-            good, bulk = candidate and value >= limit, False
+            good, bulk = bool(candidate and value >= limit), False
             if good and arrived and rules is not None:
                 good = obeys(words, words, np.int64(DECIDED), rules)
             if good and asked.ranked:
@@ -262,8 +262,9 @@ def walk(
                         if not asked.additive or block.totals[i, COST, later] <= total - present:
                             switch_off(lowest, label[later])
                 write_key(value, total, lowest, True, n_best, keys)
-                good = n_found < n_best or value > limit
-                good = good or (asked.by_total and precedes(np.int64(n_best), np.int64(n_best - 1), keys, True))
+                good = bool(n_found < n_best or value > limit)
+                if asked.by_total and not good:
+                    good = precedes(np.int64(n_best), np.int64(n_best - 1), keys, True)
             if arrived:
                 arrived = False
                 if good and asked.ranked:
@@ -277,7 +278,7 @@ def walk(
                     if n_found == n_best:
                         break
                 if free and begin[level] >= n_hard:
-                    bulk = counted and value >= limit
+                    bulk = bool(counted and value >= limit)
                     level -= value < limit
             elif counted and t >= n_hard:
                 if question == ONE and good:
