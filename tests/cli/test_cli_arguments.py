@@ -11,6 +11,7 @@ from labelsure.cli._arguments import (
     guarantee_name,
     jobs,
     learner_name,
+    output_file,
     significance_of,
 )
 from labelsure.conformal import GUARANTEES as MERGED_BY
@@ -40,3 +41,15 @@ def test_names_are_known_or_all_of_them_listed(read, names):
 
 def test_guarantees_are_those_of_the_predictors():
     assert set(GUARANTEES) == {*MERGED_BY, INDUCTIVE}
+
+
+@pytest.mark.parametrize("text", ["0", "all"])
+def test_jobs_refuses_the_rest(text):
+    with pytest.raises(ArgumentTypeError, match="expected"):
+        jobs(text)
+
+
+def test_output_file_asks_whether_the_folder_may_be_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(ArgumentTypeError, match="may not be written"):
+        output_file(str(tmp_path / "out.json"))
