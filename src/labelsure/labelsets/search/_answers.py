@@ -14,7 +14,7 @@ import numpy as np
 
 from labelsure._core.labelset_bits import Words, labelset_keys, pack, unpack, word_keys
 from labelsure._core.running import stop_if_asked
-from labelsure._core.types import BoolArray, IntArray
+from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._discounted import Discounted
 from labelsure.labelsets.arrays._fold_arrays import FAR, FoldArrays, Lookup, OverrideList
 from labelsure.labelsets.arrays._results import (
@@ -215,7 +215,7 @@ class WalkAnswers(SearchAnswers):
         listed = self.arrays.discounted
         if not self.arrays.adds_up:
             return listed.take(np.zeros(len(listed.more), dtype=bool))
-        allowed: BoolArray = np.any(listed.labelsets, axis=1, initial=self.allow_empty)
+        allowed = np.asarray(listed.labelsets.any(axis=1) | self.allow_empty)
         if self.constraints is not None:
             allowed &= self.constraints.allow(listed.labelsets)
         return listed.take(allowed)
