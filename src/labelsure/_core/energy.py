@@ -205,8 +205,6 @@ def join_energies(parts: Sequence[Energy]) -> Energy:
     [3, 3]
     """
     first = parts[0]
-    if len(parts) == 1:
-        return first
     pairwise, overrides = first.pairwise, first.overrides
     if pairwise is not None and pairwise.ndim == 3:
         pairwise = np.concatenate([part.pairwise for part in parts if part.pairwise is not None])

@@ -69,8 +69,3 @@ class SparseOutputs:
         """Return at least one slice of objects, whose dense outputs take little memory; together all objects."""
         n_rows = max(1, DENSE_ROWS_BYTES // (8 * self.matrix.shape[1]))
         return [slice(start, start + n_rows) for start in range(0, max(len(self), 1), n_rows)]
-
-
-def as_dense(outputs: FloatArray | SparseOutputs) -> FloatArray:
-    """Return outputs as an array."""
-    return outputs.dense(slice(None)) if isinstance(outputs, SparseOutputs) else outputs

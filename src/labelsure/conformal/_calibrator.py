@@ -17,7 +17,7 @@ from labelsure._core.energy import Energy, join_energies
 from labelsure._core.fixed_point import SCORE_BITS
 from labelsure._core.randomness import MERGING, SMOOTHING, draw_uniforms, set_missing_seeds
 from labelsure._core.running import run_jobs
-from labelsure._core.sparse_outputs import SparseOutputs, as_dense
+from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure.conformal._choices import Choices
 from labelsure.conformal._choosing import choose_for_folds, seed_of
@@ -182,7 +182,9 @@ def _calibrate_fold(
     if choice is not None:
         seeded = set_missing_seeds(clone(choice.measure), seed_of(seeded))
     labels = fold.labels[:0] if fold.training_labels is None else fold.training_labels
-    outputs = None if fold.training_outputs is None else as_dense(fold.training_outputs)
+    outputs = fold.training_outputs
+    if isinstance(outputs, SparseOutputs):
+        outputs = outputs.dense(slice(None))
     fitted = seeded.fit(labels, outputs=outputs, X=fold.training_objects)
     scores = score_examples(fitted, fold.outputs, fold.labels, fold.X)
     strangest = bool(len(labels) and labels.any(axis=1).all() and fitted.form != "maximum")
@@ -197,7 +199,7 @@ def _calibrate_fold(
 def _dense(outputs: AnyOutputs, n: int, most: int) -> tuple[IntArray, FloatArray]:
     """Return every k-th row, about ``most`` of them or all, and its outputs as an array."""
     rows = np.arange(n)[:: max(n // max(most, 1), 1)]
-    return rows, as_dense(outputs.take(rows) if isinstance(outputs, SparseOutputs) else outputs[rows])
+    return rows, outputs.take(rows).dense(slice(None)) if isinstance(outputs, SparseOutputs) else outputs[rows]
 
 
 def score_examples(fitted: Measure, outputs: AnyOutputs, Y: LabelMatrix, X: MatrixLike = None) -> IntArray:
@@ -417,7 +419,8 @@ class Calibrator:
 
     def meet(self, k: int, outputs: AnyOutputs, X: MatrixLike = None) -> Fold:
         """Return fold ``k`` for new objects with these outputs of its model."""
-        energy = join_energies([energy for _, energy in _energies(self.folds[k].measure, outputs, X)])
+        parts = [energy for _, energy in _energies(self.folds[k].measure, outputs, X)]
+        energy = parts[0] if len(parts) == 1 else join_energies(parts)
         if self.strangest[k] and self.empty == "ordinary":
             energy = energy.override_empty(STRANGEST)
         return Fold(self.calibrations[k], energy)

@@ -151,7 +151,7 @@ def check_choices(
             label_names=label_names,
             empty=asked.empty,
         )
-    if rules is None or rules.listed is None:
+    if n_labels > EngineOptions().max_table_labels and (rules is None or rules.listed is None):
         _check_no_maximum(measure, n_labels)
     known_rules = rules if asked.on_violation == "refuse" else None
     return replace(asked, smoothed=smoothed, taxonomy=taxonomy, constraints=rules, known_rules=known_rules), measure
@@ -168,10 +168,10 @@ def _check_no_root(measure: Measure | AutoMeasure, n_labels: int) -> None:
 
 
 def _check_no_maximum(measure: Measure | AutoMeasure, n_labels: int) -> None:
-    """Raise ValueError where a maximum over labels would need a table of too many labelsets."""
-    most = EngineOptions().max_table_labels
-    maxima = _parts_of_form(measure, "maximum", n_labels) if n_labels > most else []
+    """Raise ValueError where a measure is a maximum over labels, as tables of so many labelsets cannot be made."""
+    maxima = _parts_of_form(measure, "maximum", n_labels)
     if maxima:
+        most = EngineOptions().max_table_labels
         raise ValueError(
             f"{maxima[0]!r} is a maximum over labels, so all labelsets are scored one by one, which is possible for up"
             f" to {most} labels, got {n_labels} labels. Choose a measure that is searched at any number of labels, such"

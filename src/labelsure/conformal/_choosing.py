@@ -12,7 +12,7 @@ from sklearn.utils.parallel import delayed
 
 from labelsure._core.randomness import draw_seeds, set_missing_seeds
 from labelsure._core.running import run_jobs
-from labelsure._core.sparse_outputs import as_dense
+from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._core.validation import is_whole
 from labelsure.conformal._examples import FoldExamples
@@ -46,7 +46,7 @@ def _choose_by_fold(recipe: AutoMeasure, fold: FoldExamples, seed: int, rules: L
     labels, outputs, objects = fold.training_labels, fold.training_outputs, fold.training_objects
     assert labels is not None  # the recipe needs both
     assert outputs is not None
-    outputs = as_dense(outputs)
+    outputs = outputs.dense(slice(None)) if isinstance(outputs, SparseOutputs) else outputs
     rows = np.arange(len(labels)) if fold.outside is None else np.flatnonzero(fold.outside)
     objects = None if objects is None else _safe_indexing(objects, rows)
     return choose_measure(set_missing_seeds(clone(recipe), seed), labels[rows], outputs[rows], objects, rules)

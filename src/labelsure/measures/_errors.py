@@ -137,7 +137,7 @@ class MaxNormMeasure(Measure):
     >>> region = pred.region(significance=0.2)
     >>> n_undecided = int((region.outer & ~region.inner).sum())
     >>> n_undecided, int(region.sizes[0]) == 2**n_undecided
-    (9, True)
+    (8, True)
     """
 
     form = "maximum"
