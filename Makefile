@@ -36,7 +36,7 @@ tests: .venv/ready
 data-tests: .venv/ready  ## once more what looks at Mulan's files, where there is a folder with them
 	$(if $(LABELSURE_DATA),$(BIN)/pytest -n auto -m "data and not validity" tests/datasets tests/paper,@echo "no folder with Mulan's files: skipped")
 
-KERNEL_TESTS = $(shell find tests -name "test_*kernels.py") tests/labelsets/search/test_best_first.py
+KERNEL_TESTS = $(shell find tests -name "test_*kernels.py")
 
 uncompiled: .venv/ready  ## kernels as plain Python, and how much of them the tests reach; hundreds of labels take too long
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -k "not 1000 and not most_labels_tie" $(KERNEL_TESTS) \

@@ -17,7 +17,7 @@ from benchmarks._measuring import in_new_process, peak_growth
 from benchmarks._scores import SCORES, engine_of
 from labelsure.labelsets import FoldEngine
 from labelsure.labelsets.search import _answers
-from labelsure.labelsets.search._states import WORK, DepthFirst
+from labelsure.labelsets.search._walk_kernels import WORK, Found
 
 BUDGET = 200_000
 TITLE = "Searching regions"
@@ -42,7 +42,7 @@ COLUMNS = (
 
 @dataclass
 class Watch:
-    """What the calls of the depth-first kernel took together."""
+    """What the calls of the search's kernel took together."""
 
     nodes: int = 0
     seconds: float = 0.0
@@ -116,19 +116,18 @@ def effort_of(engine: FoldEngine, level: float, *, budget: int, repeats: int) ->
 
 @contextmanager
 def watched_kernel() -> Iterator[Watch]:
-    """Add up the evaluations and seconds of every call of the depth-first kernel."""
-    watch, kernel = Watch(), _answers.search
+    """Add up the evaluations and seconds of every call of the search's kernel."""
+    watch, kernel = Watch(), _answers.walk
 
-    def watched(*arguments: object) -> object:
-        (state,) = (one for one in arguments if isinstance(one, DepthFirst))
-        before = int(state.numbers[WORK])
+    def watched(*arguments: object) -> None:
+        (found,) = (one for one in arguments if isinstance(one, Found))
+        before = int(found.numbers[:, WORK].sum())
         start = time.process_time()
-        ended = kernel(*arguments)
+        kernel(*arguments)
         watch.seconds += time.process_time() - start
-        watch.nodes += int(state.numbers[WORK]) - before
-        return ended
+        watch.nodes += int(found.numbers[:, WORK].sum()) - before
 
-    with mock.patch.object(_answers, "search", watched):
+    with mock.patch.object(_answers, "walk", watched):
         yield watch
 
 

@@ -104,6 +104,19 @@ def seen_case(seed, *, labels=(1, 9)):
     return case
 
 
+def disagreeing_folds(n_labels, n_folds, *, seed=0, pairs=False):
+    """Return folds for one object whose costs of labels have nothing to do with each other."""
+    rng = np.random.default_rng([seed, n_labels, n_folds])
+    folds = []
+    for _ in range(n_folds):
+        unary = rng.normal(0, 2**30, size=(1, n_labels)).astype(np.int64)
+        constant = -np.minimum(unary, 0).sum(axis=1)
+        pairwise = rng.integers(-(2**28), 2**28, size=(n_labels, n_labels)) if pairs else None
+        scores = rng.integers(0, int(np.abs(unary).sum()), size=40)
+        folds.append(Fold(np.sort(scores), Energy(constant, unary, pairwise)))
+    return folds
+
+
 def _few(rng, lowest, highest):
     return int(min(rng.integers(lowest, highest, endpoint=True, size=1 + rng.integers(3))))
 

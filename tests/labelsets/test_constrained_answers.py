@@ -107,7 +107,7 @@ def test_hierarchy_of_forty_labels_equals_filtering_the_region():
 def test_budgets_leave_bounds_that_hold():
     rules = compile_constraints(tree_of(12), 12)
     exact = hierarchy_engine(12, rules=rules, options=BY_SEARCH)
-    few = replace(BY_SEARCH, best_budget=20, ranked_budget=20, label_budget=40, count_budget=50, max_table_labels=8)
+    few = replace(BY_SEARCH, first_budget=10, best_budget=20, label_budget=40, count_budget=50, max_table_labels=8)
     poor = hierarchy_engine(12, rules=rules, options=few)
     assert (poor.top(2).upper >= exact.top(2).numerators).all()
     assert (poor.label_numerators() >= exact.label_numerators()).all()

@@ -145,7 +145,7 @@ def test_estimated_sizes_count_it():
 
 def test_a_search_that_was_stopped_bounds_what_it_missed_beside_the_empty_labelset():
     """The empty labelset took the place of one that was not found, and its bound: confidence was too high."""
-    options = EngineOptions(table_labels=0, best_budget=6, ranked_budget=6, frontier=2, chunk=2)
+    options = EngineOptions(table_labels=0, first_budget=3, best_budget=6, chunk=2)
     n_stopped = 0
     for seed in range(40):
         case = replace(random_case(seed, labels=(2, 6), folds=(1, 3)), strangest=True)

@@ -289,7 +289,7 @@ def test_coupled_pairs_are_answered_within_budgets_and_answers_say_what_is_certa
         )
         scores = energy.scores(rng.integers(0, 2, size=(60, n_labels)), objects=np.zeros(60, dtype=np.int64))
         folds.append(Fold(np.sort(scores - n_labels * 2**24), energy))
-    options = EngineOptions(table_labels=0, best_budget=2000, ranked_budget=2000, label_budget=2000)
+    options = EngineOptions(table_labels=0, best_budget=2000, label_budget=2000)
     pred = LabelsetPredictions(FoldEngine(folds, allow_empty=True, options=options))
     top = pred.top(5)
     assert top.certain.tolist() == pred.certain.tolist() == [certain]

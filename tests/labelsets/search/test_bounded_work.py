@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from labelsure._core.energy import Energy
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine
 from labelsure.labelsets.arrays._results import NotAllListedError
-from labelsure.labelsets.search import _answers, _best_first, _estimate, _states, _together
+from labelsure.labelsets.search import _answers, _estimate
 from labelsure.labelsets.search._pair_search import PairSearch
+from labelsure.labelsets.search._walk_kernels import WORK
 
 OPTIONS = EngineOptions(
-    best_budget=3000, ranked_budget=3000, label_budget=6000, rough_budget=500, count_budget=4000, start_budget=500,
-    ranked_call=1000, depth_first_call=1000, list_budget=4000, member_budget=3, chunk=64, list_bytes=100_000,
+    first_budget=500, best_budget=3000, label_budget=6000, rough_budget=500, count_budget=4000, start_budget=500,
+    list_budget=4000, member_budget=3, chunk=64, list_bytes=100_000,
 )  # fmt: skip
 LAST_LISTS = 4
 """How many lists of labels searches may finish beyond their budgets; each asks a few questions of every label."""
@@ -50,10 +51,8 @@ class Counter:
 
     def __init__(self, patch):
         self.work = self.draws = self.n_calls = 0
-        self._count(patch, _answers, "search", lambda args: args[5].numbers)
-        self._count(patch, _best_first, "best_first", lambda args: args[6].numbers)
-        self._count(patch, _together, "search_objects", lambda args: {_states.WORK: args[6].work.sum()})
-        self._count(patch, PairSearch, "go_on", lambda args: args[0].stack.numbers)
+        self._count(patch, _answers, "walk", lambda args: args[7].numbers[:, WORK].sum())
+        self._count(patch, PairSearch, "go_on", lambda args: args[0].work)
         weigh_flips = _estimate.weigh_flips
 
         def weigh(flips, *args):
@@ -62,13 +61,13 @@ class Counter:
 
         patch.setattr(_estimate, "weigh_flips", weigh)
 
-    def _count(self, patch, owner, name, numbers):
+    def _count(self, patch, owner, name, work_of):
         whole = getattr(owner, name)
 
         def call(*args, **kwargs):
-            before = int(numbers(args)[_states.WORK])
+            before = int(work_of(args))
             answer = whole(*args, **kwargs)
-            self.work += int(numbers(args)[_states.WORK]) - before
+            self.work += int(work_of(args)) - before
             self.n_calls += 1
             return answer
 
@@ -125,19 +124,19 @@ def test_no_input_takes_more_work_than_budgets_allow(engine, level, bits):
         counter = Counter(patch)
         for n_best in (1, 5, 200):
             best, work, _ = counter.spent_by(lambda n_best=n_best: engine.top(n_best))
-            # together with other objects, best first, depth first, and before that for a limit where many are asked for
-            assert work <= OPTIONS.ranked_call + OPTIONS.best_budget + 3 * OPTIONS.ranked_budget + lists
+            # with pairs, where many are asked for, two searches more come first, for a limit
+            assert work <= OPTIONS.first_budget + (3 if engine.arrays.has_pairs else 1) * OPTIONS.best_budget + lists
             assert (best.upper >= best.numerators).all()
             assert not best.certain[0] or (best.upper == best.numerators).all()
         smallest = engine.smallest_member(Fraction(level))
+        most_for_a_start = OPTIONS.first_budget + OPTIONS.best_budget
         (size,), work, draws = counter.spent_by(lambda: engine.region_sizes(smallest, bits=bits))
-        assert work <= OPTIONS.rough_budget + OPTIONS.count_budget + OPTIONS.start_budget + lists
+        assert work <= OPTIONS.rough_budget + OPTIONS.count_budget + most_for_a_start + lists
         assert draws <= MOST_DRAWS
         assert size.at_least <= size.low <= size.value <= size.high <= size.at_most
         numerators, work, _ = counter.spent_by(engine.label_numerators)
-        together = OPTIONS.label_budget + 2 * engine.n_labels  # each search takes one evaluation at least
-        alone = OPTIONS.label_budget + OPTIONS.best_budget + 2 * OPTIONS.ranked_budget + engine.n_labels * lists
-        assert work <= together + alone
+        more = 2 * lists * engine.n_labels if engine.arrays.has_pairs else engine.n_labels + 1
+        assert work <= OPTIONS.label_budget + more  # each search takes one evaluation at least
         assert (numerators.max(axis=2) >= best.numerators[0, 0]).all()
         _, work, draws = counter.spent_by(lambda: engine.numerators_of(best.labelsets[:, 0]))
         assert work == draws == 0

@@ -11,7 +11,7 @@ from fold_strategies import fold_lists
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Penalty
 from labelsure._core.labelset_bits import unpack
-from labelsure.labelsets import EngineOptions, Fold, FoldEngine
+from labelsure.labelsets import Fold, FoldEngine
 from labelsure.labelsets.arrays._counting import Inequality
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
 from labelsure.labelsets.arrays._rules import LabelsetRules
@@ -127,11 +127,12 @@ def test_many_best_labelsets_are_found_in_order(n_best):
     assert np.array_equal(best.numerators[0], numerators[order])
 
 
-def test_searches_for_the_best_can_be_interrupted():
+def test_searches_for_the_best_can_be_interrupted(monkeypatch):
     """After every evaluation: the kernel comes back, and goes on to the same answers."""
     engine = form_engine(2, n_labels=20, n_folds=3, n_objects=2)
     best, labels = engine.top(5), engine.label_numerators()
-    engine = form_engine(2, n_labels=20, n_folds=3, n_objects=2, options=EngineOptions(ranked_call=1))
+    monkeypatch.setattr(_pair_search, "CALL", 1)
+    engine = form_engine(2, n_labels=20, n_folds=3, n_objects=2)
     again = engine.top(5)
     assert np.array_equal(best.labelsets, again.labelsets)
     assert np.array_equal(best.numerators, again.numerators)
@@ -144,9 +145,7 @@ def test_a_budget_ends_a_search_with_the_best_met_so_far():
     problem = one.problems.with_pairs(0)
     found = {}
     for budget in (1, 10**9):
-        words, rank, missed, _ = best_pair_members(
-            problem, one.lookup, 2, EngineOptions(), by_total=True, budget=budget
-        )
+        words, rank, missed, _ = best_pair_members(problem, one.lookup, 2, budget=budget)
         assert (missed is None) == (budget > 1)
         labelsets = unpack(words, 12)
         assert rank[:, NUMERATOR].tolist() == engine.numerators_of(labelsets, np.zeros(len(words), dtype=int)).tolist()

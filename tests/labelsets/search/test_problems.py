@@ -1,16 +1,13 @@
 """Search problems: modes, costs of flips and bounds, against the energies' own scores."""
 
-from dataclasses import replace
-
 import numpy as np
 from hypothesis import given, settings
-from hypothesis import strategies as st
-from labelsure.labelsets.search._problems import force_flip, pose_problems
 
 from fold_strategies import fold_lists
 from labelsure._core.labelset_bits import unpack
-from labelsure.labelsets import Fold, decode
+from labelsure.labelsets import decode
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure.labelsets.search._problems import pose_problems
 from labelsure.labelsets.search._states import FAR
 from search_cases import random_case
 
@@ -91,25 +88,6 @@ def test_bounds_hold_for_all_sets_of_flips(folds):
             assert (added[only_later & flips.any(axis=1)] >= problems.nearest[i, t]).all()
         assert problems.rest[i, n_labels].tolist() == [0] * len(folds)
         assert problems.nearest[i, n_labels].tolist() == [FAR] * len(folds)
-
-
-@given(FOLDS, st.data())
-def test_forced_flips_move_the_mode(folds, data):
-    folds = [Fold(fold.calibration, replace(fold.energy, pairwise=None)) for fold in folds]
-    problems = posed(folds)
-    n_labels = folds[0].energy.n_labels
-    i = data.draw(st.integers(0, len(problems.mode) - 1))
-    t = data.draw(st.integers(0, n_labels - 1))
-    forced = force_flip(problems.flips(i), t)
-    j = problems.label[i, t]
-    mode = unpack(forced.mode[None], n_labels)[0]
-    assert (mode != unpack(problems.mode[[i]], n_labels)[0]).tolist() == [r == j for r in range(n_labels)]
-    base = additive_scores(folds, i, mode[None])[0]
-    assert forced.base.tolist() == base.tolist()
-    others = np.arange(n_labels) != t
-    flips = (mode ^ np.eye(n_labels, dtype=np.int8))[forced.label]
-    costs = additive_scores(folds, i, flips) - base
-    assert forced.cost[others].tolist() == costs[others].tolist()
 
 
 def test_problems_of_no_objects_are_empty():
