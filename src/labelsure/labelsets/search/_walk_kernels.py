@@ -259,7 +259,11 @@ def walk(
                     if asked.additive:
                         total = max(total, present + block.totals[i, CHEAPEST, t])
                     for later in range(t, n_labels if total == keys[n_best - 1, TOTAL] else t):
-                        if not asked.additive or block.totals[i, COST, later] <= total - present:
+                        if asked.additive:
+                            is_free = block.totals[i, COST, later] <= total - present
+                        else:  # flips from there on lower no fold's score
+                            is_free = t < n_hard or total_of(scores, bounds[ONE, later], penalty, tables) <= total
+                        if is_free:
                             switch_off(lowest, label[later])
                 write_key(value, total, lowest, True, n_best, keys)
                 good = bool(n_found < n_best or value > limit)
