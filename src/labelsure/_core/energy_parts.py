@@ -57,8 +57,8 @@ class Maximum:
     --------
     >>> import numpy as np
     >>> maximum = Maximum(off=np.array([[1, 5]]), on=np.array([[7, 2]]))
-    >>> maximum.row(0).tolist()  # {}, {0}, {1}, {0, 1}
-    [5, 7, 2, 7]
+    >>> maximum.costs(np.array([[0, 1]]), np.array([0])).tolist()
+    [2]
     """
 
     off: IntArray
@@ -77,13 +77,6 @@ class Maximum:
         """Return what the largest cost of each object's labelsets is at least (np.minimum) or at most (np.maximum)."""
         bounds: IntArray = extreme(self.off, self.on).max(axis=1)
         return bounds
-
-    def row(self, i: int) -> IntArray:
-        """Return the largest cost in each of object ``i``'s 2^q labelsets, by code."""
-        row = np.full(1, np.iinfo(np.int64).min)
-        for off, on in zip(self.off[i], self.on[i], strict=True):
-            row = np.concatenate([np.maximum(row, off), np.maximum(row, on)])
-        return row
 
 
 def join_maxima(parts: Sequence[Maximum]) -> Maximum:

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from labelsure.labelsets.search._depth_first_kernels import weigh_rows
 
 import labelset_reference
 from fold_strategies import COSTS, fold_lists, full_energies, plain_weighing

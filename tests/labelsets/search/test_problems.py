@@ -2,12 +2,12 @@
 
 import numpy as np
 from hypothesis import given, settings
+from labelsure.labelsets.search._problems import pose_problems
 
 from fold_strategies import fold_lists
 from labelsure._core.labelset_bits import unpack
 from labelsure.labelsets import decode
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
-from labelsure.labelsets.search._problems import pose_problems
 from labelsure.labelsets.search._states import FAR
 from search_cases import random_case
 

@@ -10,7 +10,7 @@ import labelset_reference
 from fold_strategies import COSTS, LARGEST_COST, calibrations, energies, fold_lists, full_energies, weighing_of
 from labelsure._core.energy import Energy
 from labelsure._core.p_values import count_at_least
-from labelsure.labelsets import Fold, Weighing, decode
+from labelsure.labelsets import Fold, Weighing
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays, ScoreTables
 from labelsure.labelsets.table import NumbaTable, _table_kernels
 
@@ -44,13 +44,6 @@ def test_subset_sums_equal_reference(start, values):
     assert sums.tolist() == labelset_reference.subset_sums(start, values.tolist())
 
 
-@given(st.integers(0, 6).flatmap(lambda p: costs((p, p))))
-def test_pair_sums_equal_reference(pairwise):
-    sums = np.full(2 ** len(pairwise), 99, dtype=np.int64)
-    _table_kernels.pair_sums(pairwise, sums)
-    assert sums.tolist() == labelset_reference.pair_sums(pairwise)
-
-
 @given(st.data())
 def test_add_counts_equal_calibration(data):
     n_labels = data.draw(st.integers(1, 6))
@@ -65,21 +58,6 @@ def test_add_counts_equal_calibration(data):
         _table_kernels.add_counts(base, low_sums, k, tables, notes, row)
         expected = count_at_least(fold.calibration, base + low_sums) + np.arange(len(low_sums))
         assert row.tolist() == expected.tolist()
-
-
-@settings(max_examples=50)
-@given(fold_lists(labels=(1, 6), folds=(1, 3), objects=(1, 1), kind=full_energies))
-def test_penalty_rows_equal_reference(folds):
-    n_labels = folds[0].energy.n_labels
-    table = table_of(folds, weighing_of(folds))
-    _, rows = table._rows_of_codes
-    penalties = [energy.penalty for energy in table.arrays.general]
-    if not any(penalties):
-        assert rows.shape == (len(folds), 0)
-        return
-    for penalty, row in zip(penalties, rows.tolist(), strict=True):
-        labelsets = decode(np.arange(2**n_labels), n_labels).tolist()
-        assert row == [0 if penalty is None else labelset_reference.penalty_cost(penalty, one) for one in labelsets]
 
 
 @given(fold_lists() | fold_lists(kind=full_energies), st.booleans())

@@ -293,11 +293,6 @@ class FoldArrays:
         """Whether scores are sums over labels, but for discounts."""
         return not (self.has_pairs or self.has_link or self.penalties.present or self.has_own_scores)
 
-    @property
-    def shares_rows(self) -> bool:
-        """Whether scores are sums over labels, and what all objects pay alike for a labelset."""
-        return not (self.has_maxima or self.has_link or self.has_own_scores or self.own_pairs)
-
     def overrides_of(
         self, i: int, weighing: Weighing, *, allow_empty: bool, constraints: LabelsetRules | None = None
     ) -> OverrideList:

@@ -4,21 +4,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
 
 import numpy as np
 
-from labelsure._core.energy_parts import Penalty
-from labelsure._core.labelset_bits import decode, encode
-from labelsure._core.p_values import count_at_least
+from labelsure._core.labelset_bits import decode
 from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure.labelsets.arrays._fold_arrays import FAR, FoldArrays
 from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.arrays._weighing import Counts, Weighing
-from labelsure.labelsets.table._numpy_rows import count_scores, penalties_of_codes, scores_of_codes, subset_sums
+from labelsure.labelsets.table._numpy_rows import count_scores, scores_of_codes, subset_sums
 
-ROW_LABELS = 12
-"""Up to this many labels a number for every code and fold takes at most half a megabyte for ten folds."""
+ROW_LABELS = 16
+"""Up to this many labels a number for every code and fold takes at most five megabytes for ten folds."""
 
 
 @dataclass(eq=False)
@@ -174,108 +171,61 @@ class NumpyTable(TableBackend):
 
     def totals(self, objects: IntArray, wanted: BoolArray) -> IntArray:
         """Return the total scores of the codes wanted of each object, (n, 2^q); those of others may be anything."""
-        if not self.arrays.shares_rows:
+        if not self.shares_rows:
             return super().totals(objects, wanted)
         constant, unary = (
-            np.sum([getattr(fold.energy, part)[objects] for fold in self.arrays.folds], axis=0)
+            np.sum([getattr(energy, part)[objects] for energy in self.arrays.general], axis=0)
             for part in ("constant", "unary")
         )
-        return subset_sums(constant, unary) + self._shared_totals
+        return subset_sums(constant, unary) + (self.shared_rows.sum(axis=0) if self.shared_rows.size else 0)
+
+    @property
+    def shares_rows(self) -> bool:
+        """Whether scores are sums over labels, and what all objects pay alike for each code: few enough codes."""
+        arrays = self.arrays
+        if arrays.has_maxima or arrays.has_link or arrays.has_own_scores or arrays.own_pairs:
+            return False
+        return not arrays.has_discounts or self.n_labels <= ROW_LABELS
 
     @cached_property
-    def _shared_totals(self) -> IntArray:
-        """What all objects pay for every code beside the sums over labels, in all folds together."""
+    def shared_rows(self) -> IntArray:
+        """What all objects pay for every code beside the sums over labels, (K, 2^q); (K, 0) where that is nothing."""
+        arrays = self.arrays
+        if not (arrays.has_pairs or arrays.penalties.present or arrays.has_discounts):
+            return np.empty((arrays.n_folds, 0), dtype=np.int64)
         first, nothing = np.zeros(1, dtype=np.int64), np.zeros((1, self.n_labels), dtype=np.int64)
-        shared = (replace(fold.energy, constant=first, unary=nothing) for fold in self.arrays.folds)
-        return np.asarray(sum(scores_of_codes(energy, first)[0] for energy in shared))
+        pairs = zip(arrays.general, arrays.folds, strict=True)
+        shared = [replace(one, constant=first, unary=nothing, discounts=fold.energy.discounts) for one, fold in pairs]
+        return np.concatenate([scores_of_codes(energy, first) for energy in shared])
 
 
 @dataclass(eq=False)
 class NumbaTable(NumpyTable):
-    """The same, compiled; energies are not maxima."""
+    """The same, compiled where scores are sums over labels and rows of codes that all objects share."""
 
     entry_bytes = 4
-    _xp = np  # what rows of codes are made with
 
     def count(self, objects: IntArray, *, strict: bool) -> Counts:
         """Return how many calibration scores are >= (> if strict) the score of every code, as NumpyTable does."""
+        if not self.shares_rows:
+            return super().count(objects, strict=strict)
         from labelsure.labelsets.table._table_kernels import LOW_LABELS, AdditiveScores, count_rows
 
-        arrays, together = self.arrays, self.weighing.additive
-        n_rows = 1 if together else arrays.n_folds
+        arrays, rows = self.arrays, self.shared_rows
+        least = np.zeros((arrays.n_folds, 2 ** max(self.n_labels - LOW_LABELS, 0)), dtype=np.int64)
+        n_rows = 1 if self.weighing.additive else arrays.n_folds
         counts = np.zeros((n_rows, len(objects), 2**self.n_labels), dtype=np.int32)
-        # own pairs, or maxima, take as much room as a row: one object's in one fold at a time
-        n_some, step = (
-            (1, 1)
-            if arrays.own_pairs or arrays.has_maxima
-            else (max(len(objects), 1), arrays.n_folds if together else 1)
+        additive = AdditiveScores(
+            constant=np.stack([energy.constant[objects] for energy in arrays.general]),
+            unary=np.stack([energy.unary[objects] for energy in arrays.general]),
+            rows=rows,
+            least=rows.reshape(*least.shape, -1).min(axis=2) if rows.size else least,
         )
-        for first, k in product(range(0, len(objects), n_some), range(0, arrays.n_folds, step)):
-            some, folds = objects[first : first + n_some], slice(k, k + step)
-            shared_pairs, penalties = self._rows_of_codes
-            penalties = penalties[folds]
-            if arrays.has_maxima:
-                penalties = self._add_maxima(penalties, k, some[0])
-            pairs = self._sum_pairs(arrays.pairs.of(some, folds)[0]) if arrays.own_pairs else shared_pairs[folds]
-            energies, tables = arrays.general[folds], arrays.tables
-            least = np.zeros((len(energies), 2 ** max(self.n_labels - LOW_LABELS, 0)), dtype=np.int64)
-            additive = AdditiveScores(
-                constant=np.stack([energy.constant[some] for energy in energies]),
-                unary=np.stack([energy.unary[some] for energy in energies]),
-                pairs=pairs,
-                least_pairs=pairs.reshape(*least.shape, -1).min(axis=2) if pairs.size else least,
-                penalties=penalties,
-            )
-            rows = counts[0 if together else k, first : first + n_some]
-            count_rows(additive, tables._replace(layout=tables.layout[folds]), int(strict), rows)
-        if arrays.has_own_scores or (arrays.has_discounts and not self._spares_in_rows):
-            own, labelsets = arrays.overridden(objects)
-            scores = arrays.scores(labelsets, objects[own]) + strict
-            listed = np.stack([count_at_least(*of_fold) for of_fold in zip(arrays.calibrations, scores, strict=True)])
-            counts[:, own, encode(labelsets)] = listed.sum(axis=0) if together else listed
+        for k in range(n_rows):
+            some = slice(None) if n_rows == 1 else slice(k, k + 1)
+            tables = arrays.tables._replace(layout=arrays.tables.layout[some])
+            count_rows(AdditiveScores(*(part[some] for part in additive)), tables, int(strict), counts[k])
         return counts
-
-    @property
-    def _spares_in_rows(self) -> bool:
-        """Whether discounts are in rows of codes; with many labels these would take too much memory."""
-        return self.n_labels <= ROW_LABELS
-
-    @cached_property
-    def _rows_of_codes(self) -> tuple[IntArray, IntArray]:
-        """What all objects pay for every code: pairwise costs, and penalties after a link; each (K, 2^q) or (K, 0).
-
-        Discounts are in the first where nothing comes between, because that costs less.
-        """
-        arrays, penalties, xp = self.arrays, self.arrays.penalties, self._xp
-        pair_rows = penalty_rows = xp.empty((arrays.n_folds, 0), dtype=np.int64)
-        if arrays.has_pairs and not arrays.own_pairs:
-            pair_rows = self._sum_pairs(arrays.pairs.shared[0])
-        if penalties.present:
-            of_folds = [energy.penalty or Penalty() for energy in arrays.general]
-            penalty_rows = xp.asarray(np.stack([penalties_of_codes(one, self.n_labels) for one in of_folds]))
-        if not arrays.has_discounts or not self._spares_in_rows:
-            return pair_rows, penalty_rows
-        spared = xp.zeros((arrays.n_folds, 2**self.n_labels), dtype=np.int64)
-        for row, fold in zip(spared, arrays.folds, strict=True):
-            if fold.energy.discounts is not None:
-                row[xp.asarray(encode(fold.energy.discounts.labelsets))] = xp.asarray(fold.energy.discounts.amounts)
-        if penalties.present or arrays.has_link or arrays.own_pairs:
-            return pair_rows, (penalty_rows if penalty_rows.size else 0) - spared
-        return (pair_rows if pair_rows.size else 0) - spared, penalty_rows
-
-    def _sum_pairs(self, pairs: IntArray) -> IntArray:
-        """Return the pairwise costs of every code, given those of each pair, (K, q, q)."""
-        from labelsure.labelsets.table._table_kernels import pair_sums
-
-        rows = np.empty((len(pairs), 2 ** pairs.shape[1]), dtype=np.int64)
-        for of_fold, row in zip(pairs, rows, strict=True):
-            pair_sums(of_fold, row)
-        return rows
-
-    def _add_maxima(self, penalties: IntArray, k: int, i: int) -> IntArray:
-        """Return the penalties of every code in fold ``k``, (1, 2^q) or (1, 0), with the maxima of object ``i``."""
-        rows = [maximum.row(i) for maximum in self.arrays.general[k].maxima]
-        return sum(rows, start=penalties if penalties.size else np.zeros((1, 2**self.n_labels), dtype=np.int64))
 
 
 def first_by_total(above: BoolArray, wanted: BoolArray, totals: IntArray, n_best: int) -> BoolArray:

@@ -1,19 +1,20 @@
 """Tables on another device: rows of numerators are made and reduced there, and only answers travel."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from labelsure._core.labelset_bits import decode, encode
+from labelsure._core.labelset_bits import encode
 from labelsure._core.remembering import Memory
 from labelsure._core.types import IntArray
 from labelsure.labelsets.arrays._fold_arrays import ScoreTables
 from labelsure.labelsets.arrays._weighing import Counts
 from labelsure.labelsets.table._backends import NumbaTable
 from labelsure.labelsets.table._device import CudaDevice
+from labelsure.labelsets.table._numpy_rows import scores_of_codes
 
 HIGH_LABELS = 4
 """A thread goes through the codes of this many labels, so that its sums over the low ones are made once for all."""
@@ -231,25 +232,22 @@ class DeviceTable(NumbaTable):
         pairs = self.arrays.pairs.of(objects) if self.arrays.own_pairs else np.empty((0, 1), dtype=np.int64)
         return self.device.arrays.asarray(pairs)
 
-    @property
-    def _spares_in_rows(self) -> bool:
-        """Discounts are in rows of codes: the device has room for them."""
-        return True
-
-    @cached_property
-    def _xp(self) -> Any:
-        """Rows of codes are made on the device."""
-        return self.device.arrays
-
-    def _sum_pairs(self, pairs: IntArray) -> Any:
-        """Return the pairwise costs of every code, given those of each pair, (K, q, q)."""
-        xp, half = self._xp, self.n_labels // 2
-        low, high = (
-            xp.asarray(NumbaTable._sum_pairs(self, pairs[:, part, part])) for part in (slice(half), slice(half, None))
+    def _rows_before_and_after_link(self) -> tuple[IntArray, IntArray]:
+        """Return what all objects pay for every code, (K, 2^q) or (K, 0) each."""
+        arrays = self.arrays
+        shared, nothing = arrays.has_pairs and not arrays.own_pairs, np.empty((arrays.n_folds, 0), dtype=np.int64)
+        zero, zeros = np.zeros(1, dtype=np.int64), np.zeros((1, self.n_labels), dtype=np.int64)
+        energies = [replace(energy, constant=zero, unary=zeros, link=None) for energy in arrays.general]
+        before = [replace(energy, penalty=None) for energy in energies]
+        discounts = [fold.energy.discounts for fold in arrays.folds]
+        after = [
+            replace(energy, pairwise=None, discounts=spared) for energy, spared in zip(energies, discounts, strict=True)
+        ]
+        first, second = (
+            np.concatenate([scores_of_codes(energy, zero) for energy in summed]) if there else nothing
+            for summed, there in ((before, shared), (after, arrays.penalties.present or arrays.has_discounts))
         )
-        on = [xp.asarray(decode(np.arange(2**n), n).astype(np.int64)) for n in (half, self.n_labels - half)]
-        between = on[1] @ xp.asarray(pairs[:, :half, half:].transpose(0, 2, 1)) @ on[0].T
-        return (between + high[:, :, None] + low[:, None, :]).reshape(len(pairs), -1)
+        return first, second
 
     @cached_property
     def _uploaded(self) -> Terms:
@@ -258,7 +256,7 @@ class DeviceTable(NumbaTable):
         labels = xp.empty((self.n_objects, len(energies), 1 + self.n_labels), dtype=np.int64)
         labels[:, :, 0] = xp.asarray(np.stack([energy.constant for energy in energies], axis=1))
         labels[:, :, 1:] = xp.asarray(np.stack([energy.unary for energy in energies], axis=1))
-        rows, penalties = (xp.asarray(part) for part in self._rows_of_codes)
+        rows, penalties = (xp.asarray(part) for part in self._rows_before_and_after_link())
         if penalties.size and not self.arrays.has_link:
             rows, penalties = penalties + rows if rows.size else penalties, rows[:, :0]
         return Terms(labels, rows, penalties)

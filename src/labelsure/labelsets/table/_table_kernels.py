@@ -8,7 +8,7 @@ from labelsure._core.compilation import kernel, kernel_part
 from labelsure._core.types import Int32Array, IntArray
 from labelsure.labelsets.arrays import _fold_arrays as columns
 from labelsure.labelsets.arrays._fold_arrays import ScoreTables
-from labelsure.labelsets.arrays._lookup_kernels import Integer, count_from, final_score
+from labelsure.labelsets.arrays._lookup_kernels import Integer, count_from
 
 UInt32Array = np.ndarray[tuple[int, ...], np.dtype[np.uint32]]
 
@@ -25,17 +25,16 @@ class AdditiveScores(NamedTuple):
     Attributes
     ----------
     constant, unary : int64 arrays of shape (K, n) and (K, n, q)
-    pairs, penalties : int64 arrays of shape (K, 2^q) or (K, 0)
+    rows : int64 array of shape (K, 2^q) or (K, 0)
         Of every code, the same for all objects.
-    least_pairs : int64 array of shape (K, 2^max(q - 9, 0))
-        The least of ``pairs`` in each high part, or zeros.
+    least : int64 array of shape (K, 2^max(q - 9, 0))
+        The least of ``rows`` in each high part, or zeros.
     """
 
     constant: IntArray
     unary: IntArray
-    pairs: IntArray
-    least_pairs: IntArray
-    penalties: IntArray
+    rows: IntArray
+    least: IntArray
 
 
 class Notes(NamedTuple):
@@ -49,7 +48,7 @@ class Notes(NamedTuple):
 def subset_sums(start: Integer, costs: IntArray, sums: IntArray) -> None:
     """Write start + the sum of each subset of ``costs`` into ``sums``, by the subset's code.
 
-    Reference : labelset_reference.subset_sums
+    Reference : _numpy_rows.subset_sums
     Requires : sums of length 2^len(costs)
     Cost : one addition per subset
     """
@@ -59,25 +58,6 @@ def subset_sums(start: Integer, costs: IntArray, sums: IntArray) -> None:
         for code in range(size):
             sums[size + code] = sums[code] + costs[j]
         size *= 2
-
-
-@kernel
-def pair_sums(pairs: IntArray, sums: IntArray) -> None:
-    """Write the sum of the pairwise costs inside each subset of the labels into ``sums``, by the subset's code.
-
-    Reference : labelset_reference.pair_sums
-    Requires : pairs (p, p), only entries above the diagonal count; sums of length 2^p
-    Cost : two additions per subset
-    """
-    sums[0] = 0
-    for top in range(pairs.shape[0]):
-        with_top = sums[1 << top : 2 << top]
-        with_top[0] = 0
-        for j in range(top):
-            for rest in range(1 << j):
-                with_top[(1 << j) + rest] = with_top[rest] + pairs[j, top]
-        for rest in range(1 << top):
-            with_top[rest] += sums[rest]
 
 
 @kernel_part
@@ -132,13 +112,13 @@ def count_rows(additive: AdditiveScores, tables: ScoreTables, strict: Integer, r
     The labels are cut in two parts. Given the labels of the high part, the additive scores of the low part are a table
     of subset sums, so each score costs one addition; pairs cost one more.
 
-    Reference : labelset_reference.count_table, but for overrides
+    Reference : NumpyTable.count
     Requires : tables of the same folds, rows (n, 2^q)
     Cost : one addition and one look-up per object, labelset and fold, but for high parts stranger than all calibration
         examples; O(2^max(q - 9, 9)) memory
     """
     zero = np.int64(0)  # with a type, not a constant: numba would compile what is called with each constant again
-    unary, pair_rows, penalty_rows, layout = additive.unary, additive.pairs, additive.penalties, tables.layout
+    unary, code_rows, layout = additive.unary, additive.rows, tables.layout
     n_folds, n_objects, n_labels = unary.shape
     n_low = min(n_labels, LOW_LABELS)
     n_codes, n_high = 1 << n_low, 1 << (n_labels - n_low)
@@ -147,25 +127,20 @@ def count_rows(additive: AdditiveScores, tables: ScoreTables, strict: Integer, r
     notes = Notes(np.empty(n_codes, np.uint32), np.empty(n_codes, np.uint32))
     for first in range(0, n_objects, GROUP):
         for k in range(n_folds):
+            most = tables.values[layout[k, columns.VALUE_END] - 1]
             for i in range(first, min(first + GROUP, n_objects)):
-                plain = layout[k, columns.LINK] < 0 and penalty_rows.shape[1] == 0
-                subset_sums(additive.constant[k, i] + (strict if plain else zero), unary[k, i, n_low:], high_sums)
+                subset_sums(additive.constant[k, i] + strict, unary[k, i, n_low:], high_sums)
                 subset_sums(zero, unary[k, i, :n_low], low_sums)
-                most = tables.values[layout[k, columns.VALUE_END] - 1]
+                least = zero
                 for j in range(n_low):
-                    most -= min(unary[k, i, j], 0)
+                    least += min(unary[k, i, j], 0)
                 for high in range(n_high):
                     base = high_sums[high]
-                    if plain and base + additive.least_pairs[k, high] > most:
+                    if base + least + additive.least[k, high] > most:
                         continue  # stranger than all calibration examples, whatever the low labels are
                     begin, end = high * n_codes, (high + 1) * n_codes
                     own_sums = low_sums
-                    if pair_rows.shape[1] > 0:
-                        add_rows(low_sums, pair_rows[k, begin:end], sums)
+                    if code_rows.shape[1] > 0:
+                        add_rows(low_sums, code_rows[k, begin:end], sums)
                         own_sums = sums
-                    if not plain:
-                        for code in range(n_codes):
-                            penalty = penalty_rows[k, begin + code] if penalty_rows.shape[1] > 0 else 0
-                            sums[code] = final_score(base + own_sums[code], penalty, layout[k, columns.LINK])
-                        base, own_sums = strict, sums
                     add_counts(base, own_sums, k, tables, notes, rows[i, begin:end])
