@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from labelsure.labelsets.search._problems import pose_problems
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
@@ -21,6 +20,7 @@ from labelsure import CrossConformalClassifier, LabelsetPredictions, calibrate_o
 from labelsure.estimators import outputs_of
 from labelsure.labelsets import FoldEngine
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure.labelsets.search._block import pose_block
 
 SIGNIFICANCE = 0.1
 REPEATS = 5
@@ -156,7 +156,7 @@ def times(functions: dict[str, Callable[[], Any]]) -> dict[str, float]:
 
 def pose(arrays: FoldArrays) -> Any:
     """Set up all objects for a search."""
-    return pose_problems(arrays, np.arange(arrays.n_objects))
+    return pose_block(arrays, np.arange(arrays.n_objects), counted=False)
 
 
 def best_of(predictions: LabelsetPredictions) -> tuple[Any, ...]:

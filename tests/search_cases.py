@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -10,7 +11,9 @@ from brute_force import codes_of, highest_by_label, labelsets_of, rank_all
 from fold_strategies import weighing_of
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Discounts, Overrides, Penalty, SquareRoot
+from labelsure._core.labelset_bits import pack
 from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine, StrangestEmpty, Weighing
+from labelsure.labelsets.search._estimate import estimate_size
 from labelsure.predictions import LabelsetPredictions
 
 SPREADS = (0, 1, 3, 9, 1000, 2**42)
@@ -240,6 +243,17 @@ def assert_answers_equal_brute_force(case, seed, **limits):
     numerators = [ranked.numerators[np.argsort(ranked.codes)] for ranked in everyone]
     p_values = np.minimum(np.array(numerators) / engine.denominators[:, None], 1)
     assert np.array_equal(engine.p_value_table(), p_values)
+
+
+def estimate_of(engine, i, smallest, **options):
+    """Return the estimate of one region, as searches ask for it, whatever its size."""
+    search = engine._search
+    listed = search.overrides_of(i, smallest)
+    known = pack(listed.labelsets[listed.general >= smallest])
+    common = {"known": known, "n_own": int((listed.numerators >= smallest).sum()), "constraints": engine.constraints}
+    common |= {"find_start": partial(search.find_start, i), "count_budget": engine.options.count_budget // 2}
+    one = search.pose(i)
+    return estimate_size(one, engine.arrays, engine.weighing, smallest, **{"bits": 0.1} | common | options)
 
 
 def values_of(sizes):

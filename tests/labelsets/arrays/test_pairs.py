@@ -52,14 +52,13 @@ def test_objects_may_be_taken_and_worked_on_in_blocks(own):
 
 
 def test_blocks_are_smaller_where_objects_have_their_own_pairs(monkeypatch):
-    asked = []
-    pose = _answers.pose_problems
+    asked, best = [], _answers.PairAnswers.best
 
-    def counted(arrays, objects):
+    def counted(self, objects, n_best):
         asked.append(len(objects))
-        return pose(arrays, objects)
+        return best(self, objects, n_best)
 
-    monkeypatch.setattr(_answers, "pose_problems", counted)
+    monkeypatch.setattr(_answers.PairAnswers, "best", counted)
     options = EngineOptions(block_bytes=3 * 8 * 2 * (12 + 1 + 12**2))
     for own, largest in ((True, 3), (False, 9)):
         asked.clear()

@@ -10,7 +10,7 @@ from labelsure.labelsets import decode
 from labelsure.labelsets.arrays._balance_kernels import balance
 from labelsure.labelsets.arrays._pairs import relax_pairs
 from labelsure.labelsets.search._bound_kernels import FlipList, bound_flips
-from labelsure.labelsets.search._states import PairCosts
+from labelsure.labelsets.search._problem import PairCosts
 from quadratic_forms import precision_matrix
 
 COSTS = st.sampled_from(

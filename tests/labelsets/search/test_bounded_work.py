@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from labelsure._core.energy import Energy
 from labelsure.labelsets import EngineOptions, Fold, FoldEngine
 from labelsure.labelsets.arrays._results import NotAllListedError
-from labelsure.labelsets.search import _answers, _estimate
+from labelsure.labelsets.search import _answers
+from labelsure.labelsets.search._estimate import RegionDraws
 from labelsure.labelsets.search._pair_search import PairSearch
 from labelsure.labelsets.search._walk_kernels import WORK
 
@@ -53,13 +54,13 @@ class Counter:
         self.work = self.draws = self.n_calls = 0
         self._count(patch, _answers, "walk", lambda args: args[7].numbers[:, WORK].sum())
         self._count(patch, PairSearch, "go_on", lambda args: args[0].work)
-        weigh_flips = _estimate.weigh_flips
+        members = RegionDraws.members
 
-        def weigh(flips, *args):
+        def counted(draws, flips, **options):
             self.draws += len(flips)
-            weigh_flips(flips, *args)
+            return members(draws, flips, **options)
 
-        patch.setattr(_estimate, "weigh_flips", weigh)
+        patch.setattr(RegionDraws, "members", counted)
 
     def _count(self, patch, owner, name, work_of):
         whole = getattr(owner, name)

@@ -67,11 +67,11 @@ def test_open_bounds_of_searches_with_pairs_hold_at_every_step():
     """After each call of the kernel: everything not yet found is below the bound."""
     folds = disagreeing_folds(7, 3, pairs=True)
     case = Case(folds, allow_empty=True, draws=None)
-    (one,) = case.search().pose(np.arange(1))
+    one = case.search().pose(0)
     numerators = case.ranked()[0].numerators
-    problem, finished, bounds = one.problems.with_pairs(0), False, []
+    finished, bounds = False, []
     for budget in range(1, 400):
-        best = _pair_search.best_pair_members(problem, one.lookup, 1, budget=budget)
+        best = _pair_search.best_pair_members(one.problem, one.lookup, 1, budget=budget)
         finished = best.missed is None
         found = int(best.rank[0, 0]) if len(best.rank) else 0
         assert max(found, 0 if finished else best.missed) >= numerators[0]

@@ -19,15 +19,13 @@ from fold_strategies import weighing_of
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Overrides, Penalty, SquareRoot
 from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine, decode
-from labelsure.labelsets.search import _estimate, _knapsack
-from search_cases import values_of
+from labelsure.labelsets.search import _knapsack
+from search_cases import estimate_of, values_of
 
 
 def estimate(engine, i, smallest, **options):
     """Return the estimate of one region, whatever the number of labels."""
-    (one,) = engine._search.pose(np.array([i]))
-    options = {"bits": 0.1} | options
-    estimated = _estimate.estimate_size(one, engine.arrays, engine.weighing, smallest, **options)
+    estimated = estimate_of(engine, i, smallest, **options)
     assert estimated.sure <= estimated.size.high
     return estimated.size
 

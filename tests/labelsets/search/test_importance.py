@@ -1,5 +1,7 @@
 """Sizes by importance sampling: probabilities against definitions, estimates against tables."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,11 +10,11 @@ from hypothesis.extra.numpy import arrays
 
 from labelsure._core.energy_parts import Penalty
 from labelsure._core.labelset_bits import pack, unpack
-from labelsure.labelsets import EngineOptions
+from labelsure.labelsets import EngineOptions, FoldEngine, decode
 from labelsure.labelsets.search import _estimate
-from labelsure.labelsets.search._estimate import RegionDraws, estimate_by_importance, estimate_size, log_probabilities
+from labelsure.labelsets.search._estimate import RegionDraws, estimate_by_importance, log_probabilities
 from quadratic_forms import form_engine
-from search_cases import random_case, values_of
+from search_cases import estimate_of, random_case, values_of
 
 
 @given(arrays(bool, (3, 4)), arrays(np.float64, 4, elements=st.floats(0.01, 0.99)))
@@ -37,15 +39,10 @@ def test_as_many_are_drawn_as_the_precision_asked_for_takes(n_enough, monkeypatc
 
 
 def region_draws(engine, i, smallest, known=None):
-    (one,) = engine._search.pose(np.array([i]))
+    search = engine._search
     known = pack(np.empty((0, engine.n_labels), dtype=np.int8)) if known is None else known
-    return RegionDraws(one.pair_problem, one.lookup, smallest, known, one, np.random.default_rng(0))
-
-
-def estimate(engine, smallest, **options):
-    """Return the estimate of the first object's region."""
-    (one,) = engine._search.pose(np.arange(1))
-    return estimate_size(one, engine.arrays, engine.weighing, smallest, **{"bits": 0.1} | options).size
+    common = (smallest, known, partial(search.find_start, i), np.random.default_rng(0))
+    return RegionDraws(engine.arrays, engine.weighing, search.pose(i), engine.constraints, *common)
 
 
 def listed_size(engine, smallest):
@@ -59,15 +56,15 @@ def test_costs_are_changes_of_the_best_labelset():
         engine = case.engine()
         draws = region_draws(engine, 0, 1)
         n_labels = engine.n_labels
-        best = unpack(draws.problem.mode[None], n_labels)[0].copy()
-        best[draws.problem.labels[draws.best]] ^= 1
+        best = unpack(draws.one.problem.mode[None], n_labels)[0].copy()
+        best[draws.one.problem.labels[draws.best]] ^= 1
         beside = np.vstack([best, best ^ np.eye(n_labels, dtype=np.int8)])
         totals = np.zeros(n_labels + 1, dtype=np.int64)
         for fold in case.folds:
             energy = fold.energy.general_form()
             plain = type(energy)(energy.constant, energy.unary, energy.pairwise)
             totals += plain.scores(beside, objects=np.zeros(n_labels + 1, dtype=np.int64))
-        assert draws.costs().tolist() == np.abs(totals[1:] - totals[0])[draws.problem.labels].tolist()
+        assert draws.costs().tolist() == np.abs(totals[1:] - totals[0])[draws.one.problem.labels].tolist()
 
 
 @pytest.mark.parametrize("start_budget", [1, 100_000])
@@ -83,13 +80,32 @@ def test_estimates_of_dense_forms_hold_listed_sizes(own, penalised, start_budget
         for level in (0.05, 0.2):
             smallest = int(level * int(engine.denominators[0])) + 1
             truth = listed_size(engine, smallest)
-            size = estimate(engine, smallest, at_least=7)
+            size = estimate_of(engine, 0, smallest, at_least=7).size
             assert truth > 100
             assert size.low <= truth <= size.high
             assert size.at_least == 7
             assert truth <= size.at_most
             assert abs(size.value / truth - 1) < 0.15
             assert size.high < 1.6 * size.low
+
+
+def test_drawn_labelsets_are_members_exactly_if_their_numerators_say_so():
+    """With and without pairs, links, penalties, smoothing and rules; discounts and overrides are looked at apart."""
+    n_inside = n_outside = 0
+    for seed in range(60):
+        case = random_case(seed, labels=(2, 7), objects=(1, 2))
+        general = [type(fold)(fold.calibration, fold.energy.general_form()) for fold in case.folds]
+        engine = FoldEngine(general, allow_empty=case.allow_empty, weighing=case.weighing)
+        i = engine.n_objects - 1
+        everything = decode(np.arange(2**engine.n_labels), engine.n_labels)
+        numerators = engine.numerators_of(everything, np.full(len(everything), i))
+        smallest = max(int(np.median(numerators)), 1)
+        draws = region_draws(engine, i, smallest)
+        flips = (everything ^ unpack(draws.one.problem.mode[None], engine.n_labels))[:, draws.one.problem.labels]
+        members = draws.members(flips.astype(bool))
+        assert members.tolist() == (numerators >= smallest).tolist()
+        n_inside, n_outside = n_inside + members.sum(), n_outside + (~members).sum()
+    assert min(n_inside, n_outside) > 400
 
 
 def test_labelsets_that_are_known_do_not_count():
@@ -157,7 +173,7 @@ def test_approximate_intervals_miss_no_more_often_than_they_say(strength, bits):
         engine = form_engine(seed, n_labels=14, n_folds=1 + seed % 4, strength=strength, **parts)
         smallest = int((0.05, 0.1, 0.2, 0.4)[seed // 2 % 4] * int(engine.denominators[0])) + 1
         truth = listed_size(engine, smallest)
-        size = estimate(engine, smallest, at_least=0, bits=bits)
+        size = estimate_of(engine, 0, smallest, at_least=0, bits=bits).size
         assert truth <= size.at_most
         n_missed += not size.low <= truth <= size.high
         n_approximate += size.approximate

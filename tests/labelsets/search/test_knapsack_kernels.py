@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import knapsack_reference
-from labelsure.labelsets.search._knapsack import Knapsack
-from labelsure.labelsets.search._knapsack_kernels import MUCH, count_fitting, count_holders, draw_fitting
+from labelsure.labelsets.search._knapsack import Knapsack, Union
+from labelsure.labelsets.search._knapsack_kernels import MUCH, count_fitting, draw_fitting
 
 POSITIONS = st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=6)
 BUDGETS = st.integers(0, 8)
@@ -53,16 +53,19 @@ def test_draws_follow_the_counts_of_fitting_sets(positions, budget, seed):
     assert flips.tolist() == knapsack_reference.draw_fitting(cells, start, budget, random).tolist()
 
 
-@given(st.lists(st.tuples(st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=4, max_size=4), BUDGETS)))
+@given(
+    st.lists(
+        st.tuples(st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=4, max_size=4), BUDGETS), min_size=1
+    )
+)
 def test_holders_are_the_knapsacks_whose_budget_a_set_fits(knapsacks):
     parts = [parts_of(positions) for positions, _ in knapsacks]
-    cells = np.array([one for one, _ in parts], dtype=np.int64).reshape(-1, 4)
-    start = np.array([one for _, one in parts], dtype=bool).reshape(-1, 4)
-    budgets = np.array([budget for _, budget in knapsacks], dtype=np.int64)
+    union = Union(
+        [Knapsack(start, cells, b) for (cells, start), (_, b) in zip(parts, knapsacks, strict=True)], *[0] * 3
+    )
+    start, cells, budgets = map(np.array, zip(*union.knapsacks, strict=True))
     flips = knapsack_reference.all_flips(4)
-    holders = np.empty(len(flips), dtype=np.int64)
-    count_holders(flips, start, cells, budgets, holders)
-    assert holders.tolist() == knapsack_reference.count_holders(flips, start, cells, budgets)
+    assert union.holders(flips).tolist() == knapsack_reference.count_holders(flips, start, cells, budgets)
 
 
 def test_knapsack_draws_uniformly_from_the_sets_that_fit():

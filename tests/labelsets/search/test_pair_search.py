@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from labelsure.labelsets.search._problems import force_label, pose_problems
 
 from brute_force import codes_of
 from fold_strategies import fold_lists
@@ -19,6 +18,7 @@ from labelsure.labelsets.search import _pair_search
 from labelsure.labelsets.search._labelset_kernels import NUMERATOR
 from labelsure.labelsets.search._list_kernels import ANCHORS_PER_EVALUATION
 from labelsure.labelsets.search._pair_search import PairSearch, best_pair_members
+from labelsure.labelsets.search._problem import force_label, pose_problem
 from labelsure.labelsets.search._states import FINISHED, FOUND, Goal
 from quadratic_forms import form_engine
 
@@ -34,11 +34,8 @@ FOLDS = fold_lists(labels=(1, 5), folds=(1, 3), objects=(1, 3))
 @settings(max_examples=60)
 @given(FOLDS, st.data())
 def test_forced_labels_leave_a_problem_about_the_others(folds, data):
-    problems = pose_problems(FoldArrays(folds), np.arange(folds[0].energy.n_objects))
-    if not problems.pairs.shape[2]:
-        return
-    i = data.draw(st.integers(0, len(problems.mode) - 1))
-    whole = problems.with_pairs(i)
+    i = data.draw(st.integers(0, folds[0].energy.n_objects - 1))
+    whole = pose_problem(FoldArrays(folds), i)
     t, flipped = data.draw(st.integers(0, len(whole.labels) - 1)), data.draw(st.booleans())
     part = force_label(whole, t, flipped=flipped)
     n_labels = len(whole.labels)
@@ -82,13 +79,12 @@ def test_work_follows_the_members_and_not_the_labels(kind):
         )
         smallest = engine.top(300).numerators[:, -1]
         n_found = work = 0
-        for one in engine._search.pose(np.arange(4)):
-            problem = one.problems.with_pairs(one.row)
-            assert not problem.costs.charged.any()
-            search = PairSearch(problem, one.lookup, 0)
+        for one in map(engine._search.pose, range(4)):
+            assert not one.problem.costs.charged.any()
+            search = PairSearch(one.problem, one.lookup, 0)
             assert search.go_on(everything_from(smallest[one.i]), 1_000_000) == FINISHED
             n_found, work = n_found + search.stack.numbers[FOUND], work + search.work
-            best = PairSearch(problem, one.lookup, 2)
+            best = PairSearch(one.problem, one.lookup, 2)
             goal = Goal(ranked=True, by_total=True, limit=np.array([-(2**60), 2**60, 0]))
             assert best.go_on(goal, 3000) == FINISHED
         assert n_found > 1000
@@ -141,11 +137,9 @@ def test_searches_for_the_best_can_be_interrupted(monkeypatch):
 
 def test_a_budget_ends_a_search_with_the_best_met_so_far():
     engine = form_engine(0, n_labels=12, n_folds=3)
-    (one,) = engine._search.pose(np.arange(1))
-    problem = one.problems.with_pairs(0)
-    found = {}
+    one, found = engine._search.pose(0), {}
     for budget in (1, 10**9):
-        words, rank, missed, _ = best_pair_members(problem, one.lookup, 2, budget=budget)
+        words, rank, missed, _ = best_pair_members(one.problem, one.lookup, 2, budget=budget)
         assert (missed is None) == (budget > 1)
         labelsets = unpack(words, 12)
         assert rank[:, NUMERATOR].tolist() == engine.numerators_of(labelsets, np.zeros(len(words), dtype=int)).tolist()
@@ -161,8 +155,8 @@ def test_lists_without_candidates_or_with_high_penalties_are_not_searched(kind):
     energy = Energy(np.array([0]), np.ones((1, 10), dtype=np.int64), np.ones((10, 10), dtype=np.int64), **parts)
     rules = LabelsetRules(10, (Inequality(frozenset(range(10)), frozenset(), 1),)) if kind == "rule" else None
     engine = FoldEngine([Fold(np.array([1000]), energy)], allow_empty=True, constraints=rules)
-    (one,) = engine._search.pose(np.arange(1))
-    search = PairSearch(one.pair_problem, one.lookup, 0)
+    one = engine._search.pose(0)
+    search = PairSearch(one.problem, one.lookup, 0)
     assert search.go_on(everything_from(2), 10**4) == FINISHED
     assert search.stack.numbers[FOUND] == 11
     assert search.work < 300
@@ -175,9 +169,8 @@ def test_comparing_with_anchors_counts_as_work():
     spent, n_found, sizes = [], [], []
     for n_copies in (1, 3, 9):
         penalty = Penalty(None, np.tile(anchors, (n_copies, 1)), 2**10)
-        (one,) = form_engine(3, n_labels=12, n_folds=2, penalty=penalty)._search.pose(np.arange(1))
-        problem = one.problems.with_pairs(0)
-        search = PairSearch(problem, one.lookup, 0)
+        one = form_engine(3, n_labels=12, n_folds=2, penalty=penalty)._search.pose(0)
+        search = PairSearch(one.problem, one.lookup, 0)
         assert search.go_on(everything_from(5), 10**9) == FINISHED
         spent.append(search.work)
         n_found.append(int(search.stack.numbers[FOUND]))
@@ -185,7 +178,7 @@ def test_comparing_with_anchors_counts_as_work():
         # a list is not left unfinished: one penalty and five questions for each of its labels, at most
         overrun = 13 * (sizes[-1] + 5) + 12 * 2
         for budget in (1, 100, 1000):
-            search = PairSearch(problem, one.lookup, 0)
+            search = PairSearch(one.problem, one.lookup, 0)
             search.go_on(everything_from(5), budget)
             assert min(budget, spent[-1]) <= search.work <= budget + overrun
     assert sizes == [1, 4, 14]
