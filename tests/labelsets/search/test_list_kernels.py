@@ -1,18 +1,23 @@
-"""Searches with pairs: their steps against definitions."""
+"""Searches with pairs: their steps against definitions, their answers against brute force."""
+
+from itertools import count, islice
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from brute_force import codes_of, highest_by_label
 from labelsure._core.labelset_bits import pack
-from labelsure.labelsets import decode
+from labelsure.labelsets import EngineOptions, decode
 from labelsure.labelsets.arrays._fold_arrays import ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import total_of
-from labelsure.labelsets.search import _list_kernels
+from labelsure.labelsets.search import _list_kernels, _pair_search
 from labelsure.labelsets.search._labelset_kernels import NUMERATOR, TOTAL, write_key
 from labelsure.labelsets.search._pair_search import read_keys
 from labelsure.labelsets.search._states import FOUND, FULL, N_NUMBERS, Goal, Ranked
+from search_cases import BY_SEARCH, assert_best, assert_members, random_case
 
 NOTHING = np.zeros(2, dtype=np.int64)
 NO_LINK = ScoreTables(np.zeros(1, dtype=np.int32), NOTHING, NOTHING, np.array([[0, 0, 0, 0, 0, 0, 0, -1]] * 2), NOTHING)
@@ -86,3 +91,36 @@ def test_a_better_labelset_is_possible_if_the_lowest_code_is_lower(start, labels
     assert _list_kernels.may_hold_better(3, 7, *common) == (min(changed) < other)
     assert _list_kernels.may_hold_better(4, 8, *common)
     assert not _list_kernels.may_hold_better(3, 8, *common)
+
+
+def pair_cases(n_cases):
+    """Return cases of one object with pairs, and the smallest numerators of regions."""
+    cases = (random_case(seed, labels=(3, 6), folds=(1, 4), objects=(1, 1)) for seed in count())
+    some = list(islice((case for case in cases if case.search().arrays.has_pairs), n_cases))
+    return [(case, int(np.quantile(case.ranked()[0].numerators, 0.6))) for case in some]
+
+
+def test_searches_with_pairs_equal_brute_force():
+    for case, smallest in pair_cases(25):
+        engine, everyone = case.engine(options=BY_SEARCH), case.ranked()
+        members = everyone[0].members(smallest)
+        for n_best in (1, 4, 70):
+            assert_best(engine, everyone, n_best)
+        assert_members(engine, 0, members, smallest, 2)
+        assert engine.label_numerators().tolist() == [highest_by_label(everyone[0], engine.n_labels)]
+        assert engine._search.count(np.arange(1), np.array([smallest]), 10**9) == [(len(members.codes), True)]
+
+
+@pytest.mark.parametrize(("chunk", "call"), [(1, 10**6), (2, 3), (4096, 1)])
+def test_searches_with_pairs_go_on_where_they_were_interrupted(chunk, call, monkeypatch):
+    """Full buffers and spent budgets after every node: still every member once, in the same order."""
+    cases = pair_cases(15)
+
+    def iterated(options):
+        parts = [part for case, smallest in cases for part, _ in case.search(options).iterate_members(0, smallest)]
+        return [code for part in parts for code in codes_of(part)]
+
+    whole = iterated(EngineOptions())
+    monkeypatch.setattr(_pair_search, "CALL", call)
+    assert iterated(EngineOptions(chunk=chunk)) == whole
+    assert len(whole) > 100
