@@ -16,7 +16,6 @@ from labelsure._core.energy import Energy
 from labelsure.labelsets import (
     Allowed,
     AtMost,
-    EngineOptions,
     Exactly,
     Fold,
     FoldEngine,
@@ -166,12 +165,3 @@ def test_tables_of_many_labels_are_refused():
     rules = compile_constraints(tree_of(25), 25)
     with pytest.raises(ValueError, match="one by one"):
         FoldEngine([Fold(np.array([0]), energy)], allow_empty=True, constraints=rules)
-
-
-def test_options_do_not_change_answers():
-    rules = compile_constraints([tree_of(12), Exactly(1, [0, 1, 2])], 12)
-    engines = [hierarchy_engine(12, rules=rules, options=EngineOptions(table_labels=n)) for n in (0, 24)]
-    best = [engine.top(40) for engine in engines]
-    assert np.array_equal(best[0].labelsets, best[1].labelsets)
-    assert np.array_equal(best[0].numerators, best[1].numerators)
-    assert np.array_equal(engines[0].label_numerators(), engines[1].label_numerators())

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import labelset_reference
-from brute_force import codes_of, highest_by_label, rank_all
+from brute_force import highest_by_label
 from fold_strategies import fold_lists, full_energies, smoothing, weighing_of
 from labelsure._core.energy import Energy
 from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine, StoredEngine, Weighing, decode
-from search_cases import BY_SEARCH, BY_TABLE, values_of
+from search_cases import BY_SEARCH, BY_TABLE, Case, assert_best, assert_members, values_of
 
 
 def exact_p_values(folds, *, allow_empty, draws):
@@ -67,15 +67,6 @@ def test_p_value_table_equals_definition(make, data, folds, allow_empty):
     assert engine.n_candidates == len(expected[0])
 
 
-@settings(max_examples=40)
-@given(st.data(), fold_lists(labels=(1, 10), folds=(1, 15), objects=(1, 1)), st.booleans())
-def test_p_value_table_equals_definition_up_to_ten_labels_and_fifteen_folds(data, folds, allow_empty):
-    draws = data.draw(smoothing(1))
-    table = from_folds(folds, allow_empty=allow_empty, draws=draws).p_value_table()
-    expected = exact_p_values(folds, allow_empty=allow_empty, draws=draws)
-    assert table.tolist() == [[float(p) for p in row] for row in expected]
-
-
 @pytest.mark.parametrize("make", [from_folds, as_stored])
 @given(st.data(), fold_lists(labels=(1, 4)), st.booleans())
 def test_numerators_of_single_labelsets_equal_the_table(make, data, folds, allow_empty):
@@ -91,39 +82,15 @@ def test_numerators_of_single_labelsets_equal_the_table(make, data, folds, allow
 @pytest.mark.parametrize("make", [from_folds, as_stored])
 @settings(max_examples=40)
 @given(st.data(), fold_lists(labels=(1, 4), kind=full_energies), st.booleans(), st.integers(1, 20))
-def test_best_equals_brute_force(make, data, folds, allow_empty, n_best):
+def test_answers_equal_brute_force(make, data, folds, allow_empty, n_best):
     draws = data.draw(smoothing(folds[0].energy.n_objects))
-    best = make(folds, allow_empty=allow_empty, draws=draws).top(n_best)
-    for i in range(folds[0].energy.n_objects):
-        ranked = rank_all(folds, i, allow_empty=allow_empty, draw=None if draws is None else draws[i])
-        n_there = min(n_best, len(ranked.codes))
-        assert codes_of(best.labelsets[i, :n_there]) == ranked.codes[:n_there].tolist()
-        assert best.numerators[i].tolist() == ranked.numerators[:n_there].tolist() + [0] * (n_best - n_there)
-        assert not best.labelsets[i, n_there:].any()
-
-
-@pytest.mark.parametrize("make", [from_folds, as_stored])
-@settings(max_examples=40)
-@given(st.data(), fold_lists(labels=(1, 4), kind=full_energies), st.booleans())
-def test_answers_about_labels_and_members_equal_brute_force(make, data, folds, allow_empty):
-    draws = data.draw(smoothing(folds[0].energy.n_objects))
-    engine = make(folds, allow_empty=allow_empty, draws=draws)
-    everyone = [
-        rank_all(folds, i, allow_empty=allow_empty, draw=None if draws is None else draws[i])
-        for i in range(engine.n_objects)
-    ]
+    engine, everyone = make(folds, allow_empty=allow_empty, draws=draws), Case(folds, allow_empty, draws).ranked()
+    assert_best(engine, everyone, n_best)
     assert engine.label_numerators().tolist() == [highest_by_label(ranked, engine.n_labels) for ranked in everyone]
     smallest = int(data.draw(st.sampled_from(everyone[0].numerators.tolist()))) + data.draw(st.integers(0, 1))
-    limit = data.draw(st.integers(0, 6))
     assert values_of(engine.region_sizes(smallest)) == [len(ranked.members(smallest).codes) for ranked in everyone]
     for i, ranked in enumerate(everyone):
-        members = ranked.members(smallest)
-        for most in (None, limit):
-            labelsets, numerators = engine.region_members(i, smallest, most)
-            assert codes_of(labelsets) == members.codes[:most].tolist()
-            assert numerators.tolist() == members.numerators[:most].tolist()
-        iterated = np.concatenate([labelsets for labelsets, _ in engine.iterate_members(i, smallest)])
-        assert sorted(codes_of(iterated)) == sorted(members.codes.tolist())
+        assert_members(engine, i, ranked.members(smallest), smallest, data.draw(st.integers(0, 6)))
 
 
 @pytest.mark.parametrize("make", [from_folds, as_stored])

@@ -11,7 +11,7 @@ import pytest
 from brute_force import apply_rule, codes_of, highest_by_label, labelsets_of
 from labelsure._core.energy import Energy
 from labelsure._core.energy_parts import Discounts, Overrides, Penalty
-from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine, Weighing
+from labelsure.labelsets import DRAW_UNIT, Fold, FoldEngine, Weighing
 from labelsure.predictions import LabelsetPredictions
 from search_cases import random_case, values_of
 
@@ -156,25 +156,3 @@ def test_members_come_by_p_value_then_code(n_labels):
     assert keys == sorted(keys)
     for limit in (1, 2, 70, 200):
         assert np.array_equal(engine.region_members(0, n_labels - 1, limit)[0], labelsets[:limit])
-
-
-def test_table_and_search_agree_on_sixteen_labels():
-    """Too many for the table of the default settings' choice, few enough to list."""
-    for seed in range(6):
-        case = random_case(seed, labels=(16, 16), folds=(1, 4), objects=(1, 2), spreads=(0, 1, 3, 9, 1000, 2**40))
-        answers = []
-        for table_labels in (0, 24):
-            engine = case.engine(options=EngineOptions(table_labels=table_labels))
-            smallest = int(engine.denominators[0]) // 3
-            best = engine.top(20)
-            members = [engine.region_members(i, smallest, 300) for i in range(engine.n_objects)]
-            answers.append(
-                [
-                    best.labelsets.tolist(),
-                    best.numerators.tolist(),
-                    engine.label_numerators().tolist(),
-                    values_of(engine.region_sizes(smallest)),
-                    [(labelsets.tolist(), numerators.tolist()) for labelsets, numerators in members],
-                ]
-            )
-        assert answers[0] == answers[1]
