@@ -39,7 +39,7 @@ from benchmarks._figures import Figure, as_lines
 from benchmarks._machine import describe_machine, describe_packages
 from benchmarks._page import write_page
 from benchmarks._pictures import draw
-from labelsure._core.start_up import START_UP
+from labelsure._start_up import START_UP
 
 QUESTIONS = {
     "table": table,

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.compilation import kernel
+from labelsure._compile import kernel
 
 Array = np.ndarray[Any, Any]
 

@@ -7,9 +7,10 @@ import numpy as np
 
 from benchmarks._logistic import Outputs
 from labelsure import PowerMeasure
-from labelsure._core.energy import Energy
-from labelsure._core.fixed_point import choose_exponent, to_fixed_point
-from labelsure.labelsets import Fold, FoldEngine
+from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.measures._energy import Energy
+from labelsure.measures._fixed_point import choose_exponent, to_fixed_point
 
 Array = np.ndarray[Any, Any]
 SMALLEST_OUTPUT = 1e-12

@@ -15,7 +15,9 @@ from benchmarks.limit import fill
 from labelsure import calibrate_outputs
 from labelsure.conformal import OutputsPredictor
 from labelsure.estimators import outputs_of
-from labelsure.labelsets import EngineOptions, Fold, FoldEngine
+from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.labelsets.arrays._results import EngineOptions
 from labelsure.labelsets.table import _device
 from labelsure.measures import LogLossMeasure
 

@@ -10,7 +10,7 @@ from sklearn.datasets import make_multilabel_classification
 from benchmarks._figures import Figure
 from benchmarks._measuring import fastest
 from labelsure import PooledClassifier, table_pool
-from labelsure._core.running import one_thread
+from labelsure._parallel import one_thread
 from labelsure.estimators import fit_base
 
 TITLE = "Pools"

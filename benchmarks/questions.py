@@ -14,7 +14,7 @@ from benchmarks._answers import Picture, Table
 from benchmarks._data import load_if_there
 from benchmarks._figures import Figure
 from labelsure import CrossConformalClassifier, LabelsetPredictions, table_pool
-from labelsure.labelsets import decode
+from labelsure.measures._labelset_bits import decode
 from labelsure.metrics import answers_needed
 from labelsure.predictions._questions import Members, Questions
 

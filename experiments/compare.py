@@ -17,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScale
 
 from experiments._plan import BASELINE, Run
 from labelsure import CrossConformalClassifier, InductiveConformalClassifier, load_dataset
-from labelsure._core.randomness import set_missing_seeds
+from labelsure._random import set_missing_seeds
 from labelsure.cli._learners import RECIPES
 from labelsure.estimators import fit_base
 from labelsure.measures import MANY_LABELS, make_measure

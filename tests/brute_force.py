@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure.labelsets import DRAW_UNIT, Allowed, AtLeast, AtMost, Exactly, Exclude, Hierarchy, Implies
+from labelsure._random import DRAW_UNIT
+from labelsure.labelsets import Allowed, AtLeast, AtMost, Exactly, Exclude, Hierarchy, Implies
 
 
 class Ranked(NamedTuple):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from labelsure._core.start_up import START_UP
+from labelsure._start_up import START_UP
 from labelsure.datasets import load_dataset
 
 # No deadline: the first call of a kernel compiles it. In CI the examples are always the same. `make validity` tries

@@ -4,10 +4,11 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import Overrides, Penalty, SquareRoot
-from labelsure.labelsets import DRAW_UNIT, Fold, Weighing, decode
-from labelsure.labelsets.arrays._weighing import ObjectWeighing
+from labelsure._random import DRAW_UNIT
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.labelsets.arrays._weighing import ObjectWeighing, Weighing
+from labelsure.measures._energy import Energy, Overrides, Penalty, SquareRoot
+from labelsure.measures._labelset_bits import decode
 
 LARGEST_COST = 2**43
 """With up to 10 labels, 56 costs: scores stay below the 2^50 that fixed point promises."""

@@ -6,9 +6,9 @@ from itertools import product
 
 import numpy as np
 
-from labelsure._core.energy_parts import Discounts, Penalty
-from labelsure._core.types import IntArray
-from labelsure.labelsets import Fold
+from labelsure._checks import IntArray
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.measures._energy import Discounts, Penalty
 
 
 def subset_sums(start: int, costs: Sequence[int]) -> list[int]:

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import Maximum
-from labelsure.labelsets import DRAW_UNIT, Fold
+from labelsure._random import DRAW_UNIT
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.measures._energy import Energy, Maximum
 from search_cases import Case, random_calibration, random_rule
 
 SPREADS = (0, 1, 2, 5, 1000, 2**45)

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import SquareRoot
-from labelsure.labelsets import Fold, FoldEngine
+from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.measures._energy import Energy, SquareRoot
 
 EXPONENT = 30
 

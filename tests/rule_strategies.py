@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from labelsure._core.labelset_bits import decode
 from labelsure.labelsets.arrays._counting import Inequality
+from labelsure.measures._labelset_bits import decode
 
 
 @st.composite

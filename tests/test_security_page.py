@@ -21,7 +21,7 @@ def test_every_test_that_is_named_exists(file, name):
 
 
 def test_every_format_that_is_read_has_a_row():
-    from labelsure.datasets import ENDINGS
+    from labelsure.datasets._table_files import ENDINGS
 
     page = (ROOT / "SECURITY.md").read_text(encoding="utf-8").lower()
     words = {".tsv": "csv", ".pq": "parquet", ".svm": "libsvm", ".svmlight": "libsvm"}

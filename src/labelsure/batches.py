@@ -14,14 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from labelsure._core.files import full_path
-from labelsure._core.optional import import_optional
-from labelsure._core.validation import check_count, check_significance, is_list, n_rows, shown
-from labelsure.conformal import OutputsPredictor, answer_batch
-from labelsure.datasets import TableSchema, as_arrow, names_of_columns, open_table, table_library
+from labelsure._checks import check_count, check_significance, is_list, n_rows, shown
+from labelsure._errors import BatchError, import_optional
+from labelsure._files import full_path
+from labelsure.conformal import OutputsPredictor
+from labelsure.conformal._points import answer_batch
+from labelsure.datasets import TableSchema, open_table
+from labelsure.datasets._table_files import as_arrow, names_of_columns, table_library
 from labelsure.model_file import ModelFileError, open_model, read_manifest
-from labelsure.predictions import RepeatedValues
-from labelsure.predictions._repeated import repeat_labels
+from labelsure.predictions._repeated import RepeatedValues, repeat_labels
 
 __all__ = ["BatchError", "TablePredictor", "predict_batches"]
 
@@ -33,21 +34,6 @@ INT64_LABELS = 62
 """Labels beyond which the number of labelsets may not fit into 64 bits."""
 
 _reading = threading.Lock()
-
-
-class BatchError(RuntimeError):
-    """Some rows cannot be predicted; the message says which, and why.
-
-    Examples
-    --------
-    >>> from labelsure import calibrate_outputs
-    >>> from labelsure.batches import predict_batches
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]])
-    >>> list(predict_batches(predictor, [[[0.8, 0.3]], [[0.1]]]))
-    Traceback (most recent call last):
-    ...
-    labelsure.batches.BatchError: batch 1 (row 1, both counted from 0) cannot be predicted: ...
-    """
 
 
 @contextmanager

@@ -37,6 +37,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils._metadata_requests import MetadataRequest
 
+from labelsure._checks import is_list
 from labelsure._compact_trees import (
     Array,
     Pieces,
@@ -46,10 +47,9 @@ from labelsure._compact_trees import (
     unpack_boosting,
     unpack_trees,
 )
-from labelsure._core.files import whole_file
-from labelsure._core.optional import import_optional
-from labelsure._core.running import progress_bar
-from labelsure._core.validation import is_list
+from labelsure._errors import import_optional
+from labelsure._files import whole_file
+from labelsure._parallel import progress_bar
 from labelsure._version import __version__
 
 __all__ = ["ModelFile", "ModelFileError", "load_model", "open_model", "read_manifest", "save_model"]
@@ -85,23 +85,29 @@ MODELS = {
 """What can be saved, by the rooms that it is found in."""
 
 PARTS = {
-    "labelsure.conformal": (
-        "ByCardinality", "ByLabel", "ByObject", "CalibratedFold", "Calibrator", "Choices", "GroupSizes",
-        "LabelCalibration", "MultiLabelStratifiedKFold",
-    ),
+    "labelsure.conformal": ("ByCardinality", "ByLabel", "ByObject", "MultiLabelStratifiedKFold"),
+    "labelsure.conformal._calibrator": ("CalibratedFold", "Calibrator"),
+    "labelsure.conformal._choices": ("Choices",),
+    "labelsure.conformal._groups": ("GroupSizes",),
+    "labelsure.conformal._label_wise_outputs": ("LabelCalibration",),
     "labelsure.decisions": ("Question",),
     "labelsure.estimators": ("FittedBase",),
     "labelsure.estimators._table_members": (
         "DenseFeatures", "FilledFeatures", "KernelFeatures", "NeighbourClassifier", "RidgeProbabilities",
     ),
     "labelsure.labelsets": (
-        "Allowed", "AtLeast", "AtMost", "Exactly", "Exclude", "Hierarchy", "Implies", "Inequality", "LabelsetRules",
+        "Allowed", "AtLeast", "AtMost", "Exactly", "Exclude", "Hierarchy", "Implies",
     ),
+    "labelsure.labelsets.arrays._counting": ("Inequality",),
+    "labelsure.labelsets.arrays._rules": ("LabelsetRules",),
     "labelsure.measures": (
-        "AutoMeasure", "CardinalityPenalty", "CountedPrior", "ForestMeasure", "FunctionMeasure", "HammingPenalty",
+        "AutoMeasure", "CardinalityPenalty", "ForestMeasure", "FunctionMeasure", "HammingPenalty",
         "LabelWiseCombination", "LabelsetPrior", "LogLossMeasure", "MahalanobisMeasure", "MaxNormMeasure",
-        "MeasureChoice", "MeasureSum", "PosteriorMeasure", "PosteriorParameters", "PowerMeasure", "UnseenPenalty",
+        "MeasureSum", "PosteriorMeasure", "PowerMeasure", "UnseenPenalty",
     ),
+    "labelsure.measures._choice": ("MeasureChoice",),
+    "labelsure.measures._log_partition": ("CountedPrior",),
+    "labelsure.measures._posterior": ("PosteriorParameters",),
     "labelsure.model_file": ("Kept",),
     "labelsure.paper._mlnb": ("LogOdds",),
 }  # fmt: skip

@@ -17,7 +17,8 @@ from threadpoolctl import threadpool_info
 
 import labelsure
 from labelsure import CrossConformalClassifier, InductiveConformalClassifier, MLkNNClassifier, PooledClassifier
-from labelsure.batches import BatchError, TablePredictor
+from labelsure._errors import BatchError
+from labelsure.batches import TablePredictor
 from labelsure.cli import main
 from labelsure.measures import PowerMeasure
 
@@ -229,7 +230,7 @@ def test_nobody_at_the_address_is_one_line_before_any_work(here, monkeypatch, ca
 
 
 def test_a_scheduler_that_goes_away_is_one_line_and_finished_rows_are_kept(here, fitted, monkeypatch, capsys):
-    from labelsure._core.memory import KeptResults
+    from labelsure.conformal._memory import KeptResults
 
     words = ["predict", str(fitted.file), "new.csv", "--batch", "1", "--jobs", "1", "-o"]
     assert main([*words, "whole.csv"]) == 0

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelsure.batches import BatchError, TablePredictor, predict_batches
+from labelsure._errors import BatchError
+from labelsure.batches import TablePredictor, predict_batches
 
 pd = pytest.importorskip("pandas", reason="tables of pandas")
 pytest.importorskip("pyarrow", reason="tables in memory are read by pyarrow")

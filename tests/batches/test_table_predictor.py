@@ -9,7 +9,8 @@ import pytest
 from scipy import sparse
 
 from labelsure import LabelWiseConformalClassifier, batches, calibrate_outputs, save_model
-from labelsure.batches import BatchError, TablePredictor
+from labelsure._errors import BatchError
+from labelsure.batches import TablePredictor
 from labelsure.datasets import TableSchema, open_table
 from labelsure.model_file import ModelFileError, open_model
 

@@ -371,7 +371,7 @@ def test_parts_of_other_data_or_options_are_not_used(here, monkeypatch, capsys):
 
 def test_what_is_written_after_an_error_half_way_goes_on_too(here, monkeypatch, capsys):
     """A disk that is full for a while: what is finished is kept, and told."""
-    from labelsure._core.memory import KeptResults
+    from labelsure.conformal._memory import KeptResults
 
     written = KeptResults.write
 

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from labelsure.cli._errors import CommandError
+from labelsure._errors import CommandError
 from labelsure.cli._writing import write_whole
 
 

@@ -11,8 +11,8 @@ import pytest
 
 import labelsure
 from labelsure import CrossConformalClassifier
+from labelsure._errors import CommandError
 from labelsure.cli import _reproduce, main
-from labelsure.cli._errors import CommandError
 
 
 def test_version_is_printed(run):

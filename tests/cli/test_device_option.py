@@ -8,8 +8,8 @@ import pytest
 
 from host_device import make_device
 from labelsure import load_model, save_model
-from labelsure._core.memory import KeptResults
 from labelsure.cli import main
+from labelsure.conformal._memory import KeptResults
 from labelsure.labelsets.table import _device
 from labelsure.model_file import open_model
 

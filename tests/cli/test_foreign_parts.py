@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from labelsure.cli._errors import CommandError
+from labelsure._errors import CommandError
 from labelsure.cli._kept import kept_beside
 
 posix = pytest.mark.skipif(os.name != "posix", reason="owners and permission bits of POSIX")

@@ -3,8 +3,8 @@
 import pytest
 from sklearn.utils.parallel import delayed
 
-from labelsure._core.memory import run_kept
 from labelsure.cli._kept import keep_fits
+from labelsure.conformal._memory import run_kept
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, MemoryError])

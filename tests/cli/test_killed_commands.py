@@ -11,7 +11,7 @@ from killing import run_counted, run_killed_at, run_killed_when, run_with_a_work
 from made_up_tables import LABELS, make_tickets, write_csv
 
 from labelsure import batches
-from labelsure._core.files import unseal
+from labelsure._files import unseal
 from labelsure.cli import main
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed otherwise on Windows")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from labelsure import BPMLLClassifier, CrossConformalClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
+from labelsure._errors import CommandError
 from labelsure.cli import _paper_runs, _reproduce
-from labelsure.cli._errors import CommandError
 from labelsure.cli._paper_runs import ROWS, load_paper_dataset, make_learner
 from labelsure.datasets import Dataset
 from labelsure.paper._tables import DATASETS, paper_tables

@@ -21,7 +21,7 @@ ASK = """
 import numpy as np
 from numba.core import event
 from labelsure import MLNBClassifier, calibrate_outputs
-from labelsure._core.start_up import START_UP
+from labelsure._start_up import START_UP
 
 START_UP.end()  # numpy answers nothing
 compiled = event.RecordingListener()

@@ -11,15 +11,10 @@ from labelsure import (
     LabelWiseConformalClassifier,
     PowerMeasure,
 )
-from labelsure.conformal import (
-    Calibrator,
-    Choices,
-    Split,
-    calibrate,
-    fit_models,
-    gather_examples,
-    outputs_of_models,
-)
+from labelsure.conformal._calibrator import Calibrator, calibrate, gather_examples
+from labelsure.conformal._choices import Choices
+from labelsure.conformal._models import fit_models, outputs_of_models
+from labelsure.conformal._splits import Split
 from labelsure.measures import LogLossMeasure, MahalanobisMeasure, UnseenPenalty
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*cannot be reached")

@@ -8,8 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from labelsure import FullConformalClassifier, MLkNNClassifier
-from labelsure._core import running
+from labelsure import FullConformalClassifier, MLkNNClassifier, _parallel
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
 
@@ -97,7 +96,7 @@ def test_progress_is_shown_fit_by_fit(data, monkeypatch):
             shown.append("step")
             yield step
 
-    monkeypatch.setattr(running, "progress_bar", record)
+    monkeypatch.setattr(_parallel, "progress_bar", record)
     model = FullConformalClassifier(MLkNNClassifier(3), empty="allow").fit(X, Y)
     model.predict_labelsets(X[:2])
     assert shown == [("fitting once per labelset", 16)] + ["step"] * 16

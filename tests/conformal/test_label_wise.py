@@ -27,7 +27,7 @@ from labelsure import (
     PowerMeasure,
     calibrate_labels,
 )
-from labelsure._core.randomness import DRAW_UNIT, SMOOTHING, draw_seeds, draw_uniforms, join_keys, object_keys
+from labelsure._random import DRAW_UNIT, SMOOTHING, draw_seeds, draw_uniforms, join_keys, object_keys
 from labelsure.conformal._label_wise_outputs import predict_values
 from labelsure.estimators import outputs_of
 

@@ -5,9 +5,9 @@ import pytest
 from counting import Counting, make_data
 from sklearn.model_selection import KFold
 
-from labelsure.conformal import Split, fit_models
 from labelsure.conformal._metadata import Metadata
-from labelsure.conformal._models import INNER_FOLDS, out_of_fold_outputs
+from labelsure.conformal._models import INNER_FOLDS, fit_models, out_of_fold_outputs
+from labelsure.conformal._splits import Split
 from labelsure.measures import Need
 
 X, Y = make_data(45)

@@ -21,7 +21,8 @@ from labelsure import (
     calibrate_outputs,
 )
 from labelsure.estimators import outputs_of
-from labelsure.measures import Need, PosteriorMeasure, default_measure
+from labelsure.measures import Need, PosteriorMeasure
+from labelsure.measures._auto import default_measure
 
 BASES = {
     "ML-kNN": MLkNNClassifier(3),

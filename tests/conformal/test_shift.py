@@ -5,9 +5,9 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from labelsure import InductiveConformalClassifier, calibrate_outputs
-from labelsure._core.p_values import LARGEST
 from labelsure.conformal._rules import WEIGHT_UNITS
 from labelsure.estimators import outputs_of
+from labelsure.labelsets._p_values import LARGEST
 
 BASE = DecisionTreeClassifier(max_depth=3, random_state=0)
 

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
 from labelsure import CrossConformalClassifier
-from labelsure.conformal import answer_batch
+from labelsure.conformal._points import answer_batch
 from labelsure.estimators import outputs_of
 from labelsure.labelsets import AtMost
 

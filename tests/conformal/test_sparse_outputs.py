@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from labelsure import PowerMeasure, calibrate_outputs
-from labelsure._core.sparse_outputs import SparseOutputs
 from labelsure.measures import FunctionMeasure, MahalanobisMeasure
+from labelsure.measures._sparse_outputs import SparseOutputs
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
 
@@ -137,7 +137,7 @@ def test_outputs_are_made_dense_some_objects_at_a_time(measure, monkeypatch):
     matrix, dense = draw_outputs(np.random.default_rng(1), 40, 3, 0.0)
     Y = (dense > 0.5).astype(int)
     expected = calibrate_outputs(dense, Y, measure=measure, training_labels=Y, training_outputs=dense)
-    monkeypatch.setattr("labelsure._core.sparse_outputs.DENSE_ROWS_BYTES", 8 * 3 * 7)
+    monkeypatch.setattr("labelsure.measures._sparse_outputs.DENSE_ROWS_BYTES", 8 * 3 * 7)
     assert SparseOutputs(matrix, 0.0, n_labels=3).blocks()[:2] == [slice(0, 7), slice(7, 14)]
     predictor = calibrate_outputs(matrix, Y, measure=measure, training_labels=Y, training_outputs=matrix)
     assert np.array_equal(predictor.predict_labelsets(matrix).p_values(), expected.predict_labelsets(dense).p_values())

@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 
 from labelsure import calibrate_outputs
-from labelsure._core.sparse_outputs import SparseOutputs
-from labelsure.measures import Need, PosteriorMeasure, default_measure
+from labelsure.measures import Need, PosteriorMeasure
+from labelsure.measures._auto import default_measure
+from labelsure.measures._sparse_outputs import SparseOutputs
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
 

@@ -18,7 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from ways_to_run import N_THREADS, answers
 
 from labelsure import CrossConformalClassifier, InductiveConformalClassifier
-from labelsure._core.compilation import kernel
+from labelsure._compile import kernel
 
 PROGRAM = Path(__file__).with_name("ways_to_run.py")
 WAYS = ["first use", "threads", "nested threads", "spawn", "loky"]
@@ -114,7 +114,7 @@ def test_a_kernel_is_compiled_once_by_the_first_of_many_threads():
 FORK_WHILE_COMPILING = """
 import os, signal, sys, threading
 from numba.core import event
-from labelsure._core.compilation import kernel
+from labelsure._compile import kernel
 
 @kernel
 def twice(number):

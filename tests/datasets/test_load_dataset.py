@@ -221,9 +221,9 @@ def test_a_user_without_a_home_gets_no_folder_called_tilde(monkeypatch, tmp_path
 
 
 def test_download_shows_a_bar_on_a_terminal(cache, tiny_scene, serve, capsys, monkeypatch):
-    from labelsure._core import running
+    from labelsure import _parallel
 
-    monkeypatch.setattr(running, "SECONDS_BEFORE_SHOWN", 0.0)
+    monkeypatch.setattr(_parallel, "SECONDS_BEFORE_SHOWN", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     serve(tiny_scene.parent)
     load_dataset("scene")

@@ -11,8 +11,8 @@ from scipy.stats import norm
 from sklearn.neighbors import KNeighborsClassifier
 
 from labelsure import CoverController, RecallController
-from labelsure._core.randomness import DRAW_UNIT
-from labelsure.decisions._fold_votes import merge_votes
+from labelsure._random import DRAW_UNIT
+from labelsure.decisions._controller_base import merge_votes
 
 FALSE_ALARM = 1e-4
 MERGES = ["random", "any"]

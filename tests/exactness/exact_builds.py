@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from brute_force import allowed_codes
 from labelsure import CrossConformalClassifier, FullConformalClassifier, InductiveConformalClassifier, calibrate_outputs
-from labelsure._core.randomness import MERGING, SMOOTHING, draw_order, draw_uniforms, join_keys, object_keys
+from labelsure._random import MERGING, SMOOTHING, draw_order, draw_uniforms, join_keys, object_keys
 from labelsure.conformal import ByCardinality
-from labelsure.labelsets import EngineOptions
+from labelsure.labelsets.arrays._results import EngineOptions
 from labelsure.measures import Need
 
 PINCHED = EngineOptions(

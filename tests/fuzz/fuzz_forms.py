@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from labelsure._core.optional import import_optional
+from labelsure._errors import import_optional
 
 
 class Form(NamedTuple):

@@ -26,7 +26,7 @@ from labelsure import (
     calibrate_labels,
     calibrate_outputs,
 )
-from labelsure._core.randomness import set_missing_seeds
+from labelsure._random import set_missing_seeds
 from labelsure.conformal import GUARANTEES, ByCardinality, ByLabel, ByObject
 from labelsure.measures import MEASURES, FunctionMeasure, make_measure
 

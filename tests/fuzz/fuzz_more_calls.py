@@ -140,7 +140,6 @@ call(
     },
 )
 call("measures.make_measure", m.make_measure, given={"name": "power:2+pairs"})
-call("measures.spell_measure", m.spell_measure, given={"name": "log-loss+unseen:3.0"})
 call("measures.default_candidates", lambda n_labels: repr(m.default_candidates(n_labels)), given={"n_labels": 3})
 call(
     "measures.fit and scores",
@@ -519,11 +518,6 @@ call(
     lambda constraints, labels: ls.compile_constraints(constraints, labels).labelsets(),
     given={"constraints": [ls.AtMost(1, [0, 1])], "labels": 3},
     unlike=("labels",),
-)
-call(
-    "labelsets.list_constraints",
-    lambda constraints: len(ls.list_constraints(constraints)),
-    given={"constraints": [ls.AtMost(1, [0, 1])]},
 )
 
 # --- files, pictures and pages --------------------------------------------------------------------------------------

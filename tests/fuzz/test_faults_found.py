@@ -27,14 +27,23 @@ from labelsure import (
     pac_significance,
     select_objects,
 )
-from labelsure._core.entries import as_array, check_unmasked
-from labelsure._core.randomness import object_keys
-from labelsure._core.unknown import split_unknown
-from labelsure._core.validation import check_flag, check_number, is_list, label_names_of, read_labels
+from labelsure._checks import (
+    as_array,
+    check_flag,
+    check_number,
+    check_unmasked,
+    is_list,
+    label_names_of,
+    read_labels,
+    split_unknown,
+)
+from labelsure._random import object_keys
 from labelsure.batches import TablePredictor
 from labelsure.conformal import ByObject
-from labelsure.estimators import check_sample_weight, outputs_of
-from labelsure.labelsets import AtMost, compile_constraints, list_constraints
+from labelsure.estimators import outputs_of
+from labelsure.estimators._members import check_sample_weight
+from labelsure.labelsets import AtMost, compile_constraints
+from labelsure.labelsets._constraints import list_constraints
 from labelsure.measures import AutoMeasure, LogLossMeasure, PosteriorMeasure, default_candidates, make_measure
 from labelsure.metrics import OnlinePValues, Slab, calibration_curve, coverage_by_group
 from labelsure.model_file import save_model

@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from labelsure._core.energy import Energy
-from labelsure.labelsets import Fold, FoldEngine, GroupedEngine
+from labelsure.labelsets._composite import GroupedEngine
+from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.measures._energy import Energy
 
 
 def test_groups_answer_with_the_types_of_their_engines():

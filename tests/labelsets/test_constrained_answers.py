@@ -12,17 +12,10 @@ import pytest
 
 from brute_force import codes_of
 from constraint_cases import constrain
-from labelsure._core.energy import Energy
-from labelsure.labelsets import (
-    Allowed,
-    AtMost,
-    Exactly,
-    Fold,
-    FoldEngine,
-    Hierarchy,
-    compile_constraints,
-    make_engine,
-)
+from labelsure.labelsets import Allowed, AtMost, Exactly, Hierarchy, compile_constraints
+from labelsure.labelsets._fold_engine import FoldEngine, make_engine
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.measures._energy import Energy
 from labelsure.predictions import LabelsetPredictions
 from max_cases import max_energy, random_max_case
 from search_cases import BY_SEARCH, assert_answers_equal_brute_force, random_case

@@ -10,8 +10,13 @@ from hypothesis import strategies as st
 import labelset_reference
 from brute_force import highest_by_label
 from fold_strategies import fold_lists, full_energies, smoothing, weighing_of
-from labelsure._core.energy import Energy
-from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine, StoredEngine, Weighing, decode
+from labelsure._random import DRAW_UNIT
+from labelsure.labelsets._fold_engine import FoldEngine, StoredEngine
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.labelsets.arrays._results import EngineOptions
+from labelsure.labelsets.arrays._weighing import Weighing
+from labelsure.measures._energy import Energy
+from labelsure.measures._labelset_bits import decode
 from search_cases import BY_SEARCH, BY_TABLE, Case, assert_best, assert_members, values_of
 
 

@@ -9,8 +9,9 @@ import pytest
 
 SCRIPT = """
 import numpy as np
-from labelsure._core.energy import Energy
-from labelsure.labelsets import Fold, FoldEngine
+from labelsure.measures._energy import Energy
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.labelsets._fold_engine import FoldEngine
 
 def search(n_objects, n_labels):
     rng = np.random.default_rng(0)

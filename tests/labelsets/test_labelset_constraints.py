@@ -8,7 +8,6 @@ import pytest
 
 from brute_force import allowed_codes, labelsets_of
 from constraint_cases import random_constraints
-from labelsure._core.labelset_bits import encode
 from labelsure.labelsets import (
     Allowed,
     AtLeast,
@@ -22,6 +21,7 @@ from labelsure.labelsets import (
     compile_constraints,
 )
 from labelsure.labelsets.arrays import _counting
+from labelsure.measures._labelset_bits import encode
 
 NAMES = ["animal", "dog", "spaniel", "plant"]
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import labelset_reference
 from brute_force import codes_of, highest_by_label, labelsets_of, rank_all
 from fold_strategies import fold_lists, full_energies, smoothing
-from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import Overrides
-from labelsure.labelsets import DRAW_UNIT, Fold
+from labelsure._random import DRAW_UNIT
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.measures._energy import Energy, Overrides
 from search_cases import BY_SEARCH, Case, assert_answers_equal_brute_force, random_case, seen_case
 
 N_CASES = 200

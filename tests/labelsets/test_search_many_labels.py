@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from brute_force import apply_rule, codes_of, highest_by_label, labelsets_of
-from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import Discounts, Overrides, Penalty
-from labelsure.labelsets import DRAW_UNIT, Fold, FoldEngine, Weighing
+from labelsure._random import DRAW_UNIT
+from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.labelsets.arrays._weighing import Weighing
+from labelsure.measures._energy import Discounts, Energy, Overrides, Penalty
 from labelsure.predictions import LabelsetPredictions
 from search_cases import random_case, values_of
 

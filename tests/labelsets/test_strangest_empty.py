@@ -8,18 +8,13 @@ import numpy as np
 import pytest
 
 from brute_force import rank_all
-from labelsure._core.energy import Energy
-from labelsure.labelsets import (
-    EngineOptions,
-    Fold,
-    FoldEngine,
-    GroupedEngine,
-    LabelsetEngine,
-    StoredEngine,
-    StrangestEmpty,
-    Weighing,
-    make_engine,
-)
+from labelsure.labelsets._composite import GroupedEngine
+from labelsure.labelsets._engine import LabelsetEngine, StrangestEmpty
+from labelsure.labelsets._fold_engine import FoldEngine, StoredEngine, make_engine
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.labelsets.arrays._results import EngineOptions
+from labelsure.labelsets.arrays._weighing import Weighing
+from labelsure.measures._energy import Energy
 from max_cases import random_max_case
 from search_cases import assert_answers_equal_brute_force, random_case, values_of
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labelsure import CrossConformalClassifier, MLRBFClassifier, PowerMeasure, load_dataset
-from labelsure.labelsets import decode
+from labelsure.measures._labelset_bits import decode
 
 N_CHUNK = 64
 

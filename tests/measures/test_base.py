@@ -8,7 +8,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from labelsure import CrossConformalClassifier
-from labelsure.labelsets import decode
 from labelsure.measures import (
     CardinalityPenalty,
     Costs,
@@ -26,6 +25,7 @@ from labelsure.measures import (
     PowerMeasure,
     UnseenPenalty,
 )
+from labelsure.measures._labelset_bits import decode
 
 
 def three():

@@ -4,14 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from labelsure.measures import (
-    ForestMeasure,
-    LogLossMeasure,
-    MeasureChoice,
-    MeasureChoices,
-    PowerMeasure,
-    UnseenPenalty,
-)
+from labelsure.measures import ForestMeasure, LogLossMeasure, PowerMeasure, UnseenPenalty
+from labelsure.measures._choice import MeasureChoice, MeasureChoices
 
 CANDIDATES = (PowerMeasure(), ForestMeasure(), LogLossMeasure() + UnseenPenalty(2.0), LogLossMeasure())
 SIZES = np.array([[4000.0, 30.5], [np.nan, np.nan], [120.0, 7.25], [900.0, 12.0]])

@@ -11,7 +11,6 @@ from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 
 from labelsure import CrossConformalClassifier, InductiveConformalClassifier, MLkNNClassifier, calibrate_outputs
-from labelsure.labelsets import decode
 from labelsure.measures import (
     ForestMeasure,
     LogLossMeasure,
@@ -20,6 +19,7 @@ from labelsure.measures import (
     PowerMeasure,
     UnseenPenalty,
 )
+from labelsure.measures._labelset_bits import decode
 
 OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1, 1e-300, 1 - 2**-53]) | st.floats(0, 1)
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelsure.labelsets import decode
 from labelsure.measures import FunctionMeasure
+from labelsure.measures._labelset_bits import decode
 
 
 def squares(outputs, labelset):
@@ -98,7 +98,7 @@ def test_too_many_labels_are_refused():
 
 
 def test_too_many_objects_are_refused(monkeypatch):
-    monkeypatch.setattr("labelsure._core.listing.MAX_LIST_BYTES", 2**20)
+    monkeypatch.setattr("labelsure.measures._energy.MAX_LIST_BYTES", 2**20)
     measure = fitted(squares, 8)  # 256 * (8 + 8) bytes per object
     assert measure.energy(np.zeros((256, 8))).n_objects == 256
     with pytest.raises(ValueError, match=r"2\^8 labelsets of 257 objects .* more than the 1 MiB.* at most 256 objects"):

@@ -11,8 +11,8 @@ from hypothesis.extra.numpy import arrays
 from sklearn.tree import DecisionTreeClassifier
 
 from labelsure import InductiveConformalClassifier
-from labelsure.labelsets import decode
 from labelsure.measures import LabelWiseCombination, Need
+from labelsure.measures._labelset_bits import decode
 
 TENTHS = st.integers(0, 10).map(lambda tenths: tenths / 10)
 OUTPUTS = TENTHS | st.sampled_from([1e-300, 1 - 2**-53]) | st.floats(0, 1)

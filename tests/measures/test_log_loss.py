@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.exceptions import NotFittedError
 
-from labelsure.labelsets import decode
 from labelsure.measures import LogLossMeasure
+from labelsure.measures._labelset_bits import decode
 
 OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1, 1e-300, 1e-6, 1 - 1e-6, 1 - 2**-53]) | st.floats(0, 1)
 FLOORS = st.sampled_from([1e-6, 1e-300, 0.49, 0.01]) | st.floats(1e-12, 0.499)

@@ -7,8 +7,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
 from labelsure import InductiveConformalClassifier, calibrate_outputs
-from labelsure.labelsets import decode
 from labelsure.measures import CardinalityPenalty, MahalanobisMeasure
+from labelsure.measures._labelset_bits import decode
 
 KINDS = ("signed", "absolute")
 

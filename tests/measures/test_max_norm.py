@@ -8,8 +8,11 @@ from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 
 from labelsure import CrossConformalClassifier, InductiveConformalClassifier, calibrate_outputs
-from labelsure.labelsets import AtMost, Fold, FoldEngine, decode
+from labelsure.labelsets import AtMost
+from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.labelsets.arrays._fold_arrays import Fold
 from labelsure.measures import AutoMeasure, FunctionMeasure, MaxNormMeasure, PowerMeasure, UnseenPenalty
+from labelsure.measures._labelset_bits import decode
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from labelsure import calibrate_outputs
-from labelsure.labelsets import decode
 from labelsure.measures import (
     CardinalityPenalty,
     HammingPenalty,
@@ -12,6 +11,7 @@ from labelsure.measures import (
     Need,
     UnseenPenalty,
 )
+from labelsure.measures._labelset_bits import decode
 
 TRAINING = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 1], [1, 1, 0], [0, 0, 0]])
 ALL = decode(np.arange(8), 3)

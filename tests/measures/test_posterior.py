@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 from scipy.special import expit, logit, logsumexp
 
-from labelsure.labelsets import decode
 from labelsure.measures import LabelsetPrior, LogLossMeasure, Need, PosteriorMeasure
+from labelsure.measures._labelset_bits import decode
 from labelsure.measures._log_partition import CountedPrior
 
 BY_HAND = {"prior_exponent": 0.8, "marginals_share": 0.6, "temperature": 1.5, "intercepts": -0.2}

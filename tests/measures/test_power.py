@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from labelsure.labelsets import decode
 from labelsure.measures import PowerMeasure
+from labelsure.measures._labelset_bits import decode
 
 OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1, 1e-300, 1 - 2**-53]) | st.floats(0, 1)
 POWERS = st.sampled_from([0.5, 1, 2, 4, 8]) | st.floats(0.01, 50)

@@ -98,7 +98,8 @@ def test_registry_takes_words_of_others(monkeypatch):
 
 
 def test_registry_is_read_without_numpy():
-    script = "import sys; from labelsure.measures import MEASURES, spell_measure; print('numpy' in sys.modules)"
+    names = "from labelsure.measures import MEASURES; from labelsure.measures._registry import spell_measure"
+    script = f"import sys; {names}; print('numpy' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout == "False\n"
 

@@ -13,8 +13,11 @@ from hypothesis.extra.numpy import arrays
 from brute_force import codes_of, rank_all
 from fold_strategies import fold_lists, full_energies, smoothing, weighing_of
 from labelsure import metrics
-from labelsure._core.energy import Energy
-from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine
+from labelsure._random import DRAW_UNIT
+from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.labelsets.arrays._results import EngineOptions
+from labelsure.measures._energy import Energy
 from labelsure.predictions import LabelsetPredictions
 
 

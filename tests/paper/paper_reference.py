@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+from labelsure._checks import FloatArray, IntArray, LabelMatrix
 
 
 def ranking_errors(outputs: FloatArray, labels: LabelMatrix) -> FloatArray:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from labelsure import calibrate_labels
-from labelsure.predictions import Guarantee, LabelWiseGuarantee, as_promised
+from labelsure.predictions import Guarantee, LabelWiseGuarantee
+from labelsure.predictions._guarantee import as_promised
 
 INDUCTIVE = "for exchangeable examples (Papadopoulos, Proedrou, Vovk, Gammerman 2002; Vovk, Gammerman, Shafer 2005)."
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from labelsure._core.randomness import DRAW_UNIT
-from labelsure.predictions import JointScores
+from labelsure._random import DRAW_UNIT
+from labelsure.predictions._label_wise_joint import JointScores
 
 UNIT = 4
 SCORES = st.integers(0, UNIT)

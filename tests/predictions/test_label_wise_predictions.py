@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from labelsure import calibrate_labels
-from labelsure.predictions import Guarantee, LabelWiseGuarantee, LabelWisePredictions, as_promised
+from labelsure.predictions import Guarantee, LabelWiseGuarantee, LabelWisePredictions
+from labelsure.predictions._guarantee import as_promised
 
 PROVEN = Guarantee("inductive", as_promised, "exchangeable examples", "somebody")
 LEVELS = st.sampled_from([0.05, 0.1, 0.2, 0.25, 0.5, 0.75, 0.9]) | st.integers(1, 999).map(lambda k: k / 1000)

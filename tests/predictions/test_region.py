@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 import labelset_reference
 from fold_strategies import fold_lists, smoothing, weighing_of
 from labelsure import calibrate_labels, calibrate_outputs
-from labelsure._core.energy import Energy
-from labelsure.labelsets import Fold, FoldEngine, StoredEngine, Weighing
-from labelsure.predictions import Guarantee, LabelsetPredictions, NoGuarantee, as_promised
+from labelsure.labelsets._fold_engine import FoldEngine, StoredEngine
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.labelsets.arrays._weighing import Weighing
+from labelsure.measures._energy import Energy
+from labelsure.predictions import Guarantee, LabelsetPredictions, NoGuarantee
+from labelsure.predictions._guarantee import as_promised
 
 LEVELS = st.sampled_from([0.1, 0.2, 0.25, 0.5, 0.75]) | st.integers(1, 999).map(lambda k: k / 1000)
 """Multiples of 1/1000: on these, floats compare with p-values of small denominators as fractions do."""

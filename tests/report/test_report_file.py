@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from report_cases import EVIL, LABELS, cross_predictions, draw, names_of, some_predictions
 
-from labelsure import calibrate_outputs
-from labelsure._core import running
+from labelsure import _parallel, calibrate_outputs
 from labelsure.report import write_report
 from labelsure.report._assets import read_asset
 
@@ -38,7 +37,7 @@ def test_report_of_5000_objects_and_14_labels_takes_less_than_2_megabytes(tmp_pa
 
 
 def test_long_reports_show_how_far_they_are_on_a_terminal(case, tmp_path, monkeypatch):
-    monkeypatch.setattr(running, "SECONDS_BEFORE_SHOWN", 0)
+    monkeypatch.setattr(_parallel, "SECONDS_BEFORE_SHOWN", 0)
     for is_terminal in (True, False):
         watched = io.StringIO()
         monkeypatch.setattr(watched, "isatty", lambda is_terminal=is_terminal: is_terminal, raising=False)

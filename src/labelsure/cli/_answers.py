@@ -10,9 +10,9 @@ from functools import partial
 from math import isnan
 from typing import Any, BinaryIO, TypeAlias
 
-from labelsure._core.optional import import_optional
+from labelsure._errors import import_optional
 from labelsure.batches import arrow_table
-from labelsure.predictions import RepeatedValues
+from labelsure.predictions._repeated import RepeatedValues
 
 Cells: TypeAlias = dict[str, Any]
 """From columns to their cells: arrays of numbers, RepeatedValues, or arrays of texts."""

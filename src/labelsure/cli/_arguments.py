@@ -7,8 +7,9 @@ from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from pathlib import Path
 
-from labelsure._core.files import full_path
-from labelsure.measures import make_measure, spell_measure
+from labelsure._files import full_path
+from labelsure.measures import make_measure
+from labelsure.measures._registry import spell_measure
 
 LEARNERS = {
     "ml-rbf": "MLRBFClassifier",

@@ -7,8 +7,8 @@ from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import Any
 
+from labelsure._errors import CommandError
 from labelsure.cli import _arguments as words
-from labelsure.cli._errors import CommandError
 from labelsure.cli._fit import add_learning, read_examples
 from labelsure.cli._models import counted, in_one_line, refuse_to_overwrite
 from labelsure.cli._writing import say, write_whole

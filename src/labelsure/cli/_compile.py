@@ -3,7 +3,7 @@
 from argparse import Namespace
 from typing import Any
 
-from labelsure.cli._errors import CommandError
+from labelsure._errors import CommandError
 from labelsure.cli._writing import say
 
 

@@ -6,8 +6,8 @@ from argparse import Namespace
 from math import isnan
 from typing import Any
 
+from labelsure._errors import CommandError
 from labelsure.cli import _arguments as words
-from labelsure.cli._errors import CommandError
 from labelsure.cli._models import in_one_line
 from labelsure.cli._writing import say, whole_file, write_whole
 
@@ -83,7 +83,7 @@ def _write_csv(path: Any, data: Any, rows: Any) -> None:
 
 
 def _write_parquet(path: Any, data: Any, rows: Any) -> None:
-    from labelsure._core.optional import import_optional
+    from labelsure._errors import import_optional
 
     pa = import_optional("pyarrow", extra="cli", purpose="Writing Parquet")
     parquet = import_optional("pyarrow.parquet", extra="cli", purpose="Writing Parquet")

@@ -117,7 +117,7 @@ def judge(model: Any, answers: Any, Y: Any, levels: Sequence[str]) -> dict[str, 
 
 def _judge_singles(model: Any, answers: Any, Y: Any) -> dict[str, dict[str, float]]:
     """Return the figures of the learner alone, of the answers for each metric and of those that ``predict`` gives."""
-    from labelsure.conformal import labels_of_outputs, single_answers
+    from labelsure.conformal._points import labels_of_outputs, single_answers
     from labelsure.metrics._point import point_measures
     from labelsure.report._comparison import brier_score
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from labelsure._errors import CommandError
 from labelsure.cli import _arguments as words
-from labelsure.cli._errors import CommandError
 from labelsure.cli._evaluate import aligned
 from labelsure.cli._models import (
     add_device,

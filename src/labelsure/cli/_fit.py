@@ -4,8 +4,8 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
+from labelsure._errors import CommandError
 from labelsure.cli import _arguments as words
-from labelsure.cli._errors import CommandError
 from labelsure.cli._kept import keep_fits
 from labelsure.cli._models import (
     add_jobs,

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from labelsure.cli._errors import CommandError
+from labelsure._errors import CommandError
 from labelsure.cli._models import counted, note
 from labelsure.cli._writing import say
 
@@ -23,7 +23,7 @@ def kept_beside(output: Path, finished: str, count: Callable[[], int] | None = N
     ``finished`` is what is kept, "finished fit", and ``count`` how many there are, where that is not as many as there
     are results. CommandError, in one line, where the folder cannot be used; those raised inside say how to go on.
     """
-    from labelsure._core.memory import KeptResults
+    from labelsure.conformal._memory import KeptResults
 
     folder = output.with_name(f".{output.name}.parts")
 

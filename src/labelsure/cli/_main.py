@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from labelsure._errors import CommandError
 from labelsure._version import __version__
 from labelsure.cli import (
     _check,
@@ -20,7 +21,6 @@ from labelsure.cli import (
     _report,
     _reproduce,
 )
-from labelsure.cli._errors import CommandError
 from labelsure.cli._models import check_installed
 from labelsure.cli._writing import printable, say
 

@@ -11,9 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
-from labelsure._core.files import full_path
+from labelsure._errors import CommandError
+from labelsure._files import full_path
 from labelsure.cli import _arguments as words
-from labelsure.cli._errors import CommandError
 from labelsure.cli._writing import say, versions
 
 NAMES_SHOWN = 5
@@ -64,7 +64,7 @@ def connected(address: str | None) -> Iterator[Any]:
     if address is None:
         yield None
         return
-    from labelsure._core.optional import import_optional
+    from labelsure._errors import import_optional
 
     with in_one_line():
         distributed = import_optional("distributed", extra="dask", purpose="--scheduler")
@@ -256,10 +256,10 @@ def open_trained(options: Namespace) -> Any:
 
 def check_device(model: Any) -> None:
     """Raise CommandError where the device of a model is missing."""
-    from labelsure import labelsets
+    from labelsure.labelsets import _fold_engine
 
     try:
-        labelsets.check_device(model.device, model.n_labels_)
+        _fold_engine.check_device(model.device, model.n_labels_)
     except (ImportError, ValueError) as error:
         raise CommandError(_no_device(error)) from error
 
@@ -279,7 +279,7 @@ def _no_device(error: BaseException) -> str:
 
 def answer_rows(model: Any, X: Any) -> Any:
     """Return what a model says of rows; numbers that its learner cannot take, say 1e300, are an error of one line."""
-    from labelsure.conformal import answer_batch
+    from labelsure.conformal._points import answer_batch
 
     try:
         return answer_batch(model, X)

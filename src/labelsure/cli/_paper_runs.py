@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from sklearn.preprocessing import MinMaxScaler
 
-from labelsure._core.running import map_in_threads, one_thread
+from labelsure._errors import CommandError
+from labelsure._parallel import map_in_threads, one_thread
 from labelsure._version import __version__
-from labelsure.cli._errors import CommandError
 from labelsure.cli._writing import say, versions, write_whole
 from labelsure.conformal import CrossConformalClassifier
 from labelsure.datasets import Dataset, DatasetError, load_dataset

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from labelsure._core.running import progress_bar
+from labelsure._errors import BatchError, CommandError
+from labelsure._parallel import progress_bar
 from labelsure._version import __version__
-from labelsure.batches import BatchError, TablePredictor, import_arrow, naming
+from labelsure.batches import TablePredictor, import_arrow, naming
 from labelsure.cli import _arguments as words
 from labelsure.cli._answers import FORMATS, AnswerFormat, Layout
-from labelsure.cli._errors import CommandError
 from labelsure.cli._kept import digest_of, kept_beside
 from labelsure.cli._models import map_in_order
 from labelsure.cli._writing import printable, say, whole_file

@@ -4,8 +4,8 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+from labelsure._errors import CommandError
 from labelsure.cli import _arguments as words
-from labelsure.cli._errors import CommandError
 from labelsure.cli._models import (
     add_device,
     add_jobs,

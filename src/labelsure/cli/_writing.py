@@ -8,9 +8,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-from labelsure._core import files
+from labelsure import _files
+from labelsure._errors import CommandError
 from labelsure._version import __version__
-from labelsure.cli._errors import CommandError
 
 
 def versions() -> dict[str, str]:
@@ -37,7 +37,7 @@ def say(text: str, file: TextIO | None = None) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file to be written as a whole or not at all, see :func:`labelsure._core.files.whole_file`.
+    """Open a file to be written as a whole or not at all, see :func:`labelsure._files.whole_file`.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         If it cannot be written; nothing is left behind.
     """
     try:
-        with files.whole_file(path) as file:
+        with _files.whole_file(path) as file:
             yield file
     except OSError as error:
         raise CommandError(f"{path} could not be written: {error.strerror or error}.") from error

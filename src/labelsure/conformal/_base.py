@@ -8,10 +8,14 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.unknown import check_gaps
-from labelsure._core.validation import (
+from labelsure._checks import (
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    MatrixLike,
     check_choice,
+    check_gaps,
     check_label_matrix,
     check_same_length,
     n_rows,
@@ -29,9 +33,11 @@ from labelsure.conformal._outside import USUAL_LEVEL, OutsideMixin
 from labelsure.conformal._points import PREDICT_FOR, Answers, describe_answers, single_answers
 from labelsure.conformal._splits import Split
 from labelsure.conformal._updating import check_one_fold, extend_calibrator
-from labelsure.estimators import LogitPool, MetaClassifier
-from labelsure.labelsets import check_device
-from labelsure.measures import AutoMeasure, Measure, MeasureChoices, Need
+from labelsure.estimators._base import MetaClassifier
+from labelsure.estimators._pool_base import LogitPool
+from labelsure.labelsets._fold_engine import check_device
+from labelsure.measures import AutoMeasure, Measure, Need
+from labelsure.measures._choice import MeasureChoices
 from labelsure.predictions import LabelsetPredictions
 
 CHOICES = ("guarantee", "smoothed", "empty", "mondrian", "weight", "constraints", "on_violation")

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.start_up import START_UP
+from labelsure._start_up import START_UP
 from labelsure.conformal._cross import CrossConformalClassifier
 from labelsure.conformal._outputs import calibrate_outputs
 from labelsure.conformal._stratified import MultiLabelStratifiedKFold
@@ -53,7 +53,7 @@ def compile_kernels() -> list[str]:
     >>> bool(compile_kernels())  # doctest: +SKIP
     True
     """
-    from labelsure._core.compilation import FOLDERS  # numba takes its time to import
+    from labelsure._compile import FOLDERS  # numba takes its time to import
 
     START_UP.end()
     rng = np.random.default_rng(0)

@@ -13,12 +13,9 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import delayed
 
-from labelsure._core.energy import Energy, join_energies
-from labelsure._core.fixed_point import SCORE_BITS
-from labelsure._core.randomness import MERGING, SMOOTHING, draw_uniforms, set_missing_seeds
-from labelsure._core.running import run_jobs
-from labelsure._core.sparse_outputs import SparseOutputs
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
+from labelsure._checks import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
+from labelsure._parallel import run_jobs
+from labelsure._random import MERGING, SMOOTHING, draw_uniforms, set_missing_seeds
 from labelsure.conformal._choices import Choices
 from labelsure.conformal._choosing import choose_for_folds, seed_of
 from labelsure.conformal._constraints import under_constraints
@@ -42,17 +39,18 @@ from labelsure.conformal._ready_outputs import AnyOutputs, keys_of
 from labelsure.conformal._rules import weigh_densities, weigh_groups
 from labelsure.conformal._splits import Split
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
-from labelsure.estimators import LogitPool
-from labelsure.labelsets import Empty, EngineOptions, Fold, LabelsetEngine, LabelsetRules, check_device, make_engine
-from labelsure.measures import (
-    AutoMeasure,
-    LabelsetPosterior,
-    Measure,
-    MeasureChoice,
-    MeasureChoices,
-    Need,
-    PosteriorMeasure,
-)
+from labelsure.estimators._pool_base import LogitPool
+from labelsure.labelsets._engine import LabelsetEngine
+from labelsure.labelsets._fold_engine import Empty, check_device, make_engine
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.labelsets.arrays._results import EngineOptions
+from labelsure.labelsets.arrays._rules import LabelsetRules
+from labelsure.measures import AutoMeasure, Measure, Need, PosteriorMeasure
+from labelsure.measures._choice import MeasureChoice, MeasureChoices
+from labelsure.measures._energy import Energy, join_energies
+from labelsure.measures._fixed_point import SCORE_BITS
+from labelsure.measures._log_partition import LabelsetPosterior
+from labelsure.measures._sparse_outputs import SparseOutputs
 from labelsure.predictions import Guarantee, LabelsetPredictions
 from labelsure.predictions._batch import Posterior
 

@@ -7,14 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.entries import as_numbers
-from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_choice, check_flag, n_rows
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    LabelMatrix,
+    MatrixLike,
+    as_numbers,
+    check_choice,
+    check_flag,
+    n_rows,
+)
 from labelsure.conformal._constraints import check_constraints
 from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._taxonomy import ByLabel, Categories, Taxonomy, check_objects, check_taxonomy
-from labelsure.labelsets import EngineOptions, LabelsetRules
-from labelsure.measures import AutoMeasure, Measure, Need, default_measure
+from labelsure.labelsets.arrays._results import EngineOptions
+from labelsure.labelsets.arrays._rules import LabelsetRules
+from labelsure.measures import AutoMeasure, Measure, Need
+from labelsure.measures._auto import default_measure
 
 WITHOUT_WEIGHT = {
     "mondrian": "categories of weighed examples have no common denominator, so p-values would be rounded",

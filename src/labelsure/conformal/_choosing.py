@@ -10,14 +10,17 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import delayed
 
-from labelsure._core.randomness import draw_seeds, set_missing_seeds
-from labelsure._core.running import run_jobs
-from labelsure._core.sparse_outputs import SparseOutputs
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import is_whole
+from labelsure._checks import FloatArray, IntArray, LabelMatrix, MatrixLike, is_whole
+from labelsure._parallel import run_jobs
+from labelsure._random import draw_seeds, set_missing_seeds
 from labelsure.conformal._examples import FoldExamples
-from labelsure.labelsets import Fold, LabelsetRules, RegionSize, make_engine
-from labelsure.measures import MANY_LABELS, AutoMeasure, ForestMeasure, Measure, MeasureChoice, MeasureSum, Need
+from labelsure.labelsets import RegionSize
+from labelsure.labelsets._fold_engine import make_engine
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.labelsets.arrays._rules import LabelsetRules
+from labelsure.measures import MANY_LABELS, AutoMeasure, ForestMeasure, Measure, MeasureSum, Need
+from labelsure.measures._choice import MeasureChoice
+from labelsure.measures._sparse_outputs import SparseOutputs
 
 N_OBJECTS = 60
 """Regions that are measured per candidate, unless told otherwise."""

@@ -7,15 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import LabelMatrix
-from labelsure._core.validation import made_up_names
-from labelsure.labelsets import (
-    Constraint,
-    LabelsetRules,
-    broken_by,
-    compile_constraints,
-    list_constraints,
-)
+from labelsure._checks import LabelMatrix, made_up_names
+from labelsure.labelsets import Constraint, broken_by, compile_constraints
+from labelsure.labelsets._constraints import list_constraints
+from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.predictions import Guarantee
 
 SHOWN_ROWS = 5
@@ -92,7 +87,7 @@ def under_constraints(guarantee: Guarantee) -> Guarantee:
 
     Examples
     --------
-    >>> from labelsure.predictions import as_promised
+    >>> from labelsure.predictions._guarantee import as_promised
     >>> plain = Guarantee("inductive", as_promised, "exchangeable examples", "Vovk et al. 2005")
     >>> print(under_constraints(plain).sentence(0.1))
     A region at significance 0.1 misses the true labelset although it obeys the constraints with probability at most

@@ -6,8 +6,8 @@ from typing import Any, Self
 
 from sklearn.utils import check_random_state
 
-from labelsure._core.randomness import draw_seeds
-from labelsure._core.types import LabelMatrixLike, MatrixLike
+from labelsure._checks import LabelMatrixLike, MatrixLike
+from labelsure._random import draw_seeds
 from labelsure.conformal._base import CalibratedClassifier
 from labelsure.conformal._splits import Split, make_splits
 from labelsure.labelsets import Constraint

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from labelsure._core.sparse_outputs import SparseOutputs
-from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, MatrixLike
+from labelsure._checks import BoolArray, FloatArray, LabelMatrix, MatrixLike
 from labelsure.conformal._taxonomy import Categories
 from labelsure.measures import AutoMeasure, Measure, Need
+from labelsure.measures._sparse_outputs import SparseOutputs
 
 TO_PASS = ": pass them as {}. They cannot be taken from the calibration examples without losing the guarantee"
 USE_CLASSIFIERS = "use CrossConformalClassifier or InductiveConformalClassifier"

@@ -15,10 +15,18 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
-from labelsure._core.randomness import SMOOTHING, draw_order, draw_seeds, draw_uniforms, object_keys, set_missing_seeds
-from labelsure._core.running import one_thread, run_jobs
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_count, n_rows, row_index_of
+from labelsure._checks import (
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    MatrixLike,
+    check_count,
+    n_rows,
+    row_index_of,
+)
+from labelsure._parallel import one_thread, run_jobs
+from labelsure._random import SMOOTHING, draw_order, draw_seeds, draw_uniforms, object_keys, set_missing_seeds
 from labelsure.conformal._base import LabelsetClassifier
 from labelsure.conformal._calibrator import STRANGEST, score_examples
 from labelsure.conformal._constraints import under_constraints
@@ -26,8 +34,11 @@ from labelsure.conformal._guarantees import state_guarantee
 from labelsure.conformal._models import fit_model
 from labelsure.conformal._probabilities import Candidates, recalibrated
 from labelsure.estimators import outputs_of
-from labelsure.labelsets import Constraint, StoredEngine, Weighing, decode
+from labelsure.labelsets import Constraint
+from labelsure.labelsets._fold_engine import StoredEngine
+from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.measures import Measure, Need
+from labelsure.measures._labelset_bits import decode
 from labelsure.predictions import LabelsetPredictions
 
 MAX_LABELS = 24

@@ -38,12 +38,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from labelsure._core.entries import as_array
-from labelsure._core.p_values import GroupWeights, count_groups
-from labelsure._core.types import IntArray
-from labelsure._core.validation import n_rows
+from labelsure._checks import IntArray, as_array, n_rows
 from labelsure.conformal._guarantees import ANY, NOT_BY_LABELS
-from labelsure.predictions import Guarantee, as_promised
+from labelsure.labelsets._p_values import GroupWeights, count_groups
+from labelsure.predictions import Guarantee
+from labelsure.predictions._guarantee import as_promised
 
 PROVED_BY = "Dunn, Wasserman, Ramdas 2023; Lee, Barber, Willett 2023"
 UNEQUAL = (

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from labelsure._core.randomness import DRAW_UNIT
-from labelsure._core.types import IntArray
-from labelsure._core.validation import check_choice
+from labelsure._checks import IntArray, check_choice
+from labelsure._random import DRAW_UNIT
 from labelsure.conformal._rules import E_VALUE_SCALE, complements
-from labelsure.labelsets import Weighing
-from labelsure.predictions import Guarantee, as_promised
+from labelsure.labelsets.arrays._weighing import Weighing
+from labelsure.predictions import Guarantee
+from labelsure.predictions._guarantee import as_promised
 
 SHIFTED = (
     "independent examples{}, labels that depend on the object as they did in calibration, and weights that are the true"

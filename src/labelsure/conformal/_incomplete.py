@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.unknown import read_unknown, split_unknown
+from labelsure._checks import BoolArray, LabelMatrix, LabelMatrixLike, MatrixLike, read_unknown, split_unknown
 from labelsure.conformal._splits import Split
-from labelsure.estimators import learner_of_one_label
+from labelsure.estimators._label_by_label import learner_of_one_label
 from labelsure.predictions import Guarantee
 
 INCOMPLETE = (

@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from labelsure._core.randomness import draw_seeds
-from labelsure._core.types import LabelMatrixLike, MatrixLike
+from labelsure._checks import LabelMatrixLike, MatrixLike
+from labelsure._random import draw_seeds
 from labelsure.conformal._base import CalibratedClassifier
 from labelsure.conformal._ready_outputs import check_training_part, known_of
 from labelsure.conformal._splits import Split, hold_out

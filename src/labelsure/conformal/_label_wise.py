@@ -7,10 +7,17 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from labelsure._core.randomness import SMOOTHING, draw_seeds, draw_uniforms, object_keys
-from labelsure._core.types import FloatArray, IntArray, LabelMatrixLike, MatrixLike
-from labelsure._core.unknown import check_gaps
-from labelsure._core.validation import check_flag, check_same_length, row_index_of
+from labelsure._checks import (
+    FloatArray,
+    IntArray,
+    LabelMatrixLike,
+    MatrixLike,
+    check_flag,
+    check_gaps,
+    check_same_length,
+    row_index_of,
+)
+from labelsure._random import SMOOTHING, draw_seeds, draw_uniforms, object_keys
 from labelsure.conformal._base import WrappingClassifier
 from labelsure.conformal._groups import are_weighed, sizes_of_groups
 from labelsure.conformal._incomplete import GapsMixin, Known

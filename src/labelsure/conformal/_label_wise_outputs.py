@@ -7,23 +7,30 @@ from typing import Any, Self
 
 import numpy as np
 
-from labelsure._core.fixed_point import choose_exponent, to_fixed_point
-from labelsure._core.p_values import GroupWeights, weigh_scores
-from labelsure._core.randomness import DRAW_UNIT, SMOOTHING, draw_seeds, draw_uniforms
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.unknown import check_gaps, read_unknown, split_unknown
-from labelsure._core.validation import (
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    LabelMatrixLike,
     check_examples,
     check_flag,
+    check_gaps,
     check_outputs,
     check_same_length,
+    read_unknown,
     row_index_of,
+    split_unknown,
 )
+from labelsure._random import DRAW_UNIT, SMOOTHING, draw_seeds, draw_uniforms
 from labelsure.conformal._groups import GroupSizes, state_groups
 from labelsure.conformal._guarantees import state_guarantee
 from labelsure.conformal._ready_outputs import keys_of, read_per_fold, rows_of_folds
 from labelsure.conformal._updating import check_one_fold
-from labelsure.predictions import Guarantee, JointScores, LabelWiseGuarantee, LabelWisePredictions
+from labelsure.labelsets._p_values import GroupWeights, weigh_scores
+from labelsure.measures._fixed_point import choose_exponent, to_fixed_point
+from labelsure.predictions import Guarantee, LabelWiseGuarantee, LabelWisePredictions
+from labelsure.predictions._label_wise_joint import JointScores
 
 EXPONENT = choose_exponent(1.0)
 """Scores |c - o| lie between 0 and 1."""

@@ -14,11 +14,10 @@ from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
 from sklearn.utils.validation import _check_method_params
 
-from labelsure._core.types import IntArray, MatrixLike
-from labelsure._core.validation import n_rows
+from labelsure._checks import IntArray, MatrixLike, n_rows
 from labelsure.conformal._groups import check_groups
 from labelsure.conformal._splits import Split
-from labelsure.estimators import check_sample_weight, weight_params
+from labelsure.estimators._members import check_sample_weight, weight_params
 from labelsure.paper import MLRBFClassifier
 
 

@@ -9,16 +9,16 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import delayed
 
-from labelsure._core.memory import run_kept
-from labelsure._core.randomness import draw_seeds, set_missing_seeds
-from labelsure._core.running import count_threads, one_thread, progress_bar, run_jobs
-from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, MatrixLike
-from labelsure._core.unknown import split_unknown
-from labelsure._core.validation import check_flag
+from labelsure._checks import BoolArray, FloatArray, LabelMatrix, MatrixLike, check_flag, split_unknown
+from labelsure._parallel import count_threads, one_thread, progress_bar, run_jobs
+from labelsure._random import draw_seeds, set_missing_seeds
+from labelsure.conformal._memory import run_kept
 from labelsure.conformal._metadata import NO_METADATA, Metadata
 from labelsure.conformal._sharing import N_SHARED, SharedModels, share_models
 from labelsure.conformal._splits import Split, make_splits
-from labelsure.estimators import FittedBase, LogitPool, fit_base, fit_known, outputs_of
+from labelsure.estimators import FittedBase, fit_base, outputs_of
+from labelsure.estimators._label_by_label import fit_known
+from labelsure.estimators._pool_base import LogitPool
 from labelsure.measures import Need
 from labelsure.paper import MLRBFClassifier
 

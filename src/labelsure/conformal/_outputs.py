@@ -7,13 +7,21 @@ from typing import Any, Self
 
 import numpy as np
 
-from labelsure._core.dlpack import to_host
-from labelsure._core.entries import check_unmasked
-from labelsure._core.html import html_note, html_page
-from labelsure._core.randomness import draw_seeds
-from labelsure._core.sparse_outputs import SparseOutputs
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_label_matrix, check_same_length, read_labels, row_index_of
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    MatrixLike,
+    check_label_matrix,
+    check_same_length,
+    check_unmasked,
+    read_labels,
+    row_index_of,
+    to_host,
+)
+from labelsure._random import draw_seeds
 from labelsure.conformal._calibrator import Calibrator, calibrate
 from labelsure.conformal._choices import Choices, check_choices
 from labelsure.conformal._examples import FoldExamples
@@ -29,9 +37,13 @@ from labelsure.conformal._ready_outputs import (
     rows_of_folds,
 )
 from labelsure.conformal._updating import check_one_fold, extend_calibrator
-from labelsure.labelsets import Constraint, check_device
-from labelsure.measures import AutoMeasure, Measure, MeasureChoices
+from labelsure.labelsets import Constraint
+from labelsure.labelsets._fold_engine import check_device
+from labelsure.measures import AutoMeasure, Measure
+from labelsure.measures._choice import MeasureChoices
+from labelsure.measures._sparse_outputs import SparseOutputs
 from labelsure.predictions import LabelsetPredictions
+from labelsure.predictions._show import html_note, html_page
 
 
 @dataclass(eq=False, repr=False)

@@ -2,11 +2,10 @@
 
 from typing import Any, Self
 
-from labelsure._core.frames import LIBRARIES, make_frame
-from labelsure._core.html import html_note, html_page, shorten
-from labelsure._core.optional import import_optional
-from labelsure._core.types import IntArray, MatrixLike
-from labelsure._core.validation import check_choice, made_up_names, row_index_of
+from labelsure._checks import LIBRARIES, IntArray, MatrixLike, check_choice, made_up_names, row_index_of
+from labelsure._errors import import_optional
+from labelsure.predictions._frames import make_frame
+from labelsure.predictions._show import html_note, html_page, shorten
 
 USUAL_LEVEL = 0.05
 """The significance at which a diagram says what is proven."""

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from labelsure._core.types import FloatArray, IntArray
+from labelsure._checks import FloatArray, IntArray
 from labelsure.conformal._calibrator import Calibrator
 from labelsure.predictions import LabelsetPredictions
 

@@ -8,11 +8,11 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from labelsure._core.randomness import LABELSETS, UInt64Array, draw_table
-from labelsure._core.types import FloatArray, LabelMatrix
-from labelsure.estimators import learn_pooling, smoothed_logits
-from labelsure.labelsets import LabelsetRules
-from labelsure.measures import LabelsetPosterior
+from labelsure._checks import FloatArray, LabelMatrix
+from labelsure._random import LABELSETS, UInt64Array, draw_table
+from labelsure.estimators._logit_pooling import learn_pooling, smoothed_logits
+from labelsure.labelsets.arrays._rules import LabelsetRules
+from labelsure.measures._log_partition import LabelsetPosterior
 
 MOST_LISTED = 2**16
 """With more candidates under constraints, the sum over them is estimated."""

@@ -6,12 +6,20 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from scipy import sparse
 
-from labelsure._core.entries import as_array
-from labelsure._core.randomness import UInt64Array, join_keys, object_keys
-from labelsure._core.sparse_outputs import SparseOutputs
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
-from labelsure._core.validation import check_label_matrix, check_number, check_outputs, check_same_length
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    as_array,
+    check_label_matrix,
+    check_number,
+    check_outputs,
+    check_same_length,
+)
+from labelsure._random import UInt64Array, join_keys, object_keys
 from labelsure.measures import Need
+from labelsure.measures._sparse_outputs import SparseOutputs
 
 TrainingPart = tuple[LabelMatrix | None, FloatArray | SparseOutputs | None]
 """Labels and outputs of the examples that a model was trained on, as far as they are known."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from labelsure._core.types import IntArray, LabelMatrix
+from labelsure._checks import IntArray, LabelMatrix
 
 
 def assign_folds(Y: LabelMatrix, draws: IntArray, n_folds: int) -> IntArray:

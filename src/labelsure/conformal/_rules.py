@@ -13,9 +13,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from labelsure._core.p_values import LARGEST, GroupWeights, sum_largest
-from labelsure._core.types import FloatArray, IntArray
-from labelsure.labelsets import Weighing
+from labelsure._checks import FloatArray, IntArray
+from labelsure.labelsets._p_values import LARGEST, GroupWeights, sum_largest
+from labelsure.labelsets.arrays._weighing import Weighing
 
 WEIGHT_UNITS = 2**30
 """Weights are whole numbers of 2^-30 of the largest calibration weight."""

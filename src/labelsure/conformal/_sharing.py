@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, FloatArray, IntArray
+from labelsure._checks import BoolArray, FloatArray, IntArray
 from labelsure.conformal._splits import Split
 
 N_GROUPS = 5

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from labelsure._core.types import IntArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_count, check_number, is_list
+from labelsure._checks import IntArray, LabelMatrix, MatrixLike, check_count, check_number, is_list
 from labelsure.conformal._groups import check_apart
 
 

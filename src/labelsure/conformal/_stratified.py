@@ -7,8 +7,15 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from labelsure._core.types import IntArray, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_count, check_flag, check_label_matrix, check_same_length
+from labelsure._checks import (
+    IntArray,
+    LabelMatrixLike,
+    MatrixLike,
+    check_count,
+    check_flag,
+    check_label_matrix,
+    check_same_length,
+)
 
 
 class MultiLabelStratifiedKFold:

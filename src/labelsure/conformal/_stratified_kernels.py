@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from labelsure._core.compilation import kernel, kernel_part
-from labelsure._core.types import IntArray
+from labelsure._checks import IntArray
+from labelsure._compile import kernel, kernel_part
 
 
 @kernel_part

@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import Discounts, Overrides, Penalty
-from labelsure._core.entries import as_array
-from labelsure._core.types import IntArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_count, is_whole, shown
+from labelsure._checks import IntArray, LabelMatrix, MatrixLike, as_array, check_count, is_whole, shown
+from labelsure.measures._energy import Discounts, Energy, Overrides, Penalty
 
 Categories = np.ndarray[tuple[int], np.dtype[Any]]
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from labelsure._core.types import LabelMatrix, MatrixLike
+from labelsure._checks import LabelMatrix, MatrixLike
 from labelsure.conformal._calibrator import CalibratedFold, Calibrator, score_examples
 from labelsure.conformal._choices import Choices, check_some_labels
 from labelsure.conformal._ready_outputs import AnyOutputs

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from labelsure.datasets._errors import DatasetError, LineError, shown
+from labelsure._checks import quote
+from labelsure._errors import DatasetError, LineError
 from labelsure.datasets._files import filled_lines
 
 # A mark, a quoted value, a word, a comment, or a quote that is never closed. Each but the last starts with a character
@@ -86,7 +87,7 @@ def _separated_values(tokens: list[str]) -> list[str]:
     """Return the values of a list separated by commas or blanks; nothing between two commas is an error."""
     if tokens and (not {"{", "}"}.isdisjoint(tokens) or (",", ",") in pairwise([",", *tokens, ","])):
         raise LineError(
-            f"expected values between commas or blanks, got {shown(' '.join(tokens))}. Write ? for a missing value, ''"
+            f"expected values between commas or blanks, got {quote(' '.join(tokens))}. Write ? for a missing value, ''"
             " for an empty name, and quote values with braces; weights of rows are not supported."
         )
     return [token for token in tokens if token != ","]
@@ -101,12 +102,12 @@ def _parse_attribute(tokens: list[str]) -> Attribute:
         return Attribute(name, None)
     if kind != "{" or tokens[-1] != "}":
         raise LineError(
-            f"attribute {shown(name)} must be numeric, real, integer or {{values}}, got {shown(' '.join(tokens[1:]))}."
+            f"attribute {quote(name)} must be numeric, real, integer or {{values}}, got {quote(' '.join(tokens[1:]))}."
             " Remove or convert others; quote a name that contains blanks."
         )
     values = [_unquote(token) for token in _separated_values(rest[:-1])]
     if not values or len(set(values)) < len(values):
-        raise LineError(f"attribute {shown(name)} must declare different values between its braces. Correct them.")
+        raise LineError(f"attribute {quote(name)} must declare different values between its braces. Correct them.")
     numbers = [number for number in map(parse_number, values) if number is not None]
     if len(set(numbers)) < len(values):  # numbers stand for themselves, other values for their places
         numbers = [float(place) for place in range(len(values))]
@@ -147,12 +148,12 @@ class ArffReader:
                 if keyword.lower() == "@attribute":
                     attribute = _parse_attribute(tokens)
                     if attribute.name in attributes:
-                        raise LineError(f"attribute {shown(attribute.name)} is declared a second time. Rename it.")
+                        raise LineError(f"attribute {quote(attribute.name)} is declared a second time. Rename it.")
                     attributes[attribute.name] = attribute
                 elif keyword.lower() != "@relation":
                     raise LineError(
                         "expected @relation, @attribute, or @data after the attributes and alone on its line, got"
-                        f" {shown(line)}. Is this an ARFF file?"
+                        f" {quote(line)}. Is this an ARFF file?"
                     )
             except LineError as error:
                 raise DatasetError(f"{self.path}, line {number}: {error}") from None
@@ -213,7 +214,7 @@ class ArffReader:
         if not is_whole or len(commas) != max(len(cells) - 1, 0) or {*commas, ","} != {","} or {*cells} & _MARKS:
             raise LineError(
                 "a sparse row must be {index value, index value, ...} with different indices from 0 to"
-                f" {len(self.attributes) - 1}, got {shown(' '.join(tokens))}. Correct it; weights are not supported."
+                f" {len(self.attributes) - 1}, got {quote(' '.join(tokens))}. Correct it; weights are not supported."
             )
         return columns, cells
 
@@ -224,9 +225,9 @@ class ArffReader:
             return math.nan
         number = parse_number(text) if attribute.codes is None else attribute.codes.get(text)
         if number is None:
-            values = "a finite number" if attribute.codes is None else f"one of {shown(', '.join(attribute.codes))}"
+            values = "a finite number" if attribute.codes is None else f"one of {quote(', '.join(attribute.codes))}"
             raise LineError(
-                f"attribute {shown(attribute.name)} must be {values}, got {shown(text)}. Correct it, or write ? for a"
+                f"attribute {quote(attribute.name)} must be {values}, got {quote(text)}. Correct it, or write ? for a"
                 " missing value."
             )
         return number

@@ -7,9 +7,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from labelsure._core.types import FloatArray
+from labelsure._checks import FloatArray, quote
 from labelsure.datasets._arff import parse_number
-from labelsure.datasets._errors import shown
 
 Cells: TypeAlias = Any
 
@@ -81,7 +80,7 @@ def zeros_and_ones(cells: Cells) -> FloatArray:
         values = np.array([LABEL_WORDS.get((text or "").strip().lower()) for text in words(cells).tolist()], float)
     for at in np.flatnonzero(~np.isin(values, (0.0, 1.0)))[:1].tolist():
         cell = words(cells)[at]
-        got = "nothing" if cell is None else shown(cell)
+        got = "nothing" if cell is None else quote(cell)
         raise CellError(at, f"a label must be 0 or 1, got {got}. Correct it, or do not list the column as a label.")
     return values
 
@@ -152,6 +151,6 @@ def _number(position: int, text: str | None) -> float:
     number = np.nan if trimmed in MISSING else parse_number(trimmed)
     if number is None:
         raise CellError(
-            position, f"expected a number, got {shown(text or '')}. Correct it, or leave it empty if unknown."
+            position, f"expected a number, got {quote(text or '')}. Correct it, or leave it empty if unknown."
         )
     return number

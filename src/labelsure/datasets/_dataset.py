@@ -9,11 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from labelsure._core.optional import import_optional
-from labelsure._core.types import IntArray
-from labelsure._core.validation import check_label_matrix, check_same_length
+from labelsure._checks import IntArray, check_label_matrix, check_same_length, quote
+from labelsure._errors import DatasetError, import_optional
 from labelsure.datasets._arff import parse_number
-from labelsure.datasets._errors import DatasetError, shown
 
 Features: TypeAlias = Any
 """An array of float64, or a csr_matrix of them."""
@@ -162,7 +160,7 @@ def join_split(name: str, train: Dataset, test: Dataset) -> Dataset:
     ):
         for place, pair in enumerate(zip_longest(ours, theirs), start=1):
             if pair[0] != pair[1]:
-                a, b = ("no more" if name is None else shown(name) for name in pair)
+                a, b = ("no more" if name is None else quote(name) for name in pair)
                 raise DatasetError(
                     f"{train.source} and {test.source} must declare the same attributes in the same order, but {what}"
                     f" {place} is {a} in the first and {b} in the second. Bring the two files from the same source."
@@ -190,8 +188,8 @@ def _join_categories(train: Dataset, test: Dataset) -> dict[str, dict[str, float
         ours, theirs = (dict(part.categories.get(name, {})) for part in (train, test))
         if not _codes_agree(ours, theirs):
             raise DatasetError(
-                f"{train.source} and {test.source} must declare the values of attribute {shown(name)} in the same"
-                f" order, got {shown(', '.join(ours))} and {shown(', '.join(theirs))}. Use one declaration in both."
+                f"{train.source} and {test.source} must declare the values of attribute {quote(name)} in the same"
+                f" order, got {quote(', '.join(ours))} and {quote(', '.join(theirs))}. Use one declaration in both."
             )
         joined[name] = ours | theirs
     return joined

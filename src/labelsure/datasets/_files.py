@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from labelsure.datasets._errors import DatasetError
+from labelsure._errors import DatasetError
 
 BLANKS = "".join(map(chr, range(33)))
 """What separates words. Not Python's idea of space, which would split names at a non-breaking space."""

@@ -6,9 +6,10 @@ from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
 
-from labelsure._core.running import progress_bar
+from labelsure._checks import did_you_mean
+from labelsure._errors import DatasetError
+from labelsure._parallel import progress_bar
 from labelsure.datasets._dataset import Dataset, join_split
-from labelsure.datasets._errors import DatasetError, did_you_mean
 from labelsure.datasets._files import read_bytes
 from labelsure.datasets._mulan import read_mulan
 from labelsure.datasets._registry import KNOWN_NAMES, SHA256, files_of, url_of

@@ -8,9 +8,10 @@ from xml.etree.ElementTree import ParseError, iterparse
 
 import numpy as np
 
+from labelsure._checks import did_you_mean, quote
+from labelsure._errors import DatasetError, LineError
 from labelsure.datasets._arff import ArffReader, Attribute
 from labelsure.datasets._dataset import Dataset
-from labelsure.datasets._errors import DatasetError, LineError, did_you_mean, shown
 from labelsure.datasets._files import read_bytes
 
 
@@ -78,7 +79,7 @@ def read_mulan(arff_path: str | PathLike[str], labels: str | PathLike[str] | Ite
     X = (table if reader.is_sparse else table.toarray())[:, feature_columns]
     for row, label in np.argwhere((Y != 0) & (Y != 1))[:1].tolist():
         got = "nothing (?)" if np.isnan(Y[row, label]) else f"{Y[row, label]:g}"
-        name = shown(attributes[label_columns[label]].name)
+        name = quote(attributes[label_columns[label]].name)
         raise DatasetError(
             f"{path}, row {row + 1} (line {lines[row]}): label {name} must be 0 or 1, got {got}. Correct it."
         )
@@ -102,7 +103,7 @@ def read_label_names(labels: str | PathLike[str] | Iterable[str]) -> list[str]:
     names = list(labels)
     if not names or not all(isinstance(name, str) for name in names) or len({*names}) < len(names):
         raise DatasetError(
-            f"labels must be the path of an XML file or a list of different names, got {shown(str(names))}."
+            f"labels must be the path of an XML file or a list of different names, got {quote(str(names))}."
         )
     return names
 
@@ -159,14 +160,14 @@ def _label_columns(path: Path, attributes: Sequence[Attribute], names: Sequence[
     for name in names:
         if name not in declared:
             raise DatasetError(
-                f"{path}: no attribute is called {shown(name)}, which labels names.{did_you_mean(name, declared)}"
+                f"{path}: no attribute is called {quote(name)}, which labels names.{did_you_mean(name, declared)}"
                 " Correct the name, or use the ARFF and XML files of the same data set."
             )
         attribute = declared[name]
         if attribute.codes is not None and not attribute.is_binary:
             raise DatasetError(
-                f"{path}: attribute {shown(name)}, which labels names, must have the values 0 and 1,"
-                f" but declares {shown(', '.join(attribute.codes))}. Recode it or leave it out."
+                f"{path}: attribute {quote(name)}, which labels names, must have the values 0 and 1,"
+                f" but declares {quote(', '.join(attribute.codes))}. Recode it or leave it out."
             )
     wanted = {*names}
     return [column for column, attribute in enumerate(attributes) if attribute.name in wanted]

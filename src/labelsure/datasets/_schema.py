@@ -11,9 +11,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
+from labelsure._checks import did_you_mean, quote
+from labelsure._errors import DatasetError
 from labelsure.datasets import _cells
 from labelsure.datasets._arff import parse_number
-from labelsure.datasets._errors import DatasetError, did_you_mean, shown
 from labelsure.datasets._mulan import read_label_names
 from labelsure.datasets._table_files import LABELS, ROWS_LOOKED_AT, ArffFile, Batch, LibsvmFile, TableFile, open_file
 
@@ -216,7 +217,7 @@ def _match(file: TableFile, patterns: Sequence[str], option: str) -> list[str]:
         matches = [pattern] if pattern in names else [name for name in file.names if fnmatchcase(name, pattern)]
         if not matches:
             hint = did_you_mean(pattern, file.names) or f" Its columns are {few_names(file.names)}."
-            raise DatasetError(f"{file.path} has no column {shown(pattern)}, which {option} names.{hint}")
+            raise DatasetError(f"{file.path} has no column {quote(pattern)}, which {option} names.{hint}")
         found |= dict.fromkeys(matches)
     return list(found)
 
@@ -254,10 +255,10 @@ def _check_separator(file: TableFile, column: str) -> None:
         spelled = {row: cell for row, cell in cells.items() if cell is not None and _is_word(cell)}
         split = [(row, mark) for mark in SEPARATORS for row, cell in spelled.items() if mark in cell.strip(mark)]
         for row, mark in [*split, *((row, SEPARATORS[0]) for row in spelled)][:1]:
-            labels = " and ".join(shown(name.strip()) for name in cells[row].split(mark) if name.strip())
+            labels = " and ".join(quote(name.strip()) for name in cells[row].split(mark) if name.strip())
             raise DatasetError(
-                f"{file.path}, row {batch.start + row + 1}, column {shown(column)}: a label must be 0 or 1, got"
-                f" {shown(cells[row])}. If cells name their labels, say what stands between the names: with --separator"
+                f"{file.path}, row {batch.start + row + 1}, column {quote(column)}: a label must be 0 or 1, got"
+                f" {quote(cells[row])}. If cells name their labels, say what stands between the names: with --separator"
                 f" {mark!r} (separator= in Python) this one has {labels}."
             )
 
@@ -274,7 +275,7 @@ def _names_found(file: TableFile, column: str, separator: str) -> list[str]:
         found.update(name for row in _cells.names_of(batch.column(column), separator) for name in row)
     taken = found.intersection(file.names) - {column}
     if taken:
-        raise DatasetError(f"{file.path}: {shown(min(taken))} is both a label and a column. Rename the column.")
+        raise DatasetError(f"{file.path}: {quote(min(taken))} is both a label and a column. Rename the column.")
     return sorted(found, key=int) if all(name.isdecimal() for name in found) else sorted(found)
 
 
@@ -300,7 +301,7 @@ class _Look:
                 _cells.numbers(cells)
             except _cells.CellError as error:
                 self.kind = "categorical"
-                self.slip = f"row {batch.start + error.position + 1}, column {shown(self.name)}: {error}"
+                self.slip = f"row {batch.start + error.position + 1}, column {quote(self.name)}: {error}"
         self.n_rows += batch.n_rows
         if len(self.texts) <= MOST_CATEGORIES:
             self.n_read = self.n_rows
@@ -316,7 +317,7 @@ class _Look:
     def verdict(self) -> tuple[str, str]:
         """What is to become of it, "used", "date", "slip", "id", "unreadable" or "too many", and why."""
         values, n_values = self.values, len(self.values)
-        such_as = f" such as {shown(values[0])}" if values else ""
+        such_as = f" such as {quote(values[0])}" if values else ""
         has_too_many = n_values > max(FEW_CATEGORIES, min(MOST_CATEGORIES, self.n_rows / 2))
         if not self.named and (self.kind == "dates" or (values and all(map(_DATE.fullmatch, values[:100])))):
             return "date", f"dates{such_as}"
@@ -379,7 +380,7 @@ def _decide(path: Path, looks: Sequence[_Look]) -> tuple[Column, ...]:
 
 def _list_columns(reasons: Sequence[tuple[str, str]]) -> str:
     """Return columns with what is said of each, the first of them where there are many; nothing for none."""
-    said = few_names([f"{shown(name)} ({reason})" for name, reason in reasons])
+    said = few_names([f"{quote(name)} ({reason})" for name, reason in reasons])
     return said and f"column{'' if len(reasons) == 1 else 's'} {said}"
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labelsure._core.types import IntArray
+from labelsure._checks import IntArray, quote
+from labelsure._errors import DatasetError
 from labelsure.datasets._cells import CellError, code_categories, names_of, numbers, words, zeros_and_ones
-from labelsure.datasets._errors import DatasetError, shown
 from labelsure.datasets._schema import Column, TableSchema, few_names, infer_schema
 from labelsure.datasets._table_files import (
     FEATURE,
@@ -97,7 +97,7 @@ class Table:
         if absent:
             what = "column" if len(absent) == 1 else f"{len(absent)} columns"
             raise DatasetError(
-                f"{self.file.path} lacks the {what} {few_names([shown(name) for name in absent])}. Its columns are"
+                f"{self.file.path} lacks the {what} {few_names([quote(name) for name in absent])}. Its columns are"
                 f" {few_names(self.file.names)}."
             )
         known = {*wanted, *self.schema.label_columns}
@@ -182,21 +182,21 @@ class Table:
                     wrong[name] = error
             if wrong:
                 first, *others = wrong
-                also = f" Look at {few_names(list(map(shown, others)))} as well." if others else ""
+                also = f" Look at {few_names(list(map(quote, others)))} as well." if others else ""
                 raise self._wrong(batch, first, CellError(wrong[first].position, f"{wrong[first]}{also}"))
             return Y
         places = {name: j for j, name in enumerate(schema.label_names)}
         for i, names in enumerate(names_of(batch.column(schema.names_in), schema.separator)):
             for name in names:
                 if name not in places:
-                    known = f"{shown(name)} is not a label that the model knows ({few_names(schema.label_names)})."
+                    known = f"{quote(name)} is not a label that the model knows ({few_names(schema.label_names)})."
                     raise self._wrong(batch, schema.names_in, CellError(i, f"{known} Correct or remove it."))
                 Y[i, places[name]] = 1
         return Y
 
     def _wrong(self, batch: Batch, name: str, error: CellError) -> DatasetError:
         row = batch.start + error.position + 1
-        return DatasetError(f"{self.file.path}, row {row}, column {shown(name)}: {error}")
+        return DatasetError(f"{self.file.path}, row {row}, column {quote(name)}: {error}")
 
 
 def open_table(

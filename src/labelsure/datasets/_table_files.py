@@ -17,11 +17,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from labelsure._core.frames import library_of
-from labelsure._core.optional import import_optional
+from labelsure._checks import library_of, quote
+from labelsure._errors import DatasetError, import_optional
 from labelsure.datasets._arff import ArffReader
 from labelsure.datasets._cells import Cells
-from labelsure.datasets._errors import DatasetError, shown
 from labelsure.datasets._files import check_encoding, reading
 
 PathLikeText: TypeAlias = str | PathLike[str]
@@ -167,7 +166,7 @@ class CsvFile(TableFile):
         for row in wrong:
             return (
                 f"{self.path}, row {row.number - self._header_lines}: expected {len(self.names)} cells, one per column,"
-                f" got {row.actual_columns} in {shown(row.text)}. Quote cells with the delimiter {self._delimiter!r}."
+                f" got {row.actual_columns} in {quote(row.text)}. Quote cells with the delimiter {self._delimiter!r}."
             )
         if "straddl" not in said:
             return f"{self.path} cannot be read as CSV: {said[:200]}. Check its quotes and delimiters."
@@ -366,7 +365,7 @@ def _check_names(path: Path, names: tuple[str, ...]) -> None:
         if not name.strip():
             raise DatasetError(f"{path}, column {number}: the column has no name. Name every column.")
         if counts[name] > 1:
-            raise DatasetError(f"{path}: two columns are called {shown(name)}. Rename one of them.")
+            raise DatasetError(f"{path}: two columns are called {quote(name)}. Rename one of them.")
 
 
 def _cut_batches(batches: Iterable[Any], size: int) -> Iterator[ArrowBatch]:

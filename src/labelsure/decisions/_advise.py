@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing, check_random_state
 
-from labelsure._core import validation
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure import _checks
+from labelsure._checks import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure.conformal import calibrate_labels, calibrate_outputs
 from labelsure.decisions import _sureness
 from labelsure.decisions._cover import control_cover
@@ -117,14 +117,14 @@ def advise(
     >>> advise(model, X[500:], y[500:]).first.code
     'model.predict_labelsets(X_new).region(0.05)'
     """
-    errors = sorted(float(validation.check_significance(level)) for level in np.atleast_1d(levels).tolist())
+    errors = sorted(float(_checks.check_significance(level)) for level in np.atleast_1d(levels).tolist())
     if not errors:
         raise ValueError("levels must hold at least one number between 0 and 1, got none. Pass (0.05, 0.1, 0.2).")
-    most = validation.check_count(max_objects, name="max_objects", at_least=20)
+    most = _checks.check_count(max_objects, name="max_objects", at_least=20)
     check_model(model)
     n_labels, names = getattr(model, "n_labels_", getattr(model, "n_labels", None)), _sureness.names_of_labels(model)
-    labels = validation.check_label_matrix(y, name="y", n_labels=n_labels, label_names=names)
-    validation.check_same_length(_sureness.rows_of(model, X), labels, names=("X", "y"))
+    labels = _checks.check_label_matrix(y, name="y", n_labels=n_labels, label_names=names)
+    _checks.check_same_length(_sureness.rows_of(model, X), labels, names=("X", "y"))
     rows = np.asarray(check_random_state(random_state).permutation(len(labels))[:most])
     if len(rows) < 20:
         raise ValueError(f"X and y must hold at least 20 examples, half of which calibrate, got {len(rows)}.")

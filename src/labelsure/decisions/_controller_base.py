@@ -10,23 +10,62 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from labelsure._core.randomness import MERGING, draw_seeds, draw_uniforms, object_keys
-from labelsure._core.types import BoolArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.unknown import split_unknown
-from labelsure._core.validation import check_choice, read_labels
-from labelsure.conformal import (
-    FoldModel,
-    Known,
-    Split,
-    WrappingClassifier,
-    fit_models,
-    hold_out,
-    make_splits,
-    outputs_of_models,
+from labelsure._checks import (
+    BoolArray,
+    IntArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    MatrixLike,
+    check_choice,
+    read_labels,
+    split_unknown,
 )
-from labelsure.decisions._fold_votes import CONDITIONS, MERGES, merge_votes
+from labelsure._random import DRAW_UNIT, MERGING, draw_seeds, draw_uniforms, object_keys
+from labelsure.conformal._base import WrappingClassifier
+from labelsure.conformal._incomplete import Known
+from labelsure.conformal._models import FoldModel, fit_models, outputs_of_models
+from labelsure.conformal._splits import Split, hold_out, make_splits
 from labelsure.decisions._risk_control import check_probability
 from labelsure.decisions._unknown import add_assumption, check_some_known
+
+MERGES = ("random", "any")
+"""How folds are merged, the default first."""
+
+FOLDS = "for exchangeable examples and folds that were not chosen by their labels"
+EACH = "conformal risk control in each of {K} folds: Angelopoulos, Bates, Fisch, Lei, Schuster 2024"
+DRAWS = "on average over the draws, one per object and the same for equal objects"
+CONDITIONS = {
+    "random": f"{FOLDS}, {DRAWS} ({EACH}; labels kept by votes and draws)",
+    "any": f"{FOLDS} ({EACH}; labels that any of them predicts)",
+}
+
+
+def merge_votes(predicted: Sequence[IntArray], merge: str, draws: Any) -> IntArray:
+    """Return the labels that enough folds predict, (n, q).
+
+    Parameters
+    ----------
+    predicted : sequence of K int arrays of shape (n, q)
+        Zeros and ones, one array per fold.
+    merge : str
+        How many are enough.
+    draws : int array of shape (n,) or None
+        From 1 to ``DRAW_UNIT``, one per object; for "random".
+
+    Examples
+    --------
+    >>> folds = [np.array([[1, 1, 0]]), np.array([[1, 0, 0]])]
+    >>> merge_votes(folds, "any", None).tolist(), merge_votes(folds, "random", np.array([DRAW_UNIT])).tolist()
+    ([[1, 1, 0]], [[1, 0, 0]])
+    """
+    n_folds = len(predicted)
+    votes = np.sum(predicted, axis=0)
+    if merge == "random":
+        # u - 1 = 0 .. DRAW_UNIT - 1 is below votes / K with a probability of at least votes / K, never of less
+        enough: Any = votes * DRAW_UNIT > n_folds * (draws[:, None] - 1)
+    else:
+        enough = votes > 0
+    return np.asarray(enough).astype(np.int64)
 
 
 @dataclass(eq=False, repr=False)  # scikit-learn compares and prints

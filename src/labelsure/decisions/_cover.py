@@ -11,9 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.unknown import split_unknown
-from labelsure._core.validation import check_choice, check_examples, check_outputs
+from labelsure._checks import (
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    check_choice,
+    check_examples,
+    check_outputs,
+    split_unknown,
+)
 from labelsure.decisions._risk_control import check_probability
 
 FORMS = ("count", "chance", "threshold")

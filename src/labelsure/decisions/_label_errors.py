@@ -9,20 +9,26 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from labelsure._core.frames import choose_library, make_frame
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.unknown import split_unknown
-from labelsure._core.validation import (
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    MatrixLike,
     check_count,
     check_label_matrix,
     check_same_length,
     made_up_names,
     row_index_of,
+    split_unknown,
 )
-from labelsure.conformal import CrossConformalClassifier, InductiveConformalClassifier, outputs_of_models
+from labelsure.conformal import CrossConformalClassifier, InductiveConformalClassifier
+from labelsure.conformal._models import outputs_of_models
 from labelsure.decisions._risk_control import check_probability
 from labelsure.decisions._selection import select
 from labelsure.measures import Need
+from labelsure.predictions._frames import choose_library, make_frame
 
 FIT_TRUSTED = "InductiveConformalClassifier(..., calibration_size=0.5).fit(X_trusted, Y_trusted)"
 FIT_FOLDS = "CrossConformalClassifier(...).fit(X, Y)"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import bdtr
 
-from labelsure._core.validation import check_count, shown
+from labelsure._checks import check_count, shown
 from labelsure.decisions._risk_control import check_probability
 from labelsure.predictions import Guarantee, LabelsetPredictions, LabelsetRegion
 

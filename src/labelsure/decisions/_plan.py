@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, LabelMatrix
-from labelsure._core.validation import check_flag, check_number
+from labelsure._checks import BoolArray, LabelMatrix, check_flag, check_number
 from labelsure.predictions import Guarantee, LabelsetRegion, YesNoQuestion
 from labelsure.predictions._questions import check_labelset_cost
 

@@ -6,8 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_choice, check_count, shown
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    check_choice,
+    check_count,
+    shown,
+)
 from labelsure.decisions._risk_control import (
     BOUNDS,
     ThresholdPredictor,

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_choice
+from labelsure._checks import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, check_choice
 from labelsure.decisions._risk_control import (
     BOUNDS,
     ThresholdPredictor,

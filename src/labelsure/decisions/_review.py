@@ -8,17 +8,21 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from labelsure._core.types import BoolArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.unknown import check_gaps
-from labelsure._core.validation import (
+from labelsure._checks import (
+    BoolArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    MatrixLike,
     check_flag,
+    check_gaps,
     check_same_length,
     label_names_of,
     made_up_names,
     n_rows,
     row_index_of,
 )
-from labelsure.conformal import INCOMPLETE, InductiveConformalClassifier
+from labelsure.conformal import InductiveConformalClassifier
+from labelsure.conformal._incomplete import INCOMPLETE
 from labelsure.decisions._risk_control import check_probability
 from labelsure.decisions._selection import Selection, select
 from labelsure.decisions._sureness import (

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import bdtr, rel_entr
 
-from labelsure._core.types import BoolArray, FloatArray, IntArray
-from labelsure._core.validation import check_outputs, check_significance
+from labelsure._checks import BoolArray, FloatArray, IntArray, check_outputs, check_significance
 
 BOUNDS = ("betting", "hoeffding-bentkus")
 """What the mean of losses between 0 and 1 is bounded with, the default first."""

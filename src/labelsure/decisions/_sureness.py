@@ -6,8 +6,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import (
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    LabelMatrix,
+    MatrixLike,
     check_count,
     check_label_matrix,
     check_outputs,
@@ -21,8 +24,8 @@ from labelsure.conformal import (
     LabelWiseConformalClassifier,
     LabelWiseOutputsPredictor,
     OutputsPredictor,
-    outputs_of_models,
 )
+from labelsure.conformal._models import outputs_of_models
 from labelsure.decisions._selection import check_sureness
 from labelsure.estimators import outputs_of
 

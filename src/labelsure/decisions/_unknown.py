@@ -26,9 +26,16 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.unknown import split_unknown
-from labelsure._core.validation import check_examples, check_label_matrix
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    check_examples,
+    check_label_matrix,
+    split_unknown,
+)
 
 ASSUMPTION = (
     "{n} of the {m} examples have unknown labels: this holds where chance decides which labels of an object are known,"

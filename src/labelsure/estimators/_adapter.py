@@ -16,9 +16,19 @@ from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import _safe_indexing
 
-from labelsure._core.entries import as_numbers
-from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_count, check_label_matrix, check_outputs, check_same_length, n_rows
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    MatrixLike,
+    as_numbers,
+    check_count,
+    check_label_matrix,
+    check_outputs,
+    check_same_length,
+    n_rows,
+)
 
 Answer = NDArray[np.floating[Any]]
 

@@ -9,9 +9,17 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from labelsure._core.entries import check_unmasked
-from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_label_matrix, check_number, check_same_length, n_rows
+from labelsure._checks import (
+    FloatArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    MatrixLike,
+    check_label_matrix,
+    check_number,
+    check_same_length,
+    check_unmasked,
+    n_rows,
+)
 
 LARGEST_FEATURE = 1e150
 """Beyond it, distances and variances are infinite."""

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _check_method_params
 
-from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, MatrixLike
+from labelsure._checks import BoolArray, FloatArray, LabelMatrix, MatrixLike
 from labelsure.estimators._adapter import FittedBase, fit_base, outputs_of
 
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
-from labelsure._core.types import BoolArray, FloatArray, LabelMatrix
+from labelsure._checks import BoolArray, FloatArray, LabelMatrix
 
 MOST_INFORMATIVE = 0.25
 """The information on an intercept in an example with probability one half: p (1 - p)."""

@@ -11,10 +11,8 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import _check_method_params, _check_sample_weight, has_fit_parameter
 
-from labelsure._core.entries import as_numbers, find_entry
-from labelsure._core.running import one_thread, run_jobs
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_count, n_rows
+from labelsure._checks import FloatArray, IntArray, LabelMatrix, MatrixLike, as_numbers, check_count, find_entry, n_rows
+from labelsure._parallel import one_thread, run_jobs
 from labelsure.estimators._adapter import FittedBase, fit_base, outputs_of, read_answer
 from labelsure.estimators._logit_pooling import smoothed_logits
 

@@ -6,8 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.metaestimators import _BaseComposition
 
-from labelsure._core.entries import as_numbers
-from labelsure._core.types import FloatArray
+from labelsure._checks import FloatArray, as_numbers
 from labelsure.estimators._pool_base import LogitPool
 
 

@@ -11,11 +11,19 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from labelsure._core.entries import as_numbers
-from labelsure._core.randomness import draw_seeds, set_missing_seeds
-from labelsure._core.running import one_thread
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_label_matrix, check_number, check_same_length
+from labelsure._checks import (
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    MatrixLike,
+    as_numbers,
+    check_label_matrix,
+    check_number,
+    check_same_length,
+)
+from labelsure._parallel import one_thread
+from labelsure._random import draw_seeds, set_missing_seeds
 from labelsure.estimators._base import MetaClassifier
 from labelsure.estimators._logit_pooling import Pooling, fixed_pooling, learn_pooling, pool_logits
 from labelsure.estimators._members import (

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
+from labelsure._checks import FloatArray, LabelMatrix, MatrixLike
 from labelsure.estimators._logit_pooling import smoothed_logits
 from labelsure.estimators._members import Fold
 from labelsure.estimators._pool_base import LogitPool, Plan

@@ -12,7 +12,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import validate_data
 
-from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, MatrixLike
+from labelsure._checks import BoolArray, FloatArray, LabelMatrix, MatrixLike
 
 MOST_ROWS = 20_000
 """Rows that neighbours are looked for among: with more of them answers take longer than they gain."""

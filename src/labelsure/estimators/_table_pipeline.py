@@ -5,7 +5,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from labelsure._core.validation import check_choice
+from labelsure._checks import check_choice
 from labelsure.estimators._pool import PooledClassifier
 
 MIN_FREQUENCY = 5

@@ -28,9 +28,6 @@ How to use it:
   are ``RegionSize``.
 """
 
-from labelsure._core.labelset_bits import decode
-from labelsure._core.randomness import DRAW_UNIT
-from labelsure.labelsets._composite import CategoryEngine, GroupedEngine
 from labelsure.labelsets._constraints import (
     Allowed,
     AtLeast,
@@ -42,44 +39,19 @@ from labelsure.labelsets._constraints import (
     Implies,
     broken_by,
     compile_constraints,
-    list_constraints,
 )
-from labelsure.labelsets._engine import LabelsetEngine, StrangestEmpty
-from labelsure.labelsets._fold_engine import Empty, FoldEngine, StoredEngine, check_device, make_engine
-from labelsure.labelsets.arrays._counting import Inequality
-from labelsure.labelsets.arrays._fold_arrays import Fold
-from labelsure.labelsets.arrays._results import BestLabelsets, EngineOptions, RegionSize
-from labelsure.labelsets.arrays._rules import LabelsetRules
-from labelsure.labelsets.arrays._weighing import Weighing
+from labelsure.labelsets.arrays._results import RegionSize
 
 __all__ = [
-    "DRAW_UNIT",
     "Allowed",
     "AtLeast",
     "AtMost",
-    "BestLabelsets",
-    "CategoryEngine",
     "Constraint",
-    "Empty",
-    "EngineOptions",
     "Exactly",
     "Exclude",
-    "Fold",
-    "FoldEngine",
-    "GroupedEngine",
     "Hierarchy",
     "Implies",
-    "Inequality",
-    "LabelsetEngine",
-    "LabelsetRules",
     "RegionSize",
-    "StoredEngine",
-    "StrangestEmpty",
-    "Weighing",
     "broken_by",
-    "check_device",
     "compile_constraints",
-    "decode",
-    "list_constraints",
-    "make_engine",
 ]

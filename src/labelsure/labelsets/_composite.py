@@ -6,14 +6,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from labelsure._core.labelset_bits import pack
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
+from labelsure._checks import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure.labelsets._engine import LabelsetEngine
 from labelsure.labelsets._fold_engine import FoldEngine, TableEngine
 from labelsure.labelsets.arrays._counting import Inequality
 from labelsure.labelsets.arrays._results import BestLabelsets, Members, RegionSize, sum_sizes
 from labelsure.labelsets.arrays._weighing import Counts
 from labelsure.labelsets.table import RowTable, TableAnswers
+from labelsure.measures._labelset_bits import pack
 
 Array = TypeVar("Array", IntArray, FloatArray, LabelMatrix, BoolArray)
 

@@ -7,8 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import IntArray, LabelMatrix
-from labelsure._core.validation import check_count, check_label_matrix, is_list, is_whole, list_labels, made_up_names
+from labelsure._checks import (
+    IntArray,
+    LabelMatrix,
+    check_count,
+    check_label_matrix,
+    is_list,
+    is_whole,
+    list_labels,
+    made_up_names,
+)
 from labelsure.labelsets.arrays._counting import Inequality, TooEntangledError
 from labelsure.labelsets.arrays._rules import LabelsetRules
 

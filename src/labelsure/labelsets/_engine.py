@@ -10,9 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from labelsure._core.labelset_bits import decode, pack
-from labelsure._core.p_values import smallest_numerators
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+from labelsure._checks import FloatArray, IntArray, LabelMatrix
+from labelsure.labelsets._p_values import smallest_numerators
 from labelsure.labelsets.arrays._counting import Inequality
 from labelsure.labelsets.arrays._results import (
     BestLabelsets,
@@ -25,6 +24,7 @@ from labelsure.labelsets.arrays._results import (
 )
 from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.arrays._weighing import Counts, Weighing
+from labelsure.measures._labelset_bits import decode, pack
 
 
 class LabelsetEngine(ABC):
@@ -211,8 +211,9 @@ class StrangestEmpty(LabelsetEngine):
     Examples
     --------
     >>> import numpy as np
-    >>> from labelsure._core.energy import Energy
-    >>> from labelsure.labelsets import Fold, make_engine
+    >>> from labelsure.measures._energy import Energy
+    >>> from labelsure.labelsets.arrays._fold_arrays import Fold
+    >>> from labelsure.labelsets._fold_engine import make_engine
     >>> energy = Energy(constant=np.array([2]), unary=np.array([[-2, 5]]))
     >>> engine = make_engine([Fold(np.array([0, 1, 5]), energy)], empty="strangest")
     >>> engine.p_value_table().tolist()

@@ -8,12 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from labelsure._core.labelset_bits import encode
-from labelsure._core.p_values import smallest_numerators
-from labelsure._core.start_up import START_UP
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix
-from labelsure._core.validation import check_choice
+from labelsure._checks import FloatArray, IntArray, LabelMatrix, check_choice
+from labelsure._start_up import START_UP
 from labelsure.labelsets._engine import LabelsetEngine, StrangestEmpty
+from labelsure.labelsets._p_values import smallest_numerators
 from labelsure.labelsets.arrays._counting import Inequality
 from labelsure.labelsets.arrays._fold_arrays import Fold, FoldArrays
 from labelsure.labelsets.arrays._results import (
@@ -36,6 +34,7 @@ from labelsure.labelsets.table import (
     TableAnswers,
     find_device,
 )
+from labelsure.measures._labelset_bits import encode
 
 Empty = Literal["ordinary", "strangest", "excluded"]
 """What the empty labelset is: a candidate like any other, one stranger than all others, or none."""
@@ -112,7 +111,7 @@ class FoldEngine(TableEngine):
     Examples
     --------
     >>> import numpy as np
-    >>> from labelsure._core.energy import Energy
+    >>> from labelsure.measures._energy import Energy
     >>> energy = Energy(constant=np.array([2]), unary=np.array([[-2, 5]]))
     >>> engine = FoldEngine([Fold(np.array([0, 1, 5]), energy)], allow_empty=True)
     >>> engine.p_value_table().tolist()

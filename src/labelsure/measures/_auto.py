@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from labelsure._core.validation import check_count, check_significance, is_list
+from labelsure._checks import check_count, check_significance, is_list
 from labelsure.measures._base import Measure
 from labelsure.measures._errors import PowerMeasure
 from labelsure.measures._need import Need
@@ -35,7 +35,8 @@ def default_measure(known: Need) -> Measure:
 
     Examples
     --------
-    >>> from labelsure.measures import Need, default_measure
+    >>> from labelsure.measures import Need
+    >>> from labelsure.measures._auto import default_measure
     >>> default_measure(Need.TRAINING_LABELS | Need.OUT_OF_FOLD_OUTPUTS)
     PosteriorMeasure()
     >>> default_measure(Need.TRAINING_LABELS)

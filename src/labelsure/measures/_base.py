@@ -9,10 +9,17 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from labelsure._core.energy import Energy
-from labelsure._core.fixed_point import Costs, Form, choose_exponent
-from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_label_matrix, check_outputs, check_same_length
+from labelsure._checks import (
+    FloatArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    MatrixLike,
+    check_label_matrix,
+    check_outputs,
+    check_same_length,
+)
+from labelsure.measures._energy import Energy
+from labelsure.measures._fixed_point import Costs, Form, choose_exponent
 from labelsure.measures._log_partition import LabelsetPosterior
 from labelsure.measures._need import Need
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.optional import import_optional
-from labelsure._core.types import FloatArray
+from labelsure._checks import FloatArray
+from labelsure._errors import import_optional
 from labelsure.measures._base import Measure
 
 CLOSE_BITS = 0.05

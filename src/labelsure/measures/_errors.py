@@ -5,11 +5,10 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from labelsure._core.fixed_point import Costs
-from labelsure._core.running import one_thread
-from labelsure._core.types import BoolArray, FloatArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_choice, check_flag, check_number
+from labelsure._checks import BoolArray, FloatArray, LabelMatrix, MatrixLike, check_choice, check_flag, check_number
+from labelsure._parallel import one_thread
 from labelsure.measures._base import Measure
+from labelsure.measures._fixed_point import Costs
 from labelsure.measures._need import Need
 
 SMALLEST_RATIO = 1e-10

@@ -9,12 +9,20 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_array
 
-from labelsure._core.energy import Energy
-from labelsure._core.fixed_point import OwnScores, to_fixed_point
-from labelsure._core.randomness import draw_seeds
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_count, check_number, check_same_length, n_rows
+from labelsure._checks import (
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    MatrixLike,
+    check_count,
+    check_number,
+    check_same_length,
+    n_rows,
+)
+from labelsure._random import draw_seeds
 from labelsure.measures._base import Measure
+from labelsure.measures._energy import Energy
+from labelsure.measures._fixed_point import OwnScores, to_fixed_point
 from labelsure.measures._likelihoods import LogLossMeasure
 from labelsure.measures._log_partition import LabelsetPosterior
 from labelsure.measures._need import Need

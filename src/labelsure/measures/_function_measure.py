@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.fixed_point import Costs, OwnScores
-from labelsure._core.listing import check_list_memory, check_listed_labels, list_labelsets
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_number
+from labelsure._checks import FloatArray, IntArray, LabelMatrix, MatrixLike, check_number
 from labelsure.measures._base import Measure
+from labelsure.measures._energy import check_list_memory, check_listed_labels, list_labelsets
+from labelsure.measures._fixed_point import Costs, OwnScores
 
 
 @dataclass(eq=False, repr=False)

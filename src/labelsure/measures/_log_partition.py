@@ -18,9 +18,9 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from labelsure._core.labelset_bits import find_keys, labelset_keys
-from labelsure._core.start_up import START_UP
-from labelsure._core.types import FloatArray, Int32Array, IntArray, LabelMatrix
+from labelsure._checks import FloatArray, Int32Array, IntArray, LabelMatrix
+from labelsure._start_up import START_UP
+from labelsure.measures._labelset_bits import find_keys, labelset_keys
 
 BLOCK_ENTRIES = 2**21
 """Objects times seen labelsets that are looked at together, to bound memory."""

@@ -1,7 +1,7 @@
 """Compiled sums over the labelsets of a trie, several objects at a time."""
 
-from labelsure._core.compilation import lean_kernel
-from labelsure._core.types import FloatArray
+from labelsure._checks import FloatArray
+from labelsure._compile import lean_kernel
 from labelsure.measures._log_partition import Trie
 
 FEW = 4

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labelsure._core.fixed_point import Costs, OwnScores
-from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_number
+from labelsure._checks import FloatArray, LabelMatrix, MatrixLike, check_number
 from labelsure.measures._base import Measure
+from labelsure.measures._fixed_point import Costs, OwnScores
 from labelsure.measures._need import Need
 
 

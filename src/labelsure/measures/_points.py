@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
+from labelsure._checks import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure.measures._log_partition import CountedPrior
 
 TOLERABLE = 0.15

@@ -8,11 +8,10 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logit
 
-from labelsure._core.energy import Energy
-from labelsure._core.fixed_point import Costs
-from labelsure._core.types import FloatArray, LabelMatrix, MatrixLike
-from labelsure._core.validation import check_number, check_outputs
+from labelsure._checks import FloatArray, LabelMatrix, MatrixLike, check_number, check_outputs
 from labelsure.measures._base import Measure
+from labelsure.measures._energy import Energy
+from labelsure.measures._fixed_point import Costs
 from labelsure.measures._likelihoods import LabelsetPrior
 from labelsure.measures._log_partition import CountedPrior, LabelsetPosterior
 from labelsure.measures._need import Need

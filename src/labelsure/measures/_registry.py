@@ -182,7 +182,7 @@ def spell_measure(name: str) -> str:
 
     Examples
     --------
-    >>> from labelsure.measures import spell_measure
+    >>> from labelsure.measures._registry import spell_measure
     >>> spell_measure("log-loss + unseen:3.0")
     'log-loss+unseen:3'
     """

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, FloatArray, IntArray
-from labelsure._core.validation import check_flag
+from labelsure._checks import BoolArray, FloatArray, IntArray, check_flag
 from labelsure.predictions import LabelsetRegion
 from labelsure.predictions._batch import check_labelsets
 from labelsure.predictions._questions import check_labelset_cost

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labelsure._core.optional import import_optional
-from labelsure._core.types import FloatArray, LabelMatrixLike
-from labelsure._core.validation import check_number, check_significance
+from labelsure._checks import FloatArray, LabelMatrixLike, check_number, check_significance
+from labelsure._errors import import_optional
 from labelsure.metrics._coverage_table import clopper_pearson
 from labelsure.metrics._inputs import check_levels, check_p_values, check_true_labels
 from labelsure.metrics._regions import error_rate

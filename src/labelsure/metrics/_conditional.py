@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labelsure._core.entries import as_array
-from labelsure._core.types import BoolArray, LabelMatrixLike
-from labelsure._core.validation import (
+from labelsure._checks import (
+    BoolArray,
+    LabelMatrixLike,
+    as_array,
     check_label_matrix,
     check_number,
     check_same_length,

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
-from labelsure._core.entries import as_numbers
-from labelsure._core.optional import import_optional
-from labelsure._core.types import BoolArray, FloatArray, IntArray
+from labelsure._checks import BoolArray, FloatArray, IntArray, as_numbers
+from labelsure._errors import import_optional
 
 ROWS_SHOWN = 30
 """Of a printed table; those with the lowest upper limits where there are more groups."""

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_significance
+from labelsure._checks import FloatArray, LabelMatrix, LabelMatrixLike, check_significance
 from labelsure.metrics._inputs import check_levels, check_true_labels
 from labelsure.metrics._regions import mean_region_size, share_above, sizes_of
 from labelsure.predictions import LabelsetPredictions, RankedLabelsets

@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labelsure._core.entries import as_numbers, find_entry
-from labelsure._core.types import FloatArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import (
+from labelsure._checks import (
+    FloatArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    as_numbers,
     check_label_matrix,
     check_same_length,
     check_significance,
+    find_entry,
     is_list,
 )
 from labelsure.predictions import LabelsetPredictions

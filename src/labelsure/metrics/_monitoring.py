@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammainc, gammaln, hyp1f1
 
-from labelsure._core.types import FloatArray
-from labelsure._core.validation import check_choice, check_number
+from labelsure._checks import FloatArray, check_choice, check_number
 from labelsure.metrics._inputs import check_p_values
 
 

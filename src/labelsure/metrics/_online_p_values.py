@@ -7,9 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from labelsure._core.entries import find_no_number
-from labelsure._core.types import FloatArray, IntArray
-from labelsure._core.validation import is_real
+from labelsure._checks import FloatArray, IntArray, find_no_number, is_real
 
 BLOCK = 1024
 """Scores that are compared with each other one by one; with all earlier ones they are compared by bisection."""

@@ -9,9 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labelsure._core.entries import find_entry, find_no_number, is_number
-from labelsure._core.types import FloatArray
-from labelsure._core.validation import check_count
+from labelsure._checks import FloatArray, check_count, find_entry, find_no_number, is_number
 from labelsure.predictions import LabelsetRegion, RegionSize
 
 Sizes: TypeAlias = ArrayLike | Sequence[RegionSize]

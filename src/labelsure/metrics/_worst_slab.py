@@ -8,10 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from labelsure._core.entries import as_numbers, find_entry
-from labelsure._core.running import one_thread
-from labelsure._core.types import BoolArray, FloatArray, IntArray
-from labelsure._core.validation import check_count, check_number, check_same_length
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    as_numbers,
+    check_count,
+    check_number,
+    check_same_length,
+    find_entry,
+)
+from labelsure._parallel import one_thread
 from labelsure.metrics._conditional import check_contains, count_covered
 from labelsure.metrics._coverage_table import ConditionalCoverage, Slab
 

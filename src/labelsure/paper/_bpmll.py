@@ -8,9 +8,17 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import min_max_axis
 
-from labelsure._core.running import one_thread, progress_bar
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_count, check_flag, check_number
+from labelsure._checks import (
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    MatrixLike,
+    check_count,
+    check_flag,
+    check_number,
+)
+from labelsure._parallel import one_thread, progress_bar
 from labelsure.estimators._base import MultiLabelClassifier, count_share
 
 SMALLEST_RANGE = 1e-150

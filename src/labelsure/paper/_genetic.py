@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from labelsure._core.running import progress_bar
-from labelsure._core.types import BoolArray, FloatArray, IntArray
+from labelsure._checks import BoolArray, FloatArray, IntArray
+from labelsure._parallel import progress_bar
 
 N_ELITES = 2
 """How many of the best strings go on unchanged."""

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.compilation import kernel
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+from labelsure._checks import FloatArray, IntArray, LabelMatrix
+from labelsure._compile import kernel
 
 
 class Rows(NamedTuple):

@@ -8,8 +8,7 @@ from scipy import sparse
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_count, check_number
+from labelsure._checks import BoolArray, FloatArray, IntArray, LabelMatrixLike, MatrixLike, check_count, check_number
 from labelsure.estimators._base import MultiLabelClassifier
 
 MAX_BATCH_VALUES = 2**23

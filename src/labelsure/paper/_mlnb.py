@@ -8,9 +8,17 @@ import numpy as np
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from labelsure._core.running import one_thread
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_count, check_number
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    MatrixLike,
+    check_count,
+    check_number,
+)
+from labelsure._parallel import one_thread
 from labelsure.estimators._base import MultiLabelClassifier, as_dense, count_share
 from labelsure.paper._genetic import search_bit_strings
 

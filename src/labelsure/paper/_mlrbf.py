@@ -6,10 +6,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import gen_batches
 
-from labelsure._core.randomness import draw_seeds
-from labelsure._core.running import one_thread
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.validation import check_count, check_number
+from labelsure._checks import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike, check_count, check_number
+from labelsure._parallel import one_thread
+from labelsure._random import draw_seeds
 from labelsure.estimators._base import MultiLabelClassifier, as_dense, count_share
 
 MAX_BATCH_VALUES = 2**23

@@ -10,10 +10,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from labelsure._core.entries import as_numbers, find_entry
-from labelsure._core.types import BoolArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
-from labelsure._core.unknown import split_unknown
-from labelsure._core.validation import check_label_matrix, check_same_length, label_names_of, take_by_name
+from labelsure._checks import (
+    BoolArray,
+    IntArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    MatrixLike,
+    as_numbers,
+    check_label_matrix,
+    check_same_length,
+    find_entry,
+    label_names_of,
+    split_unknown,
+    take_by_name,
+)
 
 # A block of objects takes about 50 bytes per entry, so 13 MB at a time, whatever the number of objects.
 ENTRIES_PER_BLOCK = 2**18

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from labelsure._core.optional import import_optional
-from labelsure._core.types import LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import (
+from labelsure._checks import (
+    LabelMatrix,
+    LabelMatrixLike,
     check_label_matrix,
     check_same_length,
     check_significance,
@@ -13,6 +13,7 @@ from labelsure._core.validation import (
     is_whole,
     shown,
 )
+from labelsure._errors import import_optional
 
 BLUE, ORANGE, VERMILLION, GREY = "#0072B2", "#E69F00", "#D55E00", "#BBBBBB"
 """Of Okabe and Ito's palette; shapes, hatches and line styles say the same without colour."""

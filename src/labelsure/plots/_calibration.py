@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from labelsure._core.types import FloatArray, LabelMatrixLike
+from labelsure._checks import FloatArray, LabelMatrixLike
 from labelsure.metrics import CalibrationCurve, calibration_curve
 from labelsure.plots._base import BLUE, VERMILLION, Display, check_predictions
 from labelsure.predictions import LabelsetPredictions

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, FloatArray, LabelMatrixLike
+from labelsure._checks import BoolArray, FloatArray, LabelMatrixLike
 from labelsure.plots._base import BLUE, VERMILLION, Display, check_predictions, check_truth
 from labelsure.predictions import LabelsetPredictions
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from labelsure._core.types import FloatArray
+from labelsure._checks import FloatArray
 from labelsure.plots._base import (
     BLUE,
     GREY,

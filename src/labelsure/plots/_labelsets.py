@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-from labelsure._core.types import LabelMatrixLike
-from labelsure._core.validation import check_count
+from labelsure._checks import LabelMatrixLike, check_count
 from labelsure.plots._base import (
     BLUE,
     GREY,

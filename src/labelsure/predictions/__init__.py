@@ -2,19 +2,16 @@
 
 from labelsure.labelsets import RegionSize
 from labelsure.predictions._batch import RankedLabelsets
-from labelsure.predictions._guarantee import Guarantee, LabelWiseGuarantee, NoGuarantee, as_promised
+from labelsure.predictions._guarantee import Guarantee, LabelWiseGuarantee, NoGuarantee
 from labelsure.predictions._label_wise import LabelWisePredictions
-from labelsure.predictions._label_wise_joint import JointScores
 from labelsure.predictions._label_wise_region import LabelWiseRegion
 from labelsure.predictions._labelset_predictions import LabelsetPredictions
 from labelsure.predictions._questions import Questions, YesNoQuestion
 from labelsure.predictions._region import LabelsetRegion, ObjectRegion
-from labelsure.predictions._repeated import RepeatedValues
 from labelsure.predictions._summary import ObjectSummary, PlausibleLabelset, Summaries
 
 __all__ = [
     "Guarantee",
-    "JointScores",
     "LabelWiseGuarantee",
     "LabelWisePredictions",
     "LabelWiseRegion",
@@ -27,8 +24,6 @@ __all__ = [
     "Questions",
     "RankedLabelsets",
     "RegionSize",
-    "RepeatedValues",
     "Summaries",
     "YesNoQuestion",
-    "as_promised",
 ]

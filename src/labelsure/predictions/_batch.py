@@ -8,14 +8,23 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labelsure._core.energy import Energy
-from labelsure._core.entries import is_number
-from labelsure._core.frames import choose_library, library_of, make_frame
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
-from labelsure._core.validation import check_choice, check_label_matrix, check_same_length, list_labels
-from labelsure.labelsets import BestLabelsets, LabelsetEngine
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    check_choice,
+    check_label_matrix,
+    check_same_length,
+    is_number,
+    library_of,
+    list_labels,
+)
+from labelsure.labelsets._engine import LabelsetEngine
+from labelsure.labelsets.arrays._results import BestLabelsets
+from labelsure.measures._energy import Energy
 from labelsure.predictions._decided import name_labels
-from labelsure.predictions._frames import LAYOUTS
+from labelsure.predictions._frames import LAYOUTS, choose_library, make_frame
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee
 from labelsure.predictions._show import show_ranked
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import BoolArray
+from labelsure._checks import BoolArray
 from labelsure.predictions._repeated import repeat_labels
 
 

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from labelsure._core.types import FloatArray, IntArray
-from labelsure._core.validation import check_significance
+from labelsure._checks import FloatArray, IntArray, check_significance
 
 
 def as_promised(significance: float) -> float:
@@ -161,7 +160,8 @@ class LabelWiseGuarantee:
 
     Examples
     --------
-    >>> from labelsure.predictions import Guarantee, as_promised
+    >>> from labelsure.predictions import Guarantee
+    >>> from labelsure.predictions._guarantee import as_promised
     >>> of_labelsets = Guarantee("cross", as_promised, "exchangeable examples", "Vovk, Wang 2020")
     >>> guarantee = LabelWiseGuarantee(np.array([[90, 10]]), np.array([[5, 4]]), True, of_labelsets)
     >>> guarantee.bounds(0.1).round(3).tolist()

@@ -6,9 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.p_values import smallest_numerators
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix, LabelMatrixLike
-from labelsure._core.validation import check_count, check_flag, check_significance, choose_significance, made_up_names
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    check_count,
+    check_flag,
+    check_significance,
+    choose_significance,
+    made_up_names,
+)
+from labelsure.labelsets._p_values import smallest_numerators
 from labelsure.predictions._batch import check_labelsets, choose_objects
 from labelsure.predictions._frames import frame_of_labels
 from labelsure.predictions._guarantee import LabelWiseGuarantee

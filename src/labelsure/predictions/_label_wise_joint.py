@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from labelsure._core.p_values import GroupWeights, sum_largest, weigh_scores
-from labelsure._core.randomness import DRAW_UNIT
-from labelsure._core.types import IntArray
+from labelsure._checks import IntArray
+from labelsure._random import DRAW_UNIT
+from labelsure.labelsets._p_values import GroupWeights, sum_largest, weigh_scores
 
 BLOCK_ENTRIES = 2**21
 """Counts held at a time."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrixLike
+from labelsure._checks import BoolArray, FloatArray, IntArray, LabelMatrixLike
 from labelsure.labelsets import RegionSize
 from labelsure.predictions._batch import check_labelsets, choose_objects
 from labelsure.predictions._decided import describe_labels

@@ -9,9 +9,17 @@ from typing import Any
 import numpy as np
 from scipy.special import entr
 
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
-from labelsure._core.validation import check_flag, check_number, is_whole, list_labels
-from labelsure.labelsets import Inequality
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    check_flag,
+    check_number,
+    is_whole,
+    list_labels,
+)
+from labelsure.labelsets.arrays._counting import Inequality
 
 MOST_LISTED = 100_000
 """Regions of up to so many labelsets are listed: shares, and what is left, are exact."""

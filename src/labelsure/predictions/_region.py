@@ -9,9 +9,10 @@ from typing import Any, overload
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
-from labelsure._core.validation import check_count, check_significance
-from labelsure.labelsets import Inequality, LabelsetEngine, RegionSize
+from labelsure._checks import BoolArray, FloatArray, IntArray, LabelMatrix, check_count, check_significance
+from labelsure.labelsets import RegionSize
+from labelsure.labelsets._engine import LabelsetEngine
+from labelsure.labelsets.arrays._counting import Inequality
 from labelsure.labelsets.arrays._results import NotAllListedError
 from labelsure.predictions._batch import Batch, RankedLabelsets
 from labelsure.predictions._decided import DecidedLabels, describe_labels

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, IntArray
+from labelsure._checks import BoolArray, IntArray
 
 
 class RepeatedValues(NamedTuple):

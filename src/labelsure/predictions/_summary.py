@@ -8,14 +8,13 @@ from typing import Any, overload
 
 import numpy as np
 
-from labelsure._core.frames import make_frame
-from labelsure._core.html import shorten
-from labelsure._core.validation import check_significance
+from labelsure._checks import check_significance
 from labelsure.labelsets import RegionSize
 from labelsure.predictions._decided import name_labels
+from labelsure.predictions._frames import make_frame
 from labelsure.predictions._region import EMPTY_REGION, LabelsetRegion
 from labelsure.predictions._repeated import RepeatedValues, repeat_labels
-from labelsure.predictions._show import LOW_CREDIBILITY, confidence_level, in_words, show_summaries
+from labelsure.predictions._show import LOW_CREDIBILITY, confidence_level, in_words, shorten, show_summaries
 
 STRANGE = (
     "Low credibility: no labelset fits this object well. It may be unlike the calibration examples, so trust what is"

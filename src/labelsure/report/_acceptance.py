@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, FloatArray, IntArray
+from labelsure._checks import BoolArray, FloatArray, IntArray
 from labelsure.decisions import select_objects
 
 ALPHAS = (0.01, 0.05, 0.1, 0.2)

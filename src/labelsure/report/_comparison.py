@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.types import FloatArray, LabelMatrix
+from labelsure._checks import FloatArray, LabelMatrix
 from labelsure.metrics import answers_needed
 from labelsure.predictions import LabelsetPredictions, LabelsetRegion
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
+from labelsure._checks import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure.metrics import ConditionalCoverage, SizeHistogram
 from labelsure.report._levels import Levels, Snapshot
 from labelsure.report._subject import Grouping, Subject

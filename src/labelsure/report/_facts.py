@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, FloatArray, IntArray
+from labelsure._checks import BoolArray, FloatArray, IntArray
 from labelsure.metrics._point import point_measures
 from labelsure.predictions import NoGuarantee
 from labelsure.report._acceptance import Acceptance, accept

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labelsure._core.running import progress_bar
-from labelsure._core.types import BoolArray, FloatArray, IntArray
+from labelsure._checks import BoolArray, FloatArray, IntArray
+from labelsure._parallel import progress_bar
 from labelsure.predictions import Guarantee, LabelsetPredictions, LabelsetRegion, NoGuarantee, RankedLabelsets
 from labelsure.report._subject import Subject
 

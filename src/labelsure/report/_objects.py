@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
+from labelsure._checks import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure.predictions import RankedLabelsets
 from labelsure.report._levels import Levels, Snapshot
 from labelsure.report._payload import split_bytes

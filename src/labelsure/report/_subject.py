@@ -7,8 +7,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix
-from labelsure._core.validation import check_label_matrix, check_outputs, check_same_length, is_list
+from labelsure._checks import (
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    check_label_matrix,
+    check_outputs,
+    check_same_length,
+    is_list,
+)
 from labelsure.predictions import LabelsetPredictions
 
 MOST_GROUPS = 100

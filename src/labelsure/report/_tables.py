@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.types import IntArray, LabelMatrix
+from labelsure._checks import IntArray, LabelMatrix
 from labelsure.report._acceptance import Acceptance
 from labelsure.report._facts import Facts
 from labelsure.report._html import Cell, behind, table, text

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from labelsure._core.files import whole_file
-from labelsure._core.types import LabelMatrixLike
+from labelsure._checks import LabelMatrixLike
+from labelsure._files import whole_file
 from labelsure.predictions import LabelsetPredictions
 from labelsure.report._facts import Facts
 from labelsure.report._page import make_page

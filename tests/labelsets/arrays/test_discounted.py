@@ -7,9 +7,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelsure._core.energy_parts import Discounts
-from labelsure._core.labelset_bits import pack
 from labelsure.labelsets.arrays._discounted import Discounted, pool_discounts
+from labelsure.measures._energy import Discounts
+from labelsure.measures._labelset_bits import pack
 
 
 @st.composite

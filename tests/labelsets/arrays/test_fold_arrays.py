@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fold_strategies import COSTS
-from labelsure._core.p_values import count_at_least
+from labelsure.labelsets._p_values import count_at_least
 from labelsure.labelsets.arrays._fold_arrays import (
     BUCKET_BEGIN,
     BUCKET_BITS,

@@ -10,11 +10,13 @@ from hypothesis.extra.numpy import arrays
 
 import labelset_reference
 from fold_strategies import COSTS, fold_lists, full_energies, plain_weighing
-from labelsure._core.energy_parts import SquareRoot
-from labelsure._core.p_values import count_at_least
-from labelsure.labelsets import DRAW_UNIT, Weighing, decode
+from labelsure._random import DRAW_UNIT
+from labelsure.labelsets._p_values import count_at_least
 from labelsure.labelsets.arrays import _lookup_kernels
 from labelsure.labelsets.arrays._fold_arrays import FAR, LINK, VALUE_BEGIN, VALUE_END, FoldArrays, ScoreTables
+from labelsure.labelsets.arrays._weighing import Weighing
+from labelsure.measures._energy import SquareRoot
+from labelsure.measures._labelset_bits import decode
 
 LARGEST_ROOT = 2**31 - 1
 

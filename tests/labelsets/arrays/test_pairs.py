@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fold_strategies import fold_lists
-from labelsure.labelsets import EngineOptions, FoldEngine
+from labelsure.labelsets._fold_engine import FoldEngine
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
 from labelsure.labelsets.arrays._pairs import relax_pairs
+from labelsure.labelsets.arrays._results import EngineOptions
 from labelsure.labelsets.search import _answers
 from quadratic_forms import form_engine, precision_matrix
 

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelsure._core.labelset_bits import pack, unpack
 from labelsure.labelsets.arrays._rule_kernels import BROKEN, FORCED, Course, obeys, settle
 from labelsure.labelsets.arrays._rules import Rules
+from labelsure.measures._labelset_bits import pack, unpack
 from rule_strategies import problems, solutions
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from labelsure._core.labelset_bits import decode, pack
 from labelsure.labelsets.arrays import _counting
 from labelsure.labelsets.arrays._counting import Inequality, TooEntangledError, count_solutions
 from labelsure.labelsets.arrays._rules import LabelsetRules, Rules
+from labelsure.measures._labelset_bits import decode, pack
 from rule_strategies import problems, solutions
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from brute_force import apply_rule
-from labelsure.labelsets import DRAW_UNIT, Weighing
+from labelsure._random import DRAW_UNIT
+from labelsure.labelsets.arrays._weighing import Weighing
 
 COUNTS = st.integers(1, 4).flatmap(
     lambda k: st.tuples(

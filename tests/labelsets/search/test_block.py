@@ -8,10 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fold_strategies import fold_lists
-from labelsure._core.energy import Energy
-from labelsure._core.labelset_bits import unpack
-from labelsure.labelsets import Fold, decode
-from labelsure.labelsets.arrays._fold_arrays import FAR, FoldArrays
+from labelsure.labelsets.arrays._fold_arrays import FAR, Fold, FoldArrays
 from labelsure.labelsets.search._block import (
     ALL,
     CHEAPEST,
@@ -26,6 +23,8 @@ from labelsure.labelsets.search._block import (
     WHOLE,
     pose_block,
 )
+from labelsure.measures._energy import Energy
+from labelsure.measures._labelset_bits import decode, unpack
 
 FOLDS = fold_lists(labels=(1, 5), folds=(1, 4), objects=(1, 3))
 

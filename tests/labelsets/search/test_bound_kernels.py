@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from labelsure.labelsets import decode
 from labelsure.labelsets.arrays._balance_kernels import balance
 from labelsure.labelsets.arrays._pairs import relax_pairs
 from labelsure.labelsets.search._bound_kernels import FlipList, bound_flips
 from labelsure.labelsets.search._problem import PairCosts
+from labelsure.measures._labelset_bits import decode
 from quadratic_forms import precision_matrix
 
 COSTS = st.sampled_from(

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelsure._core.energy import Energy
-from labelsure.labelsets import EngineOptions, Fold, FoldEngine
-from labelsure.labelsets.arrays._results import NotAllListedError
+from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.labelsets.arrays._results import EngineOptions, NotAllListedError
 from labelsure.labelsets.search import _answers
 from labelsure.labelsets.search._estimate import RegionDraws
 from labelsure.labelsets.search._pair_search import PairSearch
 from labelsure.labelsets.search._walk_kernels import WORK
+from labelsure.measures._energy import Energy
 
 OPTIONS = EngineOptions(
     first_budget=500, best_budget=3000, label_budget=6000, rough_budget=500, count_budget=4000, start_budget=500,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from brute_force import highest_by_label
-from labelsure.labelsets import EngineOptions, FoldEngine
-from labelsure.labelsets.arrays._results import NotAllListedError
+from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.labelsets.arrays._results import EngineOptions, NotAllListedError
 from labelsure.labelsets.search import _pair_search
 from search_cases import Case, disagreeing_folds, random_case
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from labelsure.labelsets import EngineOptions, FoldEngine
+from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.labelsets.arrays._results import EngineOptions
 from labelsure.labelsets.search._climb import climb
 from labelsure.labelsets.search._listed_kernels import offer_listed
 from labelsure.labelsets.search._walk_kernels import Found

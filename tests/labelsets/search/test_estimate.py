@@ -16,10 +16,13 @@ from hypothesis import strategies as st
 
 from brute_force import rank_all, scores_of_all
 from fold_strategies import weighing_of
-from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import Overrides, Penalty, SquareRoot
-from labelsure.labelsets import DRAW_UNIT, EngineOptions, Fold, FoldEngine, decode
+from labelsure._random import DRAW_UNIT
+from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.labelsets.arrays._results import EngineOptions
 from labelsure.labelsets.search import _knapsack
+from labelsure.measures._energy import Energy, Overrides, Penalty, SquareRoot
+from labelsure.measures._labelset_bits import decode
 from search_cases import estimate_of, values_of
 
 

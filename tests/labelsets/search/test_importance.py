@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from labelsure._core.energy_parts import Penalty
-from labelsure._core.labelset_bits import pack, unpack
-from labelsure.labelsets import EngineOptions, FoldEngine, decode
+from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.labelsets.arrays._results import EngineOptions
 from labelsure.labelsets.search import _estimate
 from labelsure.labelsets.search._estimate import RegionDraws, estimate_by_importance, log_probabilities
+from labelsure.measures._energy import Penalty
+from labelsure.measures._labelset_bits import decode, pack, unpack
 from quadratic_forms import form_engine
 from search_cases import estimate_of, random_case, values_of
 

@@ -7,9 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fold_strategies import penalties as penalties_of
-from labelsure._core.energy_parts import Penalty
-from labelsure._core.labelset_bits import pack, unpack
-from labelsure.labelsets import decode
 from labelsure.labelsets.arrays._counting import Inequality
 from labelsure.labelsets.arrays._fold_arrays import Penalties
 from labelsure.labelsets.arrays._rules import NO_RULES, Rules
@@ -17,6 +14,8 @@ from labelsure.labelsets.search import _labelset_kernels
 from labelsure.labelsets.search._labelset_kernels import offer, precedes, sift, write_key
 from labelsure.labelsets.search._pair_search import read_keys, read_sorted
 from labelsure.labelsets.search._states import Ranked
+from labelsure.measures._energy import Penalty
+from labelsure.measures._labelset_bits import decode, pack, unpack
 
 
 @given(st.integers(0, 2**64 - 1))

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from brute_force import codes_of, highest_by_label
-from labelsure._core.labelset_bits import pack
-from labelsure.labelsets import EngineOptions, decode
 from labelsure.labelsets.arrays._fold_arrays import ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import total_of
+from labelsure.labelsets.arrays._results import EngineOptions
 from labelsure.labelsets.search import _list_kernels, _pair_search
 from labelsure.labelsets.search._labelset_kernels import NUMERATOR, TOTAL, write_key
 from labelsure.labelsets.search._pair_search import read_keys
 from labelsure.labelsets.search._states import FOUND, FULL, N_NUMBERS, Goal, Ranked
+from labelsure.measures._labelset_bits import decode, pack
 from search_cases import BY_SEARCH, assert_best, assert_members, random_case
 
 NOTHING = np.zeros(2, dtype=np.int64)

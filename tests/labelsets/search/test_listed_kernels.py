@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numba import njit
 
 from brute_force import codes_of, highest_by_label
-from labelsure.labelsets import EngineOptions
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure.labelsets.arrays._results import EngineOptions
 from labelsure.labelsets.search._labelset_kernels import insert
 from labelsure.labelsets.search._listed_kernels import bound_listed, count_listed, offer_listed, raise_by_listed
 from labelsure.labelsets.search._walk_kernels import FOUND, Found

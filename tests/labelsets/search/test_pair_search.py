@@ -7,12 +7,9 @@ from hypothesis import strategies as st
 
 from brute_force import codes_of
 from fold_strategies import fold_lists
-from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import Penalty
-from labelsure._core.labelset_bits import unpack
-from labelsure.labelsets import Fold, FoldEngine
+from labelsure.labelsets._fold_engine import FoldEngine
 from labelsure.labelsets.arrays._counting import Inequality
-from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure.labelsets.arrays._fold_arrays import Fold, FoldArrays
 from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.search import _pair_search
 from labelsure.labelsets.search._labelset_kernels import NUMERATOR
@@ -20,6 +17,8 @@ from labelsure.labelsets.search._list_kernels import ANCHORS_PER_EVALUATION
 from labelsure.labelsets.search._pair_search import PairSearch, best_pair_members
 from labelsure.labelsets.search._problem import force_label, pose_problem
 from labelsure.labelsets.search._states import FINISHED, FOUND, Goal
+from labelsure.measures._energy import Energy, Penalty
+from labelsure.measures._labelset_bits import unpack
 from quadratic_forms import form_engine
 
 

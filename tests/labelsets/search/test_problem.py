@@ -5,10 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fold_strategies import fold_lists
-from labelsure._core.labelset_bits import unpack
-from labelsure.labelsets import decode
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
 from labelsure.labelsets.search._problem import pose_problem
+from labelsure.measures._labelset_bits import decode, unpack
 
 FOLDS = fold_lists(labels=(1, 5), folds=(1, 4), objects=(1, 3))
 

@@ -16,12 +16,11 @@ from hypothesis.extra.numpy import arrays
 from brute_force import Ranked, codes_of, labelsets_of
 from constraint_cases import constrain
 from fold_strategies import COSTS, fold_lists, plain_weighing, smoothing
-from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import SquareRoot
-from labelsure.labelsets import Fold, FoldEngine
-from labelsure.labelsets.arrays._fold_arrays import FAR, FoldArrays
+from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.labelsets.arrays._fold_arrays import FAR, Fold, FoldArrays
 from labelsure.labelsets.search._block import pose_block
 from labelsure.labelsets.search._walk_kernels import FEW, FOUND, UPPER, WORK, Asked, Found, Room, count_last, walk
+from labelsure.measures._energy import Energy, SquareRoot
 from search_cases import BY_SEARCH, Case, disagreeing_folds, random_calibration, random_case, random_rule, values_of
 
 COMPILED = not os.environ.get("NUMBA_DISABLE_JIT")

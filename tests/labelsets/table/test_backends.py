@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import Discounts
-from labelsure.labelsets import Fold, FoldEngine
+from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.measures._energy import Discounts, Energy
 from quadratic_forms import form_engine
 from search_cases import random_rule
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from host_device import HostDevice
-from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import Discounts, SquareRoot
-from labelsure.labelsets import DRAW_UNIT, Fold, Weighing
-from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure._random import DRAW_UNIT
+from labelsure.labelsets.arrays._fold_arrays import Fold, FoldArrays
+from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.labelsets.table._device import ON_THE_CARD, source
 from labelsure.labelsets.table._device_table import DeviceTable
+from labelsure.measures._energy import Discounts, Energy, SquareRoot
 
 N_LABELS = 14
 UNARY = np.ones((2, N_LABELS), dtype=np.int64)

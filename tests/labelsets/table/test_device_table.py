@@ -11,14 +11,15 @@ from hypothesis.extra.numpy import arrays
 import labelset_reference
 from fold_strategies import calibrations, energies, overrides, penalties
 from host_device import make_device
-from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import Discounts, SquareRoot
-from labelsure.labelsets import DRAW_UNIT, Fold, Weighing, decode
+from labelsure._random import DRAW_UNIT
 from labelsure.labelsets.arrays._counting import Inequality
-from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure.labelsets.arrays._fold_arrays import Fold, FoldArrays
 from labelsure.labelsets.arrays._rules import LabelsetRules
+from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.labelsets.table import NumbaTable
 from labelsure.labelsets.table._device_table import DeviceTable
+from labelsure.measures._energy import Discounts, Energy, SquareRoot
+from labelsure.measures._labelset_bits import decode
 
 N_LABELS, N_FOLDS = 5, 2
 

@@ -9,7 +9,9 @@ from hypothesis.extra.numpy import arrays
 import labelset_reference
 from brute_force import labelsets_of
 from fold_strategies import COSTS, fold_lists, smoothing
-from labelsure.labelsets import DRAW_UNIT, Fold, FoldEngine
+from labelsure._random import DRAW_UNIT
+from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.labelsets.arrays._fold_arrays import Fold
 from max_cases import max_energy, random_max_case
 from search_cases import Case, assert_answers_equal_brute_force, random_case
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from brute_force import codes_of
 from constraint_cases import constrain
 from fold_strategies import fold_lists, full_energies, smoothing, weighing_of
-from labelsure._core.energy import Energy
-from labelsure._core.start_up import START_SECONDS, START_UP
-from labelsure.labelsets import Fold, FoldEngine
-from labelsure.labelsets.arrays._fold_arrays import FoldArrays
+from labelsure._start_up import START_SECONDS, START_UP
+from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.labelsets.arrays._fold_arrays import Fold, FoldArrays
 from labelsure.labelsets.table import SCORE_SECONDS, NumbaTable, NumpyTable, RowTable
+from labelsure.measures._energy import Energy
 from max_cases import random_max_case
 from search_cases import assert_answers_equal_brute_force, random_case, seen_case
 

@@ -8,11 +8,11 @@ from hypothesis.extra.numpy import arrays
 
 import labelset_reference
 from fold_strategies import COSTS, LARGEST_COST, calibrations, energies, fold_lists, full_energies, weighing_of
-from labelsure._core.energy import Energy
-from labelsure._core.p_values import count_at_least
-from labelsure.labelsets import Fold, Weighing
-from labelsure.labelsets.arrays._fold_arrays import FoldArrays, ScoreTables
+from labelsure.labelsets._p_values import count_at_least
+from labelsure.labelsets.arrays._fold_arrays import Fold, FoldArrays, ScoreTables
+from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.labelsets.table import NumbaTable, _table_kernels
+from labelsure.measures._energy import Energy
 
 
 def table_of(folds, weighing):

@@ -1,14 +1,49 @@
 """The labelsets that have discounts in some fold, as arrays: made once for all objects of a fit."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple, TypeVar
+from weakref import ref
 
 import numpy as np
 
-from labelsure._core.energy_parts import Discounts
-from labelsure._core.labelset_bits import Words, pack
-from labelsure._core.remembering import Memory
-from labelsure._core.types import BoolArray, IntArray, LabelMatrix
+from labelsure._checks import BoolArray, IntArray, LabelMatrix
+from labelsure.measures._energy import Discounts
+from labelsure.measures._labelset_bits import Words, pack
+
+Made = TypeVar("Made")
+
+
+class Memory:
+    """Keeps what was made of some objects as long as the first of them lives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> memory, part = Memory(), np.arange(3)
+    >>> memory.recall([part], part.sum) is memory.recall([part], part.sum)
+    True
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[Hashable, tuple[Any, list[Any], Any]] = {}
+
+    def recall(self, parts: Sequence[Any], make: Callable[[], Made], *more: Hashable) -> Made:
+        """Return what ``make`` returns, called once for the same objects, and whatever more it depends on.
+
+        Parameters
+        ----------
+        parts : sequence of objects or None
+            None of which changes; what is made must not hold the first that is not None.
+        """
+        first = next((part for part in parts if part is not None), None)
+        if first is None:
+            return make()
+        key = (*map(id, parts), *more)
+        if key not in self._made:
+            others = [part for part in parts if part is not first]  # kept, so that no other object gets their number
+            self._made[key] = ref(first, lambda _: self._made.pop(key, None)), others, make()
+        made: Made = self._made[key][2]
+        return made
 
 
 class Discounted(NamedTuple):

@@ -12,15 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import Penalty
-from labelsure._core.labelset_bits import Words, pack
-from labelsure._core.remembering import Memory
-from labelsure._core.types import Int32Array, IntArray, LabelMatrix
-from labelsure.labelsets.arrays._discounted import Discounted, pool_discounts
+from labelsure._checks import Int32Array, IntArray, LabelMatrix
+from labelsure.labelsets.arrays._discounted import Discounted, Memory, pool_discounts
 from labelsure.labelsets.arrays._pairs import FoldPairs
 from labelsure.labelsets.arrays._rules import NO_RULES, LabelsetRules, Rules
 from labelsure.labelsets.arrays._weighing import ObjectWeighing, Weighing
+from labelsure.measures._energy import Energy, Penalty
+from labelsure.measures._labelset_bits import Words, pack
 
 BUCKET_BITS = 13
 """2^13 four-byte buckets are 32 KiB: the first-level cache of today's processors, so look-ups do not wait."""

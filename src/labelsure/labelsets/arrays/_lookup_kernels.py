@@ -4,8 +4,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from labelsure._core.compilation import kernel_part, lean_kernel
-from labelsure._core.types import IntArray
+from labelsure._checks import IntArray
+from labelsure._compile import kernel_part, lean_kernel
 from labelsure.labelsets.arrays import _fold_arrays as columns
 from labelsure.labelsets.arrays._fold_arrays import FAR, ScoreTables
 from labelsure.labelsets.arrays._weighing import ObjectWeighing, ObjectWeighings
@@ -39,7 +39,7 @@ def integer_square_root(square: Integer) -> Integer:
 def count_from(score: Integer, position: Integer, k: Integer, tables: ScoreTables) -> Integer:
     """Return how many of fold k's calibration scores are at least ``score``, looking from ``position`` upwards.
 
-    Reference : _core.p_values.count_at_least
+    Reference : labelsets._p_values.count_at_least
     Requires : all of the fold's values before position are below score
     Cost : O(log d) comparisons, d the number of values passed
     """
@@ -86,7 +86,7 @@ def count_additive(scores: IntArray, more: IntArray, tables: ScoreTables) -> Int
 def final_score(additive: Integer, penalty: Integer, link: Integer) -> Integer:
     """Return link(additive) + penalty; link -1 is the identity, s >= 0 the integer root of additive * 2^s.
 
-    Reference : _core.energy.Energy.scores
+    Reference : measures._energy.Energy.scores
     Requires : additive below 2^50, or so far beyond that it is out of reach: the root of 2^50 stands for it then
     Cost : at most one square root
     """

@@ -5,9 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
-from labelsure._core.energy import Energy
-from labelsure._core.running import one_thread
-from labelsure._core.types import FloatArray, IntArray
+from labelsure._checks import FloatArray, IntArray
+from labelsure._parallel import one_thread
+from labelsure.measures._energy import Energy
 
 SCALE_OBJECTS = 256
 """This many objects tell what flipping a label typically costs."""

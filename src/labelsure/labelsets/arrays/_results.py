@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from labelsure._core.running import map_in_threads
-from labelsure._core.types import BoolArray, IntArray, LabelMatrix
+from labelsure._checks import BoolArray, IntArray, LabelMatrix
+from labelsure._parallel import map_in_threads
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.compilation import kernel_part, lean_kernel
-from labelsure._core.labelset_bits import Words
-from labelsure._core.types import IntArray
+from labelsure._checks import IntArray
+from labelsure._compile import kernel_part, lean_kernel
 from labelsure.labelsets.arrays._lookup_kernels import Integer
 from labelsure.labelsets.arrays._rules import Rules
+from labelsure.measures._labelset_bits import Words
 
 DECIDED = 1 << 62
 """A position behind all others: every label is as it is."""

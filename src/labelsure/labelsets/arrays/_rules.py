@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.labelset_bits import Words, decode, encode, labelset_keys, pack, unpack
-from labelsure._core.types import BoolArray, IntArray, LabelMatrix
+from labelsure._checks import BoolArray, IntArray, LabelMatrix
 from labelsure.labelsets.arrays._counting import Inequality, count_solutions
+from labelsure.measures._labelset_bits import Words, decode, encode, labelset_keys, pack, unpack
 
 NOTHING: IntArray = np.empty(0, dtype=np.int64)
 

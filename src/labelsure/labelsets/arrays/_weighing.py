@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.p_values import count_at_least
-from labelsure._core.randomness import DRAW_UNIT
-from labelsure._core.types import IntArray
+from labelsure._checks import IntArray
+from labelsure._random import DRAW_UNIT
+from labelsure.labelsets._p_values import count_at_least
 
 Counts = np.ndarray[tuple[int, ...], np.dtype[np.signedinteger]]
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._core.labelset_bits import Words, labelset_keys, pack, unpack, word_keys
-from labelsure._core.running import stop_if_asked
-from labelsure._core.types import IntArray
+from labelsure._checks import IntArray
+from labelsure._parallel import stop_if_asked
 from labelsure.labelsets.arrays._discounted import Discounted
 from labelsure.labelsets.arrays._fold_arrays import FAR, FoldArrays, Lookup, OverrideList
 from labelsure.labelsets.arrays._results import (
@@ -42,6 +41,7 @@ from labelsure.labelsets.search._pair_search import Best, best_pair_members, lis
 from labelsure.labelsets.search._problem import ObjectSearch, force_label, pose_problem
 from labelsure.labelsets.search._states import Allowance, Buffer
 from labelsure.labelsets.search._walk_kernels import FINISHED, FOUND, UPPER, WORK, Asked, Found, Room, walk
+from labelsure.measures._labelset_bits import Words, labelset_keys, pack, unpack, word_keys
 
 SHARES = 16
 """A label may take this part of the work that is left for all labels."""

@@ -10,7 +10,7 @@ from math import log
 
 import numpy as np
 
-from labelsure._core.types import FloatArray, IntArray
+from labelsure._checks import FloatArray, IntArray
 
 STAKES = np.array([0.99 * 2.0**-power for power in range(12)])
 """Shares of the capital that are bet at most to lose; half of it is bet on numbers above m, and half on those below."""

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.labelset_bits import Words, pack
-from labelsure._core.types import IntArray
+from labelsure._checks import IntArray
 from labelsure.labelsets.arrays._fold_arrays import FAR, FoldArrays
+from labelsure.measures._labelset_bits import Words, pack
 
 # What a bound is of: one flip or more from a position on; that position's flip alone. To count members: two flips from
 # there on; all flips from there on; the dearest and the cheapest flip of the group of positions that begins there

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.compilation import kernel_part, lean_kernel
-from labelsure._core.types import FloatArray, IntArray
+from labelsure._checks import FloatArray, IntArray
+from labelsure._compile import kernel_part, lean_kernel
 from labelsure.labelsets.arrays._lookup_kernels import Integer
 from labelsure.labelsets.search._problem import PairCosts
 

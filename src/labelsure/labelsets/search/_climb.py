@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from labelsure._core.labelset_bits import pack
-from labelsure._core.types import IntArray
+from labelsure._checks import IntArray
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
 from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.labelsets.search._labelset_kernels import CODE, HIGHEST_BIT
 from labelsure.labelsets.search._walk_kernels import FOUND
+from labelsure.measures._labelset_bits import pack
 
 MAX_STEPS = 100
 

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.labelset_bits import Words, pack, unpack, word_keys
-from labelsure._core.types import BoolArray, FloatArray, IntArray
+from labelsure._checks import BoolArray, FloatArray, IntArray
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
 from labelsure.labelsets.arrays._results import RegionSize
 from labelsure.labelsets.arrays._rules import LabelsetRules
@@ -24,6 +23,7 @@ from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.labelsets.search._betting import mean_interval
 from labelsure.labelsets.search._knapsack import Union, cover_region
 from labelsure.labelsets.search._problem import ObjectSearch
+from labelsure.measures._labelset_bits import Words, pack, unpack, word_keys
 
 N_DRAWS = (500, 2_000, 20_000)
 """More are drawn until the interval is as narrow as was asked for."""

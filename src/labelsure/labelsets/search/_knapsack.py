@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.types import BoolArray, FloatArray, IntArray
+from labelsure._checks import BoolArray, FloatArray, IntArray
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
 from labelsure.labelsets.arrays._rules import NO_RULES
 from labelsure.labelsets.arrays._weighing import Weighing

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from labelsure._core.compilation import kernel
-from labelsure._core.types import BoolArray, FloatArray, IntArray
+from labelsure._checks import BoolArray, FloatArray, IntArray
+from labelsure._compile import kernel
 from labelsure.labelsets.arrays._lookup_kernels import Integer
 
 MUCH = 2.0**900

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.compilation import kernel_part, lean_kernel
-from labelsure._core.labelset_bits import Words
-from labelsure._core.types import BoolArray, IntArray
+from labelsure._checks import BoolArray, IntArray
+from labelsure._compile import kernel_part, lean_kernel
 from labelsure.labelsets.arrays._fold_arrays import Penalties
 from labelsure.labelsets.arrays._lookup_kernels import Integer
 from labelsure.labelsets.arrays._rule_kernels import DECIDED, obeys
 from labelsure.labelsets.arrays._rules import Rules
 from labelsure.labelsets.search._states import Ranked
+from labelsure.measures._labelset_bits import Words
 
 # Columns of ranks; of keys, where the numerator has a minus sign
 NUMERATOR, TOTAL, CODE = range(3)
@@ -133,7 +133,7 @@ def penalise(
 
     Where begin is the end of ``label`` that is the penalty itself.
 
-    Reference : _core.energy_parts.Penalty.costs
+    Reference : measures._energy.Penalty.costs
     Requires : words (W,), label (p,), penalty (K,); known (W,), for notes
     Cost : O(p), and one word operation per anchor, fold and word
     """

@@ -4,9 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.compilation import kernel_part, lean_kernel
-from labelsure._core.labelset_bits import Words
-from labelsure._core.types import FloatArray, IntArray
+from labelsure._checks import FloatArray, IntArray
+from labelsure._compile import kernel_part, lean_kernel
 from labelsure.labelsets.arrays._fold_arrays import Lookup, Penalties, ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import Integer, total_of, weigh
 from labelsure.labelsets.arrays._rule_kernels import obeys
@@ -26,6 +25,7 @@ from labelsure.labelsets.search._labelset_kernels import (
 )
 from labelsure.labelsets.search._problem import PairCosts
 from labelsure.labelsets.search._states import Goal, PairStack, Ranked
+from labelsure.measures._labelset_bits import Words
 
 WORK_PER_EVALUATION = 8
 """Entries of lists that take about as long as looking up one score."""
@@ -297,7 +297,7 @@ def may_hold_better(
 def penalise_exactly(penalties: Penalties, words: Words, numbers: IntArray, penalty: IntArray, known: Words) -> None:
     """Write the penalties of one labelset.
 
-    Reference : _core.energy_parts.Penalty.costs
+    Reference : measures._energy.Penalty.costs
     Requires : penalty (K,), known (W,), for notes
     Cost : see penalise, and counted as work
     """

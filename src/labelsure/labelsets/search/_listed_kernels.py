@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.compilation import kernel_part, lean_kernel
-from labelsure._core.energy import Energy
-from labelsure._core.types import IntArray
+from labelsure._checks import IntArray
+from labelsure._compile import kernel_part, lean_kernel
 from labelsure.labelsets.arrays._discounted import Discounted
 from labelsure.labelsets.arrays._fold_arrays import FAR, ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import (
@@ -28,6 +27,7 @@ from labelsure.labelsets.search._labelset_kernels import (
     write_key,
 )
 from labelsure.labelsets.search._walk_kernels import FOUND, Found
+from labelsure.measures._energy import Energy
 
 
 class LabelCosts(NamedTuple):

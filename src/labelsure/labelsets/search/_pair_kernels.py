@@ -16,7 +16,7 @@ floats that hold whole numbers below 2^53 exactly.
 
 import numpy as np
 
-from labelsure._core.compilation import lean_kernel
+from labelsure._compile import lean_kernel
 from labelsure.labelsets.arrays._fold_arrays import Lookup
 from labelsure.labelsets.arrays._lookup_kernels import Integer, total_of, weigh
 from labelsure.labelsets.search import _states as states

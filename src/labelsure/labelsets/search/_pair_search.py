@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.labelset_bits import Words
-from labelsure._core.running import stop_if_asked
-from labelsure._core.types import IntArray
+from labelsure._checks import IntArray
+from labelsure._parallel import stop_if_asked
 from labelsure.labelsets.arrays._fold_arrays import Lookup
 from labelsure.labelsets.search import _states as states
 from labelsure.labelsets.search._bound_kernels import FlipList
@@ -16,6 +15,7 @@ from labelsure.labelsets.search._list_kernels import Desk
 from labelsure.labelsets.search._pair_kernels import search_pairs
 from labelsure.labelsets.search._problem import PairProblem
 from labelsure.labelsets.search._states import Allowance, Buffer, Goal, PairStack, Ranked
+from labelsure.measures._labelset_bits import Words
 
 CALL = 200_000
 """Evaluations of one call of the kernel, at most about 0.1 s, so that an interrupt is heard soon."""

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.labelset_bits import Words, pack
-from labelsure._core.types import BoolArray, FloatArray, IntArray
+from labelsure._checks import BoolArray, FloatArray, IntArray
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays, Lookup
+from labelsure.measures._labelset_bits import Words, pack
 
 MAX_MODE_SWEEPS = 20
 

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.labelset_bits import Words
-from labelsure._core.types import FloatArray, IntArray
+from labelsure._checks import FloatArray, IntArray
 from labelsure.labelsets.arrays import _fold_arrays
+from labelsure.measures._labelset_bits import Words
 
 FAR = _fold_arrays.FAR
 

@@ -24,9 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.compilation import kernel_part, lean_kernel
-from labelsure._core.labelset_bits import Words
-from labelsure._core.types import IntArray
+from labelsure._checks import IntArray
+from labelsure._compile import kernel_part, lean_kernel
 from labelsure.labelsets.arrays._fold_arrays import FAR, Penalties, ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import Integer, only_counts, total_of, value_of, weighing_of
 from labelsure.labelsets.arrays._rule_kernels import BROKEN, DECIDED, FORCED, Course, is_on, obeys, settle
@@ -46,6 +45,7 @@ from labelsure.labelsets.search._labelset_kernels import (
     switch_off,
     write_key,
 )
+from labelsure.measures._labelset_bits import Words
 
 # Columns of Asked.searches
 ROW, FORCED_POSITION, FLIPPED, SMALLEST = range(4)

@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from labelsure._core.labelset_bits import decode
-from labelsure._core.types import BoolArray, FloatArray, IntArray, LabelMatrix
+from labelsure._checks import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure.labelsets.arrays._fold_arrays import FAR, FoldArrays
 from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.labelsets.arrays._weighing import Counts, Weighing
 from labelsure.labelsets.table._numpy_rows import count_scores, scores_of_codes, subset_sums
+from labelsure.measures._labelset_bits import decode
 
 ROW_LABELS = 16
 """Up to this many labels a number for every code and fold takes at most five megabytes for ten folds."""

@@ -4,8 +4,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from labelsure._core.optional import import_optional
-from labelsure._core.validation import check_choice
+from labelsure._checks import check_choice
+from labelsure._errors import import_optional
 
 ON_THE_CARD = """
 #define SHARED_ROOM(name) extern __shared__ __align__(16) unsigned char name[]

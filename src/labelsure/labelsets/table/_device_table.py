@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from labelsure._core.labelset_bits import encode
-from labelsure._core.remembering import Memory
-from labelsure._core.types import IntArray
+from labelsure._checks import IntArray
+from labelsure.labelsets.arrays._discounted import Memory
 from labelsure.labelsets.arrays._fold_arrays import ScoreTables
 from labelsure.labelsets.arrays._weighing import Counts
 from labelsure.labelsets.table._backends import NumbaTable
 from labelsure.labelsets.table._device import CudaDevice
 from labelsure.labelsets.table._numpy_rows import scores_of_codes
+from labelsure.measures._labelset_bits import encode
 
 HIGH_LABELS = 4
 """A thread goes through the codes of this many labels, so that its sums over the low ones are made once for all."""

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labelsure._core.labelset_bits import pack
-from labelsure._core.types import FloatArray, IntArray, LabelMatrix
+from labelsure._checks import FloatArray, IntArray, LabelMatrix
 from labelsure.labelsets.arrays._fold_arrays import FoldArrays
 from labelsure.labelsets.arrays._results import Answers, BestLabelsets, EngineOptions, Members, RegionSize
 from labelsure.labelsets.arrays._weighing import Weighing
+from labelsure.measures._labelset_bits import pack
 
 
 @dataclass(eq=False)

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from labelsure._core.energy import Energy
-from labelsure._core.energy_parts import Penalty
-from labelsure._core.labelset_bits import encode
-from labelsure._core.types import Int32Array, IntArray
+from labelsure._checks import Int32Array, IntArray
 from labelsure.labelsets.arrays._fold_arrays import ScoreTables
+from labelsure.measures._energy import Energy, Penalty
+from labelsure.measures._labelset_bits import encode
 
 SCORE_SECONDS = 3e-9
 """What a score takes with its look-up, up to 14 labels."""

@@ -6,8 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from labelsure._core.labelset_bits import decode
-from labelsure._core.types import FloatArray, IntArray
+from labelsure._checks import FloatArray, IntArray
 from labelsure.labelsets.arrays._results import (
     Answers,
     BestLabelsets,
@@ -18,6 +17,7 @@ from labelsure.labelsets.arrays._results import (
 )
 from labelsure.labelsets.arrays._weighing import Counts
 from labelsure.labelsets.table._backends import TableBackend
+from labelsure.measures._labelset_bits import decode
 
 
 @dataclass(eq=False)

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._core.compilation import kernel, kernel_part
-from labelsure._core.types import Int32Array, IntArray
+from labelsure._checks import Int32Array, IntArray
+from labelsure._compile import kernel, kernel_part
 from labelsure.labelsets.arrays import _fold_arrays as columns
 from labelsure.labelsets.arrays._fold_arrays import ScoreTables
 from labelsure.labelsets.arrays._lookup_kernels import Integer, count_from
@@ -79,7 +79,7 @@ def add_counts(base: Integer, sums: IntArray, k: Integer, tables: ScoreTables, n
     The buckets of all scores come first, in a loop without branches, which the processor does several at a time; it is
     a third faster so. Scores that share a bucket with a calibration score are noted, and compared at the end.
 
-    Reference : _core.p_values.count_at_least
+    Reference : labelsets._p_values.count_at_least
     Requires : notes and row as long as sums
     Cost : one look-up per score, and a comparison for those that share a bucket with a calibration score
     """

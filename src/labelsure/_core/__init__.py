@@ -1,1 +1,0 @@
-"""What every room may use and which uses none of them: energies, calibrations, checks, progress, optional imports."""

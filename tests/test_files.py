@@ -1,0 +1,88 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from labelsure import _files
+from labelsure._files import fcntl, whole_file, whole_place
+
+
+def test_whole_file_replaces_a_file_and_leaves_nothing_else(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with whole_file(path) as file:
+        file.write(b"new")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=["full", "Ctrl-C"])
+def test_whole_file_keeps_the_old_file_where_writing_fails(tmp_path, error):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(type(error)), whole_file(path) as file:
+        file.write(b"half of it")
+        raise error
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from labelsure._files import whole_file
+with whole_file(Path(sys.argv[1])) as file:
+    file.write(b"half of it")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(fcntl is None, reason="there are no locks that end with a process")
+def test_next_writer_clears_what_a_killed_one_left_but_not_what_is_being_written(tmp_path):
+    path = tmp_path / "[a]*.txt"  # no pattern
+    other = tmp_path / ".other.txt.0123.part"
+    other.write_text("of another file")
+    with whole_place(path) as unfinished:
+        unfinished.write_text("slow")
+        assert subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False).returncode == -9
+        assert len(list(tmp_path.glob("*.part"))) == 3
+        with whole_file(path) as file:
+            file.write(b"quick")
+        assert sorted(tmp_path.iterdir()) == sorted([other, path, unfinished])
+    assert path.read_text() == "slow"
+    assert sorted(tmp_path.iterdir()) == sorted([other, path])
+
+
+def test_a_file_that_is_cleared_away_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
+    lock, cleared = _files._lock, []
+
+    def lock_late(file, **how):
+        if not cleared:  # another process takes it for left behind
+            cleared.append(file.name)
+            Path(file.name).unlink()
+        return lock(file, **how)
+
+    monkeypatch.setattr(_files, "_lock", lock_late)
+    with whole_file(tmp_path / "a.txt") as file:
+        file.write(b"new")
+        assert len(list(tmp_path.glob("*.part"))) == 1
+    assert (tmp_path / "a.txt").read_text() == "new"
+    assert len(list(tmp_path.iterdir())) == len(cleared) == 1
+
+
+@pytest.mark.skipif(fcntl is None, reason="there are no locks that end with a process")
+def test_a_file_is_locked_until_it_has_its_name(tmp_path, monkeypatch):
+    def clear_and_replace(unfinished, path):
+        with whole_file(path) as other:  # it would remove what nobody holds
+            other.write(b"other")
+        assert unfinished.exists()
+        return replace(unfinished, path)
+
+    replace = Path.replace
+    with whole_file(tmp_path / "a.txt") as file:
+        file.write(b"new")
+        monkeypatch.setattr(Path, "replace", lambda *paths: (monkeypatch.undo(), clear_and_replace(*paths))[1])
+    assert (tmp_path / "a.txt").read_text() == "new"

@@ -1,0 +1,260 @@
+"""Seeds, keys of objects and draws that belong to them: alone, in a batch, in any container, in any process.
+
+Tests of uniformity compare counts with their expectation by a chi-square test. All seeds are fixed; with other ones
+each comparison fails a perfect generator with probability 1e-6.
+"""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+from scipy.stats import chisquare
+from sklearn.ensemble import BaggingClassifier
+from sklearn.linear_model import SGDClassifier
+
+from labelsure import _random
+from labelsure._random import (
+    DRAW_UNIT,
+    MERGING,
+    ORDER,
+    SMOOTHING,
+    draw_order,
+    draw_seeds,
+    draw_uniforms,
+    join_keys,
+    object_keys,
+    set_missing_seeds,
+)
+
+FALSE_ALARM = 1e-6
+NUMBERS = arrays(
+    np.float64,
+    st.tuples(st.integers(1, 5), st.integers(0, 4)),
+    elements=st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e300, np.inf, np.nan]),
+)
+
+
+def test_draw_seeds_come_from_random_state():
+    assert draw_seeds(0, 3) == draw_seeds(0, 3) == draw_seeds(np.random.RandomState(0), 3)
+    assert draw_seeds(0, 3) != draw_seeds(1, 3)
+    assert draw_seeds(0, 0) == []
+    rng = np.random.RandomState(0)
+    assert draw_seeds(rng, 3) != draw_seeds(rng, 3)
+    assert all(isinstance(seed, int) and 0 <= seed < 2**31 for seed in draw_seeds(0, 100))
+
+
+def test_set_missing_seeds_reaches_nested_estimators_and_keeps_the_users_own():
+    estimator = set_missing_seeds(BaggingClassifier(SGDClassifier()), 5)
+    assert estimator.random_state == estimator.estimator.random_state == 5
+    estimator = set_missing_seeds(BaggingClassifier(SGDClassifier(random_state=0), random_state=None), 5)
+    assert (estimator.random_state, estimator.estimator.random_state) == (5, 0)
+
+
+@given(NUMBERS)
+def test_keys_do_not_depend_on_the_container(X):
+    keys = object_keys(X)
+    assert keys.dtype == np.uint64
+    forms = [
+        np.asfortranarray(X),
+        X.astype(object),
+        X.tolist(),
+        list(X),
+        pd.DataFrame(X),
+        pd.DataFrame(X, columns=["same"] * X.shape[1]),
+        pd.DataFrame(X, dtype=object),
+        sparse.csr_array(X),
+        sparse.csc_matrix(X),
+        sparse.coo_array(X),
+    ]
+    for form in forms:
+        assert object_keys(form).tolist() == keys.tolist()
+    for i, row in enumerate(X):
+        assert object_keys(row[None]).tolist() == [keys[i]]
+        assert object_keys([row.tolist()]).tolist() == [keys[i]]
+
+
+def test_keys_are_those_of_the_numbers_whatever_their_type():
+    X = np.array([[0, 1, 2], [1, 0, 3]])
+    for kind in (np.int8, np.uint16, np.float32, np.float64, object):
+        assert object_keys(X.astype(kind)).tolist() == object_keys(X).tolist()
+    assert object_keys(X > 0).tolist() == object_keys((X > 0).astype(float)).tolist()
+
+
+def test_keys_of_unequal_rows_differ():
+    """Rows of 0, 1, 2 in five columns, and in fewer columns with zeros in other places."""
+    X = np.array(list(itertools.product([0, 1, 2], repeat=5)))
+    assert len(set(object_keys(X).tolist())) == 3**5
+    moved = np.roll(X, 1, axis=1)
+    assert (object_keys(moved) == object_keys(X)).sum() == 3  # rows of one number only
+
+
+def test_keys_of_a_row_do_not_depend_on_the_rows_beside_it():
+    """In a list rows may be of any kind: numbers that are texts, texts of another length, several tokens."""
+    rows = [
+        "12",
+        "abc",
+        "nan",
+        ["a"],
+        ["a", "b"],
+        [1.5, "a"],
+        [1, 2, 3],
+        np.array([1.0, 2.0]),
+        {"word": 2},
+        b"raw",
+        None,
+    ]
+    together = object_keys(rows).tolist()
+    assert together == [int(object_keys([row])[0]) for row in rows]
+    assert len(set(together)) == len(rows)
+    assert object_keys(["12", "13"]).tolist() == [int(object_keys([row])[0]) for row in ("12", "13")]
+
+
+def test_texts_have_one_key_in_lists_arrays_and_series():
+    texts = ["12", "a rose", ""]
+    for form in (np.array(texts), np.array(texts, dtype=object), pd.Series(texts), pd.DataFrame({"text": texts})):
+        assert object_keys(form).tolist() == object_keys(texts).tolist()
+
+
+def test_keys_of_frames_with_words_dates_and_gaps():
+    frame = pd.DataFrame({
+        "size": [1.5, 2.0, np.nan],
+        "colour": ["red", None, "blue"],
+        "kind": pd.Categorical(["x", "y", "x"]),
+        "day": pd.to_datetime(["2024-01-01", "2024-01-02", None]),
+    })  # fmt: skip
+    keys = object_keys(frame)
+    assert len(set(keys.tolist())) == 3
+    assert [int(object_keys(frame.iloc[[i]])[0]) for i in range(3)] == keys.tolist()
+    assert object_keys(frame.iloc[::-1]).tolist() == keys[::-1].tolist()
+    assert (object_keys(frame.assign(colour="green")) != keys).all()
+
+
+@pytest.mark.parametrize("default", [0.0, 0.125, 0.5])
+def test_keys_of_sparse_rows_with_a_default_are_those_of_dense_ones(default):
+    rng = np.random.default_rng(0)
+    dense = rng.choice([default, 0.0, 0.125, 1.0], size=(20, 6))
+    stored = (dense != default) | (rng.random(dense.shape) < 0.3)
+    matrix = sparse.csr_array((dense[stored], np.nonzero(stored)), shape=dense.shape)
+    assert object_keys(matrix, default=default).tolist() == object_keys(dense).tolist()
+    twice = sparse.coo_array(([0.5, 0.5], ([0, 0], [1, 1])), shape=(1, 3))
+    assert object_keys(twice).tolist() == object_keys([[0.0, 1.0, 0.0]]).tolist()
+
+
+def test_keys_do_not_depend_on_blocks(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(30, 7))
+    keys = object_keys(X)
+    monkeypatch.setattr(_random, "BLOCK_NUMBERS", 15)
+    assert object_keys(X).tolist() == keys.tolist()
+    assert object_keys(X[:0]).tolist() == []
+
+
+def test_joined_keys_tell_their_parts_apart():
+    keys = object_keys(np.arange(5.0)[:, None])
+    next_ones = np.roll(keys, 1)
+    assert len({*join_keys([keys, next_ones]).tolist(), *join_keys([next_ones, keys]).tolist()}) == 10
+    assert (join_keys([keys]) != join_keys([keys, keys])).all()
+
+
+def test_draws_are_the_same_in_another_process():
+    """With another seed for Python's own hashes."""
+    code = """
+import json, numpy as np, pandas as pd
+from labelsure._random import draw_order, draw_uniforms, object_keys
+frame = pd.DataFrame({"size": [1.5, 2.0], "colour": ["red", "blue"]})
+for objects in (frame, ["a rose", "12"], np.eye(2)):
+    keys = object_keys(objects)
+    print(json.dumps([keys.tolist(), draw_uniforms(7, 1, keys).tolist(), draw_order(7, objects[:1], 9).tolist()]))
+"""
+    environments = [{**os.environ, "PYTHONHASHSEED": seed} for seed in ("1", "2")]
+    command = [sys.executable, "-c", code]
+    printed = [
+        subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+        for environment in environments
+    ]
+    assert printed[0] == printed[1]
+    keys, draws, order = json.loads(printed[0].splitlines()[2])
+    assert keys == object_keys(np.eye(2)).tolist()
+    assert draws == draw_uniforms(7, 1, object_keys(np.eye(2))).tolist()
+    assert order == draw_order(7, np.eye(2)[:1], 9).tolist()
+
+
+FAMILIES = {
+    "normal": lambda rng: rng.normal(size=(20_000, 3)),
+    "one small whole number": lambda _: np.arange(20_000.0)[:, None],
+    "small whole numbers": lambda _: np.array(list(itertools.product(range(12), repeat=4)), dtype=float),
+    "zeros and ones": lambda _: np.array(list(itertools.product([0.0, 1.0], repeat=14))),
+    "one-hot rows": lambda _: sparse.eye_array(20_000, format="csr"),
+    "hundredths": lambda _: np.array(list(itertools.product(np.arange(101) / 100, repeat=2))),
+}
+
+
+def assert_uniform(draws, n_bins=64):
+    """Refuse counts in equal bins that uniform draws show with probability at most FALSE_ALARM."""
+    counts = np.bincount((draws - 1) * n_bins // DRAW_UNIT, minlength=n_bins)
+    assert chisquare(counts).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**31 - 2])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_draws_of_different_objects_are_uniform(family, seed):
+    keys = object_keys(FAMILIES[family](np.random.default_rng(0)))
+    assert len(np.unique(keys)) == len(keys)
+    for stream in (SMOOTHING, MERGING):
+        draws = draw_uniforms(seed, stream, keys)
+        assert draws.min() >= 1
+        assert draws.max() <= DRAW_UNIT
+        assert_uniform(draws)
+        assert_uniform(draws % (DRAW_UNIT // 64) * 64 + 1)  # the lower bits too
+
+
+@pytest.mark.parametrize("x", [[0.0, 0.0], [1.0, 0.0], [0.3, -7.5]], ids=str)
+def test_draws_of_one_object_are_uniform_over_seeds(x):
+    """What is proven holds on average over the seed: neighbouring seeds must do."""
+    draws = np.array([draw_uniforms(seed, SMOOTHING, object_keys([x]))[0] for seed in range(10_000)])
+    assert_uniform(draws)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (lambda keys: draw_uniforms(0, SMOOTHING, keys), lambda keys: draw_uniforms(0, MERGING, keys)),
+        (lambda keys: draw_uniforms(0, SMOOTHING, keys), lambda keys: draw_uniforms(1, SMOOTHING, keys)),
+        (lambda keys: draw_uniforms(0, SMOOTHING, keys), lambda keys: draw_uniforms(0, SMOOTHING, np.roll(keys, 1))),
+    ],
+    ids=["streams", "seeds", "neighbours"],
+)
+def test_draws_say_nothing_about_each_other(first, second):
+    """Pairs of draws fall into 16 x 16 equal squares as independent ones do."""
+    keys = object_keys(np.arange(40_000.0)[:, None])
+    squares = (first(keys) - 1) * 16 // DRAW_UNIT * 16 + (second(keys) - 1) * 16 // DRAW_UNIT
+    assert chisquare(np.bincount(squares, minlength=256)).pvalue > FALSE_ALARM
+
+
+def test_streams_are_three():
+    assert len({SMOOTHING, MERGING, ORDER}) == 3
+    assert max(SMOOTHING, MERGING, ORDER) < 8  # a seed times 8 leaves room for these
+
+
+def test_orders_are_permutations_that_belong_to_the_object():
+    X = np.arange(6.0).reshape(3, 2)
+    orders = [draw_order(5, x[None], 20).tolist() for x in X]
+    assert all(sorted(order) == list(range(20)) for order in orders)
+    assert len({tuple(order) for order in orders}) == 3
+    assert draw_order(5, sparse.csr_array(X[[1]]), 20).tolist() == orders[1]
+    assert draw_order(6, X[[1]], 20).tolist() != orders[1]
+
+
+@pytest.mark.parametrize("of_seed", [False, True], ids=["objects", "seeds"])
+def test_orders_put_the_last_example_anywhere(of_seed):
+    orders = [draw_order(i if of_seed else 0, [[0.0 if of_seed else float(i)]], 10) for i in range(4000)]
+    places = [int(np.flatnonzero(order == 9)[0]) for order in orders]
+    assert chisquare(np.bincount(places, minlength=10)).pvalue > FALSE_ALARM
