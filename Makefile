@@ -59,7 +59,7 @@ newest: .venv-newest/ready  ## the tests with the newest versions that have whee
 python: .venv-$(notdir $(PYTHON))/ready  ## the tests with another Python: make python PYTHON=python3.13
 	$(TRY)
 
-GPU_TESTS = -m pytest -q -k "cuda or on_a_gpu" tests/labelsets/table/test_device_table.py tests/conformal/test_device.py
+GPU_TESTS = -m pytest -q -k "cuda or on_a_gpu" tests/engine/test_device_table.py tests/conformal/test_device.py
 
 gpu: .venv/ready  ## where there is a GPU and CuPy: the tests of its tables, then again watched by compute-sanitizer
 	$(BIN)/python $(GPU_TESTS)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.engine._fold_arrays import Fold
 
 Array = np.ndarray[Any, Any]
 

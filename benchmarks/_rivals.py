@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks._inductive import InductiveTask, calibrated
 from benchmarks._numpy_table import p_value_table
-from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.engine._fold_arrays import Fold
 from labelsure.measures._labelset_bits import decode
 
 Array = np.ndarray[Any, Any]

@@ -7,8 +7,8 @@ import numpy as np
 
 from benchmarks._logistic import Outputs
 from labelsure import PowerMeasure
-from labelsure.labelsets._fold_engine import FoldEngine
-from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.engine._fold_arrays import Fold
+from labelsure.engine._fold_engine import FoldEngine
 from labelsure.measures._energy import Energy
 from labelsure.measures._fixed_point import choose_exponent, to_fixed_point
 

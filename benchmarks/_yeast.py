@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.preprocessing import MinMaxScaler
 
 from labelsure import CrossConformalClassifier, LabelsetPredictions, MLRBFClassifier, PowerMeasure, load_dataset
+from labelsure.engine._fold_arrays import Fold
 from labelsure.estimators import outputs_of
-from labelsure.labelsets.arrays._fold_arrays import Fold
 
 N_FOLDS = 15
 

@@ -7,7 +7,7 @@ from functools import partial
 from benchmarks._figures import Figure
 from benchmarks._measuring import fastest
 from benchmarks._yeast import folds_of_yeast
-from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.engine._fold_engine import FoldEngine
 
 TITLE = "Search or table"
 METHOD = (

@@ -12,10 +12,10 @@ from benchmarks._answers import Table
 from benchmarks._figures import Figure
 from benchmarks._measuring import fastest
 from benchmarks._scores import log_loss_energy
-from labelsure.labelsets import Allowed, Hierarchy, compile_constraints
-from labelsure.labelsets._fold_engine import FoldEngine
-from labelsure.labelsets.arrays._fold_arrays import Fold
-from labelsure.labelsets.arrays._rules import LabelsetRules
+from labelsure.engine import Allowed, Hierarchy, compile_constraints
+from labelsure.engine._fold_arrays import Fold
+from labelsure.engine._fold_engine import FoldEngine
+from labelsure.engine._rules import LabelsetRules
 
 N_LABELS, N_CHILDREN, N_FOLDS, N_CALIBRATION, N_OBJECTS = 40, 3, 10, 1000, 40
 LIST_LABELS = 16

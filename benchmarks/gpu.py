@@ -14,11 +14,11 @@ from benchmarks._yeast import N_FOLDS, _scaled, fitted_model, folds_of_yeast
 from benchmarks.limit import fill
 from labelsure import calibrate_outputs
 from labelsure.conformal import OutputsPredictor
+from labelsure.engine import _device
+from labelsure.engine._fold_arrays import Fold
+from labelsure.engine._fold_engine import FoldEngine
+from labelsure.engine._results import EngineOptions
 from labelsure.estimators import outputs_of
-from labelsure.labelsets._fold_engine import FoldEngine
-from labelsure.labelsets.arrays._fold_arrays import Fold
-from labelsure.labelsets.arrays._results import EngineOptions
-from labelsure.labelsets.table import _device
 from labelsure.measures import LogLossMeasure
 
 TITLE = "Tables on a GPU"
@@ -80,7 +80,7 @@ def _kernels(cupy: Any, penalty: float) -> list[Figure]:
 
 def _kernel_time(cupy: Any, device: Recording, folds: list[Fold], here: FoldEngine | None = None) -> float:
     """Return the milliseconds of a table on the card, compared with the one here, if it is given."""
-    from labelsure.labelsets.table._device_table import DeviceTable
+    from labelsure.engine._device_table import DeviceTable
 
     engine = FoldEngine(folds, allow_empty=False)
     common = (engine.n_objects, engine.n_labels, 1, engine.arrays.total_scores, engine.arrays, engine.weighing)

@@ -9,7 +9,7 @@ from benchmarks._figures import Figure
 from benchmarks._limit_kernels import add_and_look_up, look_up
 from benchmarks._measuring import fastest
 from benchmarks._yeast import folds_of_yeast
-from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.engine._fold_engine import FoldEngine
 
 TITLE = "The p-value table and the machine"
 METHOD = (

@@ -17,10 +17,10 @@ from benchmarks._made_up import make_up
 from benchmarks._measuring import fastest
 from benchmarks._ten_paths import N_OBJECTS, N_TRAINING, POOL_LABELS, measure_set
 from labelsure import CrossConformalClassifier, LabelsetPredictions, calibrate_outputs
+from labelsure.engine._block import pose_block
+from labelsure.engine._fold_arrays import FoldArrays
+from labelsure.engine._fold_engine import FoldEngine
 from labelsure.estimators import outputs_of
-from labelsure.labelsets._fold_engine import FoldEngine
-from labelsure.labelsets.arrays._fold_arrays import FoldArrays
-from labelsure.labelsets.search._block import pose_block
 
 SIGNIFICANCE = 0.1
 REPEATS = 5

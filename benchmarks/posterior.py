@@ -11,8 +11,8 @@ from benchmarks._figures import Figure
 from benchmarks._logistic import N_OBJECTS, Outputs, logistic_outputs
 from benchmarks._measuring import fastest
 from benchmarks.search import effort_of
-from labelsure.labelsets._fold_engine import FoldEngine
-from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.engine._fold_arrays import Fold
+from labelsure.engine._fold_engine import FoldEngine
 from labelsure.measures import Measure, Need, PosteriorMeasure, make_measure
 from labelsure.measures._auto import default_measure
 

@@ -15,9 +15,9 @@ from benchmarks._figures import Figure
 from benchmarks._logistic import N_OBJECTS, logistic_outputs
 from benchmarks._measuring import in_new_process, peak_growth
 from benchmarks._scores import SCORES, engine_of
-from labelsure.labelsets._fold_engine import FoldEngine
-from labelsure.labelsets.search import _answers
-from labelsure.labelsets.search._walk_kernels import WORK, Found
+from labelsure.engine import _answers
+from labelsure.engine._fold_engine import FoldEngine
+from labelsure.engine._walk_kernels import WORK, Found
 
 BUDGET = 200_000
 TITLE = "Searching regions"

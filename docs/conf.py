@@ -74,7 +74,7 @@ html_theme_options = {
 html_sidebars: dict[str, list[str]] = {"index": [], "start": [], "recipes": [], "faq": []}  # no pages below these
 
 ROOMS = (
-    *("conformal", "predictions", "measures", "estimators", "paper", "decisions", "metrics", "labelsets", "datasets"),
+    *("conformal", "predictions", "measures", "estimators", "paper", "decisions", "metrics", "engine", "datasets"),
     *("model_file", "plots", "report"),
 )
 SKLEARN_REQUEST = re.compile(r"set_\w+_request|get_metadata_routing")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from labelsure._random import DRAW_UNIT
-from labelsure.labelsets import Allowed, AtLeast, AtMost, Exactly, Exclude, Hierarchy, Implies
+from labelsure.engine import Allowed, AtLeast, AtMost, Exactly, Exclude, Hierarchy, Implies
 
 
 class Ranked(NamedTuple):

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from brute_force import Ranked, allowed_codes, labelsets_of
-from labelsure.labelsets import Allowed, AtLeast, AtMost, Exactly, Exclude, Hierarchy, Implies, compile_constraints
-from labelsure.labelsets._engine import StrangestEmpty
-from labelsure.labelsets._fold_engine import FoldEngine
-from labelsure.labelsets.arrays._rules import LabelsetRules
+from labelsure.engine import Allowed, AtLeast, AtMost, Exactly, Exclude, Hierarchy, Implies, compile_constraints
+from labelsure.engine._engine import StrangestEmpty
+from labelsure.engine._fold_engine import FoldEngine
+from labelsure.engine._rules import LabelsetRules
 from search_cases import Case
 
 

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from labelsure._random import DRAW_UNIT
-from labelsure.labelsets.arrays._fold_arrays import Fold
-from labelsure.labelsets.arrays._weighing import ObjectWeighing, Weighing
+from labelsure.engine._fold_arrays import Fold
+from labelsure.engine._weighing import ObjectWeighing, Weighing
 from labelsure.measures._energy import Energy, Overrides, Penalty, SquareRoot
 from labelsure.measures._labelset_bits import decode
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from far_arrays import FarArrays, near
-from labelsure.labelsets.table._device import CudaDevice, source
+from labelsure.engine._device import CudaDevice, source
 
 HEADER = Path(__file__).parent / "cuda_on_host.h"
 

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from labelsure._checks import IntArray
-from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.engine._fold_arrays import Fold
 from labelsure.measures._energy import Discounts, Penalty
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from labelsure._random import DRAW_UNIT
-from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.engine._fold_arrays import Fold
 from labelsure.measures._energy import Energy, Maximum
 from search_cases import Case, random_calibration, random_rule
 

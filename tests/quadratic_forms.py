@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from labelsure.labelsets._fold_engine import FoldEngine
-from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.engine._fold_arrays import Fold
+from labelsure.engine._fold_engine import FoldEngine
 from labelsure.measures._energy import Energy, SquareRoot
 
 EXPONENT = 30

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from labelsure.labelsets.arrays._counting import Inequality
+from labelsure.engine._rules import Inequality
 from labelsure.measures._labelset_bits import decode
 
 

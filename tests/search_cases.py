@@ -10,12 +10,12 @@ import numpy as np
 from brute_force import codes_of, highest_by_label, labelsets_of, rank_all
 from fold_strategies import weighing_of
 from labelsure._random import DRAW_UNIT
-from labelsure.labelsets._engine import StrangestEmpty
-from labelsure.labelsets._fold_engine import FoldEngine
-from labelsure.labelsets.arrays._fold_arrays import Fold
-from labelsure.labelsets.arrays._results import EngineOptions
-from labelsure.labelsets.arrays._weighing import Weighing
-from labelsure.labelsets.search._estimate import estimate_size
+from labelsure.engine._engine import StrangestEmpty
+from labelsure.engine._estimate import estimate_size
+from labelsure.engine._fold_arrays import Fold
+from labelsure.engine._fold_engine import FoldEngine
+from labelsure.engine._results import EngineOptions
+from labelsure.engine._weighing import Weighing
 from labelsure.measures._energy import Discounts, Energy, Overrides, Penalty, SquareRoot
 from labelsure.measures._labelset_bits import pack
 from labelsure.predictions import LabelsetPredictions

@@ -87,7 +87,7 @@ _HOME: dict[str, tuple[str, ...]] = {
         "RecalibratedClassifier",
         "table_pool",
     ),
-    "labelsets": (),
+    "engine": (),
     "measures": ("AutoMeasure", "PowerMeasure"),
     "metrics": (),
     "model_file": ("load_model", "save_model"),

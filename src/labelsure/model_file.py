@@ -95,11 +95,10 @@ PARTS = {
     "labelsure.estimators._table_members": (
         "DenseFeatures", "FilledFeatures", "KernelFeatures", "NeighbourClassifier", "RidgeProbabilities",
     ),
-    "labelsure.labelsets": (
+    "labelsure.engine": (
         "Allowed", "AtLeast", "AtMost", "Exactly", "Exclude", "Hierarchy", "Implies",
     ),
-    "labelsure.labelsets.arrays._counting": ("Inequality",),
-    "labelsure.labelsets.arrays._rules": ("LabelsetRules",),
+    "labelsure.engine._rules": ("Inequality", "LabelsetRules"),
     "labelsure.measures": (
         "AutoMeasure", "CardinalityPenalty", "ForestMeasure", "FunctionMeasure", "HammingPenalty",
         "LabelWiseCombination", "LabelsetPrior", "LogLossMeasure", "MahalanobisMeasure", "MaxNormMeasure",

@@ -10,7 +10,7 @@ from host_device import make_device
 from labelsure import load_model, save_model
 from labelsure.cli import main
 from labelsure.conformal._memory import KeptResults
-from labelsure.labelsets.table import _device
+from labelsure.engine import _device
 from labelsure.model_file import open_model
 
 COMMANDS = {

@@ -24,7 +24,7 @@ from labelsure import (
     calibrate_outputs,
 )
 from labelsure.conformal._choosing import choose_measure
-from labelsure.labelsets import Exactly
+from labelsure.engine import Exactly
 from labelsure.measures import (
     ForestMeasure,
     HammingPenalty,

@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold
 
 from labelsure.conformal import _choosing
 from labelsure.conformal._choosing import Trial
-from labelsure.labelsets import Implies, compile_constraints
+from labelsure.engine import Implies, compile_constraints
 from labelsure.measures import (
     ForestMeasure,
     LogLossMeasure,

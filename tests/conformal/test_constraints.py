@@ -18,7 +18,7 @@ from labelsure import (
     calibrate_outputs,
     pac_region,
 )
-from labelsure.labelsets import Allowed, AtLeast, AtMost, Exactly, Hierarchy, Implies
+from labelsure.engine import Allowed, AtLeast, AtMost, Exactly, Hierarchy, Implies
 from labelsure.measures import MaxNormMeasure
 
 TREE = Hierarchy({1: 0, 2: 0, 3: 2})

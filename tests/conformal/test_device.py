@@ -18,8 +18,7 @@ from labelsure import (
     load_model,
     save_model,
 )
-from labelsure.labelsets import AtMost
-from labelsure.labelsets.table import _device
+from labelsure.engine import AtMost, _device
 from labelsure.measures import HammingPenalty, LogLossMeasure, MahalanobisMeasure, MaxNormMeasure
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label", "ignore:.*cannot be reached")

@@ -30,7 +30,7 @@ from labelsure import (
 )
 from labelsure.conformal import _probabilities
 from labelsure.conformal._probabilities import learn_thresholds
-from labelsure.labelsets import Allowed, AtLeast, AtMost
+from labelsure.engine import Allowed, AtLeast, AtMost
 from labelsure.measures import ForestMeasure, LogLossMeasure, PosteriorMeasure, PowerMeasure
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")

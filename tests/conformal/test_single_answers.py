@@ -8,8 +8,8 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from labelsure import CrossConformalClassifier
 from labelsure.conformal._points import answer_batch
+from labelsure.engine import AtMost
 from labelsure.estimators import outputs_of
-from labelsure.labelsets import AtMost
 
 
 @pytest.fixture

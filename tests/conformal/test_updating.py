@@ -18,7 +18,7 @@ from labelsure import (
     calibrate_labels,
     calibrate_outputs,
 )
-from labelsure.labelsets import AtMost
+from labelsure.engine import AtMost
 from labelsure.measures import ForestMeasure, LogLossMeasure, MahalanobisMeasure, PowerMeasure
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label", "ignore:.*cannot be reached")

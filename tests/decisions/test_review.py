@@ -24,7 +24,7 @@ from labelsure import (
     calibrate_outputs,
     select_objects,
 )
-from labelsure.labelsets import AtMost
+from labelsure.engine import AtMost
 
 X, Y = make_multilabel_classification(n_samples=400, n_features=6, n_classes=3, length=80, random_state=0)
 TRAIN, HELD_OUT, NEW = slice(0, 150), slice(150, 300), slice(300, 400)

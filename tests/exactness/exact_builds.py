@@ -14,7 +14,7 @@ from brute_force import allowed_codes
 from labelsure import CrossConformalClassifier, FullConformalClassifier, InductiveConformalClassifier, calibrate_outputs
 from labelsure._random import MERGING, SMOOTHING, draw_order, draw_uniforms, join_keys, object_keys
 from labelsure.conformal import ByCardinality
-from labelsure.labelsets.arrays._results import EngineOptions
+from labelsure.engine._results import EngineOptions
 from labelsure.measures import Need
 
 PINCHED = EngineOptions(

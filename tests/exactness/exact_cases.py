@@ -11,7 +11,7 @@ from score_formulas import Lopsided, all_labelsets, worst_and_sum
 from brute_force import allowed_codes
 from labelsure import measures as m
 from labelsure.conformal._taxonomy import Taxonomy
-from labelsure.labelsets import Allowed, AtLeast, AtMost, Exactly, Exclude, Hierarchy, Implies
+from labelsure.engine import Allowed, AtLeast, AtMost, Exactly, Exclude, Hierarchy, Implies
 
 GIVEN = {"prior_exponent": 0.5, "marginals_share": 0.75, "temperature": 2.0, "intercepts": 0.25}
 

@@ -26,7 +26,7 @@ from exact_cases import (
 from exact_checks import check_case
 from score_formulas import FORMULAS
 
-from labelsure import labelsets, measures
+from labelsure import engine, measures
 from labelsure.conformal import GUARANTEES
 from labelsure.measures import MEASURES
 
@@ -89,7 +89,7 @@ def test_kinds_are_all_that_the_package_has():
     assert {word.makes for word in MEASURES.values()} <= {*FORMULAS, "AutoMeasure"}
     assert set(GUARANTEES) == set(RULES) - {*ONE_FOLD, *FULL, "smoothed cross"}
     constraints = {"Implies", "Exclude", "Hierarchy", "Allowed", "Exactly", "AtLeast", "AtMost"}
-    assert {name for name in dir(labelsets) if isinstance(getattr(labelsets, name), type)} >= constraints
+    assert {name for name in dir(engine) if isinstance(getattr(engine, name), type)} >= constraints
     assert {name.replace(" ", "") for name in CONSTRAINTS} - {"none", "several"} == {one.lower() for one in constraints}
 
 

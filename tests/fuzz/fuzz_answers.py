@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from labelsure.conformal import LabelWiseOutputsPredictor, OutputsPredictor
-from labelsure.labelsets import RegionSize
-from labelsure.labelsets._engine import LabelsetEngine
+from labelsure.engine import RegionSize
+from labelsure.engine._engine import LabelsetEngine
 from labelsure.measures import Measure
 from labelsure.predictions import LabelsetPredictions, LabelsetRegion, LabelWisePredictions, LabelWiseRegion
 

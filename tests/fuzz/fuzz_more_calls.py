@@ -30,8 +30,8 @@ import labelsure
 import labelsure.conformal as c
 import labelsure.datasets as ds
 import labelsure.decisions as d
+import labelsure.engine as ls
 import labelsure.estimators as e
-import labelsure.labelsets as ls
 import labelsure.measures as m
 import labelsure.metrics as mt
 import labelsure.model_file as mo

@@ -40,10 +40,10 @@ from labelsure._checks import (
 from labelsure._random import object_keys
 from labelsure.batches import TablePredictor
 from labelsure.conformal import ByObject
+from labelsure.engine import AtMost, compile_constraints
+from labelsure.engine._constraints import list_constraints
 from labelsure.estimators import outputs_of
 from labelsure.estimators._members import check_sample_weight
-from labelsure.labelsets import AtMost, compile_constraints
-from labelsure.labelsets._constraints import list_constraints
 from labelsure.measures import AutoMeasure, LogLossMeasure, PosteriorMeasure, default_candidates, make_measure
 from labelsure.metrics import OnlinePValues, Slab, calibration_curve, coverage_by_group
 from labelsure.model_file import save_model

@@ -14,7 +14,7 @@ from tests.golden.cells import Cell, bits, certain, near
 from tests.golden.learners import Neighbours, Steps, Votes, make_data
 
 import labelsure
-from labelsure import decisions, labelsets, measures, metrics
+from labelsure import decisions, engine, measures, metrics
 
 LEVELS = (0.05, 0.15, 0.4)
 N_NEW, N_FOLDS = 4, 4
@@ -106,15 +106,15 @@ def make_constraints(name, Y):
         Y[:, 3] &= 1 - Y[:, 2]
     if name == "exactly":
         Y = np.eye(Y.shape[1], dtype=Y.dtype)[Y.argmax(axis=1)]
-    at_most, implies = labelsets.AtMost(2, range(Y.shape[1])), labelsets.Implies(1, 0)
+    at_most, implies = engine.AtMost(2, range(Y.shape[1])), engine.Implies(1, 0)
     constraints = {
         "at-most": at_most,
-        "at-least": labelsets.AtLeast(1, range(Y.shape[1])),
-        "exactly": labelsets.Exactly(1, range(Y.shape[1])),
+        "at-least": engine.AtLeast(1, range(Y.shape[1])),
+        "exactly": engine.Exactly(1, range(Y.shape[1])),
         "implies": implies,
-        "exclude": labelsets.Exclude([2, 3]),
-        "hierarchy": labelsets.Hierarchy({1: 0, 2: 1}),
-        "allowed": labelsets.Allowed(np.unique(Y, axis=0)),
+        "exclude": engine.Exclude([2, 3]),
+        "hierarchy": engine.Hierarchy({1: 0, 2: 1}),
+        "allowed": engine.Allowed(np.unique(Y, axis=0)),
         "implies+at-most": [implies, at_most],
     }
     return constraints[name], Y

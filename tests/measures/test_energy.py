@@ -8,8 +8,8 @@ from hypothesis.extra.numpy import arrays
 
 import labelset_reference
 from fold_strategies import COSTS, energies, full_energies
-from labelsure.labelsets._p_values import count_at_least
-from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.engine._fold_arrays import Fold
+from labelsure.engine._p_values import count_at_least
 from labelsure.measures._energy import Energy, Overrides, Penalty, SquareRoot
 from labelsure.measures._labelset_bits import decode
 

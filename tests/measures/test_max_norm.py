@@ -8,9 +8,9 @@ from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 
 from labelsure import CrossConformalClassifier, InductiveConformalClassifier, calibrate_outputs
-from labelsure.labelsets import AtMost
-from labelsure.labelsets._fold_engine import FoldEngine
-from labelsure.labelsets.arrays._fold_arrays import Fold
+from labelsure.engine import AtMost
+from labelsure.engine._fold_arrays import Fold
+from labelsure.engine._fold_engine import FoldEngine
 from labelsure.measures import AutoMeasure, FunctionMeasure, MaxNormMeasure, PowerMeasure, UnseenPenalty
 from labelsure.measures._labelset_bits import decode
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from labelsure.labelsets.table._numpy_rows import subset_maxima
+from labelsure.engine._numpy_rows import subset_maxima
 from labelsure.measures._energy import Energy, Penalty, SquareRoot
 from labelsure.measures._labelset_bits import decode
 from max_cases import max_energy

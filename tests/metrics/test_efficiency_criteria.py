@@ -14,9 +14,9 @@ from brute_force import codes_of, rank_all
 from fold_strategies import fold_lists, full_energies, smoothing, weighing_of
 from labelsure import metrics
 from labelsure._random import DRAW_UNIT
-from labelsure.labelsets._fold_engine import FoldEngine
-from labelsure.labelsets.arrays._fold_arrays import Fold
-from labelsure.labelsets.arrays._results import EngineOptions
+from labelsure.engine._fold_arrays import Fold
+from labelsure.engine._fold_engine import FoldEngine
+from labelsure.engine._results import EngineOptions
 from labelsure.measures._energy import Energy
 from labelsure.predictions import LabelsetPredictions
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelsure.labelsets import RegionSize
+from labelsure.engine import RegionSize
 from labelsure.metrics import SizeHistogram, error_rate, mean_region_size, median_region_size, size_histogram
 
 

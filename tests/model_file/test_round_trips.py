@@ -29,7 +29,7 @@ from labelsure import (
     save_model,
 )
 from labelsure.conformal import GUARANTEES
-from labelsure.labelsets import Allowed, AtLeast, AtMost, Exactly, Exclude, Hierarchy, Implies
+from labelsure.engine import Allowed, AtLeast, AtMost, Exactly, Exclude, Hierarchy, Implies
 from labelsure.measures import MEASURES, Need, make_measure
 from labelsure.model_file import ModelFileError
 

@@ -9,9 +9,9 @@ import labelset_reference
 from fold_strategies import weighing_of
 from labelsure import calibrate_outputs
 from labelsure._random import DRAW_UNIT
-from labelsure.labelsets._fold_engine import FoldEngine
-from labelsure.labelsets.arrays._fold_arrays import Fold
-from labelsure.labelsets.arrays._results import EngineOptions
+from labelsure.engine._fold_arrays import Fold
+from labelsure.engine._fold_engine import FoldEngine
+from labelsure.engine._results import EngineOptions
 from labelsure.measures._energy import Energy
 from labelsure.predictions import LabelsetPredictions
 

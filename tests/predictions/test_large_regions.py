@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from labelsure import calibrate_outputs
-from labelsure.labelsets._fold_engine import FoldEngine
-from labelsure.labelsets.arrays._fold_arrays import Fold
-from labelsure.labelsets.arrays._results import EngineOptions
+from labelsure.engine._fold_arrays import Fold
+from labelsure.engine._fold_engine import FoldEngine
+from labelsure.engine._results import EngineOptions
 from labelsure.measures._energy import Energy
 from labelsure.predictions import LabelsetPredictions
 

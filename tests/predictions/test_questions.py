@@ -17,8 +17,8 @@ from labelsure import (
     MLkNNClassifier,
     PowerMeasure,
 )
+from labelsure.engine import AtMost
 from labelsure.estimators import outputs_of
-from labelsure.labelsets import AtMost
 from labelsure.measures import MahalanobisMeasure
 from labelsure.predictions import _region as module
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import labelset_reference
 from fold_strategies import fold_lists, smoothing, weighing_of
 from labelsure import calibrate_labels, calibrate_outputs
-from labelsure.labelsets._fold_engine import FoldEngine, StoredEngine
-from labelsure.labelsets.arrays._fold_arrays import Fold
-from labelsure.labelsets.arrays._weighing import Weighing
+from labelsure.engine._fold_arrays import Fold
+from labelsure.engine._fold_engine import FoldEngine, StoredEngine
+from labelsure.engine._weighing import Weighing
 from labelsure.measures._energy import Energy
 from labelsure.predictions import Guarantee, LabelsetPredictions, NoGuarantee
 from labelsure.predictions._guarantee import as_promised

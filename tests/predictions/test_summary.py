@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fold_strategies import fold_lists, weighing_of
 from labelsure import calibrate_outputs
-from labelsure.labelsets._fold_engine import FoldEngine
+from labelsure.engine._fold_engine import FoldEngine
 from labelsure.predictions import LabelsetPredictions
 
 NAMES = ["sea", "city", "night"]

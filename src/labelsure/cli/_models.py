@@ -256,7 +256,7 @@ def open_trained(options: Namespace) -> Any:
 
 def check_device(model: Any) -> None:
     """Raise CommandError where the device of a model is missing."""
-    from labelsure.labelsets import _fold_engine
+    from labelsure.engine import _fold_engine
 
     try:
         _fold_engine.check_device(model.device, model.n_labels_)

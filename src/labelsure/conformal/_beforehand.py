@@ -8,7 +8,7 @@ from labelsure._start_up import START_UP
 from labelsure.conformal._cross import CrossConformalClassifier
 from labelsure.conformal._outputs import calibrate_outputs
 from labelsure.conformal._stratified import MultiLabelStratifiedKFold
-from labelsure.labelsets import Implies
+from labelsure.engine import Implies
 from labelsure.measures import PowerMeasure
 from labelsure.paper import BPMLLClassifier, MLNBClassifier
 from labelsure.predictions import LabelsetPredictions

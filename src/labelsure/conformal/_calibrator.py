@@ -39,12 +39,12 @@ from labelsure.conformal._ready_outputs import AnyOutputs, keys_of
 from labelsure.conformal._rules import weigh_densities, weigh_groups
 from labelsure.conformal._splits import Split
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
+from labelsure.engine._engine import LabelsetEngine
+from labelsure.engine._fold_arrays import Fold
+from labelsure.engine._fold_engine import Empty, check_device, make_engine
+from labelsure.engine._results import EngineOptions
+from labelsure.engine._rules import LabelsetRules
 from labelsure.estimators._pool_base import LogitPool
-from labelsure.labelsets._engine import LabelsetEngine
-from labelsure.labelsets._fold_engine import Empty, check_device, make_engine
-from labelsure.labelsets.arrays._fold_arrays import Fold
-from labelsure.labelsets.arrays._results import EngineOptions
-from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.measures import AutoMeasure, Measure, Need, PosteriorMeasure
 from labelsure.measures._choice import MeasureChoice, MeasureChoices
 from labelsure.measures._energy import Energy, join_energies

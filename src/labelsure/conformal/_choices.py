@@ -20,8 +20,8 @@ from labelsure._checks import (
 from labelsure.conformal._constraints import check_constraints
 from labelsure.conformal._guarantees import check_guarantee
 from labelsure.conformal._taxonomy import ByLabel, Categories, Taxonomy, check_objects, check_taxonomy
-from labelsure.labelsets.arrays._results import EngineOptions
-from labelsure.labelsets.arrays._rules import LabelsetRules
+from labelsure.engine._results import EngineOptions
+from labelsure.engine._rules import LabelsetRules
 from labelsure.measures import AutoMeasure, Measure, Need
 from labelsure.measures._auto import default_measure
 

@@ -14,10 +14,10 @@ from labelsure._checks import FloatArray, IntArray, LabelMatrix, MatrixLike, is_
 from labelsure._parallel import run_jobs
 from labelsure._random import draw_seeds, set_missing_seeds
 from labelsure.conformal._examples import FoldExamples
-from labelsure.labelsets import RegionSize
-from labelsure.labelsets._fold_engine import make_engine
-from labelsure.labelsets.arrays._fold_arrays import Fold
-from labelsure.labelsets.arrays._rules import LabelsetRules
+from labelsure.engine import RegionSize
+from labelsure.engine._fold_arrays import Fold
+from labelsure.engine._fold_engine import make_engine
+from labelsure.engine._rules import LabelsetRules
 from labelsure.measures import MANY_LABELS, AutoMeasure, ForestMeasure, Measure, MeasureSum, Need
 from labelsure.measures._choice import MeasureChoice
 from labelsure.measures._sparse_outputs import SparseOutputs

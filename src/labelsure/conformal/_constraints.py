@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from labelsure._checks import LabelMatrix, made_up_names
-from labelsure.labelsets import Constraint, broken_by, compile_constraints
-from labelsure.labelsets._constraints import list_constraints
-from labelsure.labelsets.arrays._rules import LabelsetRules
+from labelsure.engine import Constraint, broken_by, compile_constraints
+from labelsure.engine._constraints import list_constraints
+from labelsure.engine._rules import LabelsetRules
 from labelsure.predictions import Guarantee
 
 SHOWN_ROWS = 5

@@ -10,7 +10,7 @@ from labelsure._checks import LabelMatrixLike, MatrixLike
 from labelsure._random import draw_seeds
 from labelsure.conformal._base import CalibratedClassifier
 from labelsure.conformal._splits import Split, make_splits
-from labelsure.labelsets import Constraint
+from labelsure.engine import Constraint
 from labelsure.measures import AutoMeasure, Measure
 
 
@@ -53,7 +53,7 @@ class CrossConformalClassifier(CalibratedClassifier):
         Smoothed p-values: ties are counted with a random weight, one draw per object. For "cross" only.
     constraints : Constraint, sequence of Constraint or None, default=None
         What every labelset obeys, such as ``Implies("spaniel", "dog")`` or ``Exactly(1, ["day", "night"])`` of
-        :mod:`labelsure.labelsets`. Other labelsets, the empty one among them, are no candidates: their p-value is 0.
+        :mod:`labelsure.engine`. Other labelsets, the empty one among them, are no candidates: their p-value is 0.
     on_violation : {"refuse", "drop"}, default="refuse"
         What to do with a constraint that an example given to ``fit`` breaks: raise ValueError, or warn and leave it
         out.

@@ -33,10 +33,10 @@ from labelsure.conformal._constraints import under_constraints
 from labelsure.conformal._guarantees import state_guarantee
 from labelsure.conformal._models import fit_model
 from labelsure.conformal._probabilities import Candidates, recalibrated
+from labelsure.engine import Constraint
+from labelsure.engine._fold_engine import StoredEngine
+from labelsure.engine._weighing import Weighing
 from labelsure.estimators import outputs_of
-from labelsure.labelsets import Constraint
-from labelsure.labelsets._fold_engine import StoredEngine
-from labelsure.labelsets.arrays._weighing import Weighing
 from labelsure.measures import Measure, Need
 from labelsure.measures._labelset_bits import decode
 from labelsure.predictions import LabelsetPredictions

@@ -40,7 +40,7 @@ import numpy as np
 
 from labelsure._checks import IntArray, as_array, n_rows
 from labelsure.conformal._guarantees import ANY, NOT_BY_LABELS
-from labelsure.labelsets._p_values import GroupWeights, count_groups
+from labelsure.engine._p_values import GroupWeights, count_groups
 from labelsure.predictions import Guarantee
 from labelsure.predictions._guarantee import as_promised
 

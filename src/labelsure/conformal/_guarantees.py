@@ -8,7 +8,7 @@ from functools import partial
 from labelsure._checks import IntArray, check_choice
 from labelsure._random import DRAW_UNIT
 from labelsure.conformal._rules import E_VALUE_SCALE, complements
-from labelsure.labelsets.arrays._weighing import Weighing
+from labelsure.engine._weighing import Weighing
 from labelsure.predictions import Guarantee
 from labelsure.predictions._guarantee import as_promised
 

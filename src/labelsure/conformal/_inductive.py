@@ -11,7 +11,7 @@ from labelsure._random import draw_seeds
 from labelsure.conformal._base import CalibratedClassifier
 from labelsure.conformal._ready_outputs import check_training_part, known_of
 from labelsure.conformal._splits import Split, hold_out
-from labelsure.labelsets import Constraint
+from labelsure.engine import Constraint
 from labelsure.measures import AutoMeasure, Measure, Need
 
 

@@ -27,7 +27,7 @@ from labelsure.conformal._groups import GroupSizes, state_groups
 from labelsure.conformal._guarantees import state_guarantee
 from labelsure.conformal._ready_outputs import keys_of, read_per_fold, rows_of_folds
 from labelsure.conformal._updating import check_one_fold
-from labelsure.labelsets._p_values import GroupWeights, weigh_scores
+from labelsure.engine._p_values import GroupWeights, weigh_scores
 from labelsure.measures._fixed_point import choose_exponent, to_fixed_point
 from labelsure.predictions import Guarantee, LabelWiseGuarantee, LabelWisePredictions
 from labelsure.predictions._label_wise_joint import JointScores

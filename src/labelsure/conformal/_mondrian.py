@@ -16,11 +16,11 @@ from labelsure._checks import IntArray
 from labelsure._random import DRAW_UNIT
 from labelsure.conformal._guarantees import Merging
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
-from labelsure.labelsets._composite import CategoryEngine, GroupedEngine
-from labelsure.labelsets._engine import LabelsetEngine
-from labelsure.labelsets._fold_engine import Empty, FoldEngine, make_engine
-from labelsure.labelsets.arrays._fold_arrays import Fold
-from labelsure.labelsets.arrays._weighing import Weighing
+from labelsure.engine._composite import CategoryEngine, GroupedEngine
+from labelsure.engine._engine import LabelsetEngine
+from labelsure.engine._fold_arrays import Fold
+from labelsure.engine._fold_engine import Empty, FoldEngine, make_engine
+from labelsure.engine._weighing import Weighing
 
 COMMON_BITS, COMMON_SMOOTHED_BITS = 40, 28
 """P-values of all categories have one denominator: a common one below 2^40 (beside draws: 2^28), or that power,

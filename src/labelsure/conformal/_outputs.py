@@ -37,8 +37,8 @@ from labelsure.conformal._ready_outputs import (
     rows_of_folds,
 )
 from labelsure.conformal._updating import check_one_fold, extend_calibrator
-from labelsure.labelsets import Constraint
-from labelsure.labelsets._fold_engine import check_device
+from labelsure.engine import Constraint
+from labelsure.engine._fold_engine import check_device
 from labelsure.measures import AutoMeasure, Measure
 from labelsure.measures._choice import MeasureChoices
 from labelsure.measures._sparse_outputs import SparseOutputs

@@ -10,8 +10,8 @@ from scipy.special import expit
 
 from labelsure._checks import FloatArray, LabelMatrix
 from labelsure._random import LABELSETS, UInt64Array, draw_table
+from labelsure.engine._rules import LabelsetRules
 from labelsure.estimators._logit_pooling import learn_pooling, smoothed_logits
-from labelsure.labelsets.arrays._rules import LabelsetRules
 from labelsure.measures._log_partition import LabelsetPosterior
 
 MOST_LISTED = 2**16

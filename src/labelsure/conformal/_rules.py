@@ -14,8 +14,8 @@ from fractions import Fraction
 import numpy as np
 
 from labelsure._checks import FloatArray, IntArray
-from labelsure.labelsets._p_values import LARGEST, GroupWeights, sum_largest
-from labelsure.labelsets.arrays._weighing import Weighing
+from labelsure.engine._p_values import LARGEST, GroupWeights, sum_largest
+from labelsure.engine._weighing import Weighing
 
 WEIGHT_UNITS = 2**30
 """Weights are whole numbers of 2^-30 of the largest calibration weight."""

@@ -111,7 +111,7 @@ def read_label_names(labels: str | PathLike[str] | Iterable[str]) -> list[str]:
 def read_hierarchy(labels: str | PathLike[str]) -> dict[str, str]:
     """Return the parent of each label that has one, from nested ``<label>`` elements of Mulan's XML.
 
-    ``labelsure.labelsets.Hierarchy`` takes them.
+    ``labelsure.engine.Hierarchy`` takes them.
 
     Examples
     --------

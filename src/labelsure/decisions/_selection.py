@@ -21,7 +21,7 @@ from labelsure._checks import (
     made_up_names,
 )
 from labelsure.decisions._risk_control import check_probability
-from labelsure.labelsets._p_values import smallest_numerators
+from labelsure.engine._p_values import smallest_numerators
 from labelsure.predictions._frames import make_frame, name_columns
 
 PROVED_BY = "conformal selection: Jin, Candes 2023"

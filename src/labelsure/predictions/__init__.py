@@ -1,6 +1,6 @@
 """What a user holds: the predictions of a batch of objects, and regions of labelsets."""
 
-from labelsure.labelsets import RegionSize
+from labelsure.engine import RegionSize
 from labelsure.predictions._batch import RankedLabelsets
 from labelsure.predictions._guarantee import Guarantee, LabelWiseGuarantee, NoGuarantee
 from labelsure.predictions._label_wise import LabelWisePredictions

@@ -20,8 +20,8 @@ from labelsure._checks import (
     library_of,
     list_labels,
 )
-from labelsure.labelsets._engine import LabelsetEngine
-from labelsure.labelsets.arrays._results import BestLabelsets
+from labelsure.engine._engine import LabelsetEngine
+from labelsure.engine._results import BestLabelsets
 from labelsure.measures._energy import Energy
 from labelsure.predictions._decided import name_labels
 from labelsure.predictions._frames import LAYOUTS, choose_library, make_frame

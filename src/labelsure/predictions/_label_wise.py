@@ -18,7 +18,7 @@ from labelsure._checks import (
     choose_significance,
     made_up_names,
 )
-from labelsure.labelsets._p_values import smallest_numerators
+from labelsure.engine._p_values import smallest_numerators
 from labelsure.predictions._batch import check_labelsets, choose_objects
 from labelsure.predictions._frames import frame_of_labels
 from labelsure.predictions._guarantee import LabelWiseGuarantee

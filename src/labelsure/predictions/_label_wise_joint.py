@@ -22,7 +22,7 @@ import numpy as np
 
 from labelsure._checks import IntArray
 from labelsure._random import DRAW_UNIT
-from labelsure.labelsets._p_values import GroupWeights, sum_largest, weigh_scores
+from labelsure.engine._p_values import GroupWeights, sum_largest, weigh_scores
 
 BLOCK_ENTRIES = 2**21
 """Counts held at a time."""

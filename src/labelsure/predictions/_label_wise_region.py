@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from labelsure._checks import BoolArray, FloatArray, IntArray, LabelMatrixLike
-from labelsure.labelsets import RegionSize
+from labelsure.engine import RegionSize
 from labelsure.predictions._batch import check_labelsets, choose_objects
 from labelsure.predictions._decided import describe_labels
 from labelsure.predictions._frames import frame_of_labels

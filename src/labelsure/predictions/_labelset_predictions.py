@@ -24,7 +24,7 @@ from labelsure._checks import (
     choose_significance,
     made_up_names,
 )
-from labelsure.labelsets._engine import LabelsetEngine
+from labelsure.engine._engine import LabelsetEngine
 from labelsure.predictions._batch import Batch, Posterior, RankedLabelsets
 from labelsure.predictions._frames import frame_of_labels
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee

@@ -19,7 +19,7 @@ from labelsure._checks import (
     is_whole,
     list_labels,
 )
-from labelsure.labelsets.arrays._counting import Inequality
+from labelsure.engine._rules import Inequality
 
 MOST_LISTED = 100_000
 """Regions of up to so many labelsets are listed: shares, and what is left, are exact."""

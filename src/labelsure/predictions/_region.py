@@ -10,10 +10,10 @@ from typing import Any, overload
 import numpy as np
 
 from labelsure._checks import BoolArray, FloatArray, IntArray, LabelMatrix, check_count, check_significance
-from labelsure.labelsets import RegionSize
-from labelsure.labelsets._engine import LabelsetEngine
-from labelsure.labelsets.arrays._counting import Inequality
-from labelsure.labelsets.arrays._results import NotAllListedError
+from labelsure.engine import RegionSize
+from labelsure.engine._engine import LabelsetEngine
+from labelsure.engine._results import NotAllListedError
+from labelsure.engine._rules import Inequality
 from labelsure.predictions._batch import Batch, RankedLabelsets
 from labelsure.predictions._decided import DecidedLabels, describe_labels
 from labelsure.predictions._frames import frame_of_labels

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from labelsure._checks import check_significance
-from labelsure.labelsets import RegionSize
+from labelsure.engine import RegionSize
 from labelsure.predictions._decided import name_labels
 
 ROWS_SHOWN = 10

@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 
 from labelsure._checks import check_significance
-from labelsure.labelsets import RegionSize
+from labelsure.engine import RegionSize
 from labelsure.predictions._decided import name_labels
 from labelsure.predictions._frames import make_frame
 from labelsure.predictions._region import EMPTY_REGION, LabelsetRegion

@@ -1,0 +1,462 @@
+r"""The one compiled search of labelsets whose scores are sums over labels: depth first over sets of flips.
+
+A labelset is looked at, then all that add one flip or more from some position on: if these may hold something that is
+looked for, that position is flipped, and the same is done there::
+
+            flips F, one more from t on
+              /                     \
+          F + {t}              F, one more
+       and its own more       from t + 1 on
+
+Flips come cheap first, so one question about all that is left ends a node. Below a position that is not *hard* nothing
+is better than the node's own labelset, so that is the only question there. Where members are counted, most of them
+need not be looked at: if no two flips more lead to one, those with a single flip more are counted by groups.
+
+Under rules a node takes with it all that follows from its decisions::
+
+            F, one more from t on
+            /                  \
+      t flipped, and        t left alone, and what has to be flipped
+    what follows from it    then is flipped at this very node
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from labelsure._checks import IntArray
+from labelsure._compile import kernel_part, lean_kernel
+from labelsure.engine._block import ALL, CHEAPEST, COST, GROUP, N_COUNTED, NEXT, ONE, SOME, TWO, WHOLE, Block
+from labelsure.engine._fold_arrays import FAR, Penalties, ScoreTables
+from labelsure.engine._labelset_kernels import (
+    CODE,
+    HIGHEST_BIT,
+    NUMERATOR,
+    TOTAL,
+    flip,
+    insert,
+    is_some,
+    penalise,
+    precedes,
+    switch_off,
+    write_key,
+)
+from labelsure.engine._lookup_kernels import Integer, only_counts, total_of, value_of, weighing_of
+from labelsure.engine._rule_kernels import BROKEN, DECIDED, FORCED, Course, is_on, obeys, settle
+from labelsure.engine._rules import Rules
+from labelsure.engine._weighing import ObjectWeighing, ObjectWeighings
+from labelsure.measures._labelset_bits import Words
+
+# Columns of Asked.searches
+ROW, FORCED_POSITION, FLIPPED, SMALLEST = range(4)
+
+# Columns of Found.numbers
+FOUND, WORK, FINISHED, UPPER = range(4)
+
+# Entries of Room.state
+LEVEL, ARRIVED = range(2)
+
+# Where members are counted, entries of Room.pending
+UNSURE, SURE = -1, 1
+
+FEW = 16
+"""So many positions before the end it is asked whether all flips from there on lead to members, however many."""
+
+
+class Asked(NamedTuple):
+    """Searches of one call of the kernel.
+
+    Attributes
+    ----------
+    searches : (m, 4)
+        A row of the block; a position that has to be as it is told, or -1; whether that is flipped (1) or not (0); the
+        smallest numerator that is looked for.
+    ranked : bool
+        Whether the best labelsets are looked for, else all.
+    by_total : bool
+        Whether total scores and codes decide between equal numerators; else anything may.
+    additive : bool
+        Whether no fold has a link.
+    allow_empty : bool
+        Whether the empty labelset is a candidate.
+    budget : int
+        Evaluations that each search may take.
+    """
+
+    searches: IntArray
+    ranked: bool
+    by_total: bool
+    additive: bool
+    allow_empty: bool
+    budget: int
+
+
+class Room(NamedTuple):
+    """Room for the way from the mode to a labelset, level by level.
+
+    Attributes
+    ----------
+    state : (2,)
+        The level reached, -1 before a search begins, and whether its labelset is still to be looked at.
+    scores, words : (q + 2, K), uint64 (q + 2, W)
+        The additive scores and the labelset at each level.
+    begin, pending : (q + 2,)
+        The next position to be flipped there; under rules the one to be left alone now, or -1, and where members are
+        counted whether one flip more is known to lead to one.
+    penalty, lowest, waiting : (K,), uint64 (W,), (q,)
+        Room for penalties, zero at the beginning, for codes, and for labels that rules decide.
+    """
+
+    state: IntArray
+    scores: IntArray
+    words: Words
+    begin: IntArray
+    pending: IntArray
+    penalty: IntArray
+    lowest: Words
+    waiting: IntArray
+
+    @classmethod
+    def of(cls, block: Block) -> "Room":
+        """Return room for one search after the other."""
+        (_, q), n_folds, n_words = block.label.shape, block.base.shape[1], block.mode.shape[1]
+        scores, words = np.empty((q + 2, n_folds), dtype=np.int64), np.empty((q + 2, n_words), dtype=np.uint64)
+        begin, pending = np.full((2, q + 2), -1)
+        penalty, lowest = np.zeros(n_folds, dtype=np.int64), np.empty(n_words, dtype=np.uint64)
+        return cls(np.array([-1, 0]), scores, words, begin, pending, penalty, lowest, np.empty(q, dtype=np.int64))
+
+
+class Found(NamedTuple):
+    """What m searches found.
+
+    Attributes
+    ----------
+    keys : (m, k + 1, 2 + W) or (m, k + 1, 2)
+        The best in order, or members in any, and a spare row last; without words where only numerators are asked for.
+        With k = 0 members are counted.
+    numbers : (m, 4)
+        How many were found, evaluations, whether the search is finished, and what no numerator exceeds that it missed.
+    """
+
+    keys: IntArray
+    numbers: IntArray
+
+    @classmethod
+    def of(cls, n_searches: int, n_room: int, n_words: int) -> "Found":
+        """Return room for them."""
+        keys = np.zeros((n_searches, n_room + 1, CODE + n_words), dtype=np.int64)
+        keys[:, :, CODE:] = np.int64(HIGHEST_BIT)  # that of the empty labelset
+        return cls(keys, np.zeros((n_searches, 4), dtype=np.int64))
+
+    @property
+    def numerators(self) -> IntArray:
+        """Theirs, (m, k), 0 where there are no more."""
+        numerators: IntArray = -self.keys[:, :-1, NUMERATOR]
+        return numerators
+
+    @property
+    def words(self) -> Words:
+        """The labelsets, uint64 (m, k, W), empty where there are no more."""
+        words: Words = np.ascontiguousarray(self.keys[:, :-1, : CODE - 1 : -1]).view(np.uint64) ^ HIGHEST_BIT
+        return words
+
+    @property
+    def highest(self) -> IntArray:
+        """The highest numerator of each search, (m,), or a bound of it where the search is not finished."""
+        highest: IntArray = np.where(self.finished, self.numerators[:, 0], self.numbers[:, UPPER])
+        return np.maximum(highest, self.numerators[:, 0])
+
+    def rank(self, row: int) -> IntArray:
+        """Return the numerators and totals of what one search found, (k, 2)."""
+        rank: IntArray = self.keys[row, : self.numbers[row, FOUND], :CODE] * np.array([-1, 1])
+        return rank
+
+    @property
+    def finished(self) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
+        """Whether each search is finished, (m,)."""
+        return np.asarray(self.numbers[:, FINISHED] == 1)
+
+
+@lean_kernel
+def walk(
+    block: Block,
+    tables: ScoreTables,
+    penalties: Penalties | None,
+    weighings: ObjectWeighings,
+    rules: Rules | None,
+    asked: Asked,
+    room: Room,
+    found: Found,
+) -> None:
+    """Search labelsets of objects: the best ones beside those found already, or all with some numerator or more.
+
+    Reference : labelset_reference.ranked
+    Requires : scores that are sums over labels, linked or not, and penalties; bounds of counts where members are
+        counted; room whose state is -1, but to go on with a list that was full
+    Cost : two evaluations of K look-ups for each labelset that may be looked for, fewer where they are counted
+    """
+    n_labels, n_folds, n_best = block.label.shape[1], block.base.shape[1], found.keys.shape[1] - 1
+    state, begin, lowest, penalty = room.state, room.begin, room.lowest, room.penalty
+    for search in range(asked.searches.shape[0]):
+        i, forced, limit = asked.searches[search, ROW], asked.searches[search, FORCED_POSITION], np.int64(0)
+        label, bounds, numbers, keys = block.label[i], block.bounds[i], found.numbers[search], found.keys[search]
+        n_hard, mode, weighing = block.n_hard[i], block.mode[i], weighing_of(i, weighings)
+        plain = penalties is None and only_counts(weighing, tables)
+        free = penalties is None and rules is None
+        counted = free and bounds.shape[0] == N_COUNTED
+        if state[LEVEL] < 0:
+            begin_walk(search, block, asked, room)
+            if rules is not None:
+                place_labels(label, forced, rules)
+                if not obeys(room.words[0], mode, np.int64(0), rules):
+                    state[LEVEL] = -1
+        n_found, work, level, arrived = numbers[FOUND], np.int64(0), state[LEVEL], state[ARRIVED] == 1
+        limit = asked.searches[search, SMALLEST]
+        if asked.ranked and n_found == n_best:
+            limit = max(limit, -keys[n_best - 1, NUMERATOR])
+        while level >= 0 and work < asked.budget:
+            scores, words = room.scores[level], room.words[level]
+            if rules is not None and not arrived:
+                if room.pending[level] >= 0:
+                    t = room.pending[level]
+                    room.pending[level] = -1
+                    course = Course(mode, bounds[ONE], room.waiting)
+                    outcome = settle(label[t], t + 1, words, scores, course, rules)
+                    arrived = outcome == FORCED  # this level goes on with what it leads to
+                    if outcome == BROKEN:
+                        level -= 1
+                        continue
+                t = begin[level]
+                while not arrived and t < n_labels and (t == forced or is_on(words, label[t]) != is_on(mode, label[t])):
+                    t += 1  # decided already
+                begin[level] = t
+            question, t, candidate = NEXT, np.int64(n_labels), asked.allow_empty or is_some(words)
+            if not arrived:  # one flip more, from here on
+                begin[level] += begin[level] == forced
+                t = begin[level]
+                candidate = t < n_labels
+                if counted and t >= n_hard and room.pending[level] == SURE:
+                    question = ONE  # nothing below is better than with that flip alone
+            value = limit - 1
+            if arrived or candidate:
+                if penalties is not None:
+                    penalise(words, label, t, penalties, penalty, lowest)
+                value = value_of(scores, bounds[question, t], penalty, plain, weighing, tables)
+                work += 1
+            good, bulk = bool(candidate and value >= limit), False
+            if good and arrived and rules is not None:
+                good = obeys(words, words, np.int64(DECIDED), rules)
+            if good and asked.ranked:
+                for w in range(words.shape[0]):
+                    lowest[w] = words[w]
+                total = np.int64(0)
+                if asked.by_total:
+                    total = total_of(scores, bounds[NEXT, t], penalty, tables)
+                if not arrived and n_found == n_best and asked.by_total and value == limit:
+                    present = np.int64(0)
+                    for k in range(n_folds):
+                        present += scores[k] + penalty[k]
+                    if asked.additive:
+                        total = max(total, present + block.totals[i, CHEAPEST, t])
+                    for later in range(t, n_labels if total == keys[n_best - 1, TOTAL] else t):
+                        if asked.additive:
+                            is_free = block.totals[i, COST, later] <= total - present
+                        else:  # flips from there on lower no fold's score
+                            is_free = t < n_hard or total_of(scores, bounds[ONE, later], penalty, tables) <= total
+                        if is_free:
+                            switch_off(lowest, label[later])
+                write_key(value, total, lowest, True, n_best, keys)
+                good = bool(n_found < n_best or value > limit)
+                if asked.by_total and not good:
+                    good = precedes(np.int64(n_best), np.int64(n_best - 1), keys, True)
+            if arrived:
+                arrived = False
+                if good and asked.ranked:
+                    n_found = insert(n_found, keys)
+                    if n_found == n_best:
+                        limit = max(limit, -keys[n_best - 1, NUMERATOR])
+                elif good:
+                    if n_best > 0:
+                        write_key(value, np.int64(0), words, True, n_found, keys)
+                    n_found += 1
+                    if n_found == n_best:
+                        break
+                if free and begin[level] >= n_hard:
+                    bulk = bool(counted and value >= limit)
+                    level -= value < limit
+            elif counted and t >= n_hard:
+                if question == ONE and good:
+                    flip_next(level, label[t], bounds[ONE, t], room)
+                    n_found, level, bulk = n_found + 1, level + 1, True
+                elif good:
+                    room.pending[level] = SURE
+                elif question == ONE and candidate:
+                    room.pending[level] = UNSURE
+                    begin[level] += 1
+                else:
+                    level -= 1
+            elif good:
+                flip_next(level, label[t], bounds[ONE, t], room)
+                level += 1
+                arrived = True
+                if rules is not None:
+                    course = Course(mode, bounds[ONE], room.waiting)
+                    outcome = settle(label[t], t + 1, room.words[level], room.scores[level], course, rules)
+                    room.pending[level - 1] = t
+                    if outcome == BROKEN:
+                        level -= 1
+                        arrived = False
+            else:
+                level -= 1
+            if bulk:
+                n_last, more_work = count_last(begin[level], room.scores[level], bounds, weighing, plain, tables, limit)
+                work += more_work
+                room.pending[level] = SURE if n_last < 0 else UNSURE
+                if n_last >= 0:
+                    n_found += n_last
+                    level -= 1
+        numbers[FOUND], numbers[WORK], numbers[FINISHED] = n_found, numbers[WORK] + work, level < 0
+        if level >= 0 and asked.ranked:
+            numbers[UPPER] = bound_open(level, arrived, i, plain, block, tables, weighing, room)
+        state[LEVEL], state[ARRIVED] = level, arrived
+        if level >= 0 and not (n_best > 0 and not asked.ranked):
+            state[LEVEL] = -1
+
+
+@kernel_part
+def begin_walk(search: Integer, block: Block, asked: Asked, room: Room) -> None:
+    """Begin at the mode, with the position that is forced as it has to be.
+
+    Reference : the definition
+    Requires : as walk
+    Cost : O(K + W)
+    """
+    i, forced, flipped = asked.searches[search, ROW], asked.searches[search, FORCED_POSITION], False
+    flipped = asked.searches[search, FLIPPED] == 1
+    for w in range(block.mode.shape[1]):
+        room.words[0, w] = block.mode[i, w]
+    for k in range(block.base.shape[1]):
+        room.scores[0, k] = block.base[i, k] + (block.bounds[i, ONE, forced, k] if flipped else 0)
+    if flipped:
+        flip(room.words[0], block.label[i, forced])
+    room.begin[0], room.pending[0] = 0, -1
+    room.state[LEVEL], room.state[ARRIVED] = 0, 1
+
+
+@kernel_part
+def place_labels(label: IntArray, forced: Integer, rules: Rules) -> None:
+    """Write at which position each label is flipped; below 0 for the one that is forced.
+
+    Reference : Rules.placed
+    Requires : label (q,); rules with a place of their own
+    Cost : O(q)
+    """
+    for t in range(label.shape[0]):
+        rules.place[label[t]] = t if t != forced else -1
+
+
+@kernel_part
+def flip_next(level: Integer, j: Integer, cost: IntArray, room: Room) -> None:
+    """Write the next level: one label more is flipped.
+
+    Reference : the definition
+    Requires : room for a level more
+    Cost : O(K + W)
+    """
+    for k in range(cost.shape[0]):
+        room.scores[level + 1, k] = room.scores[level, k] + cost[k]
+    for w in range(room.words.shape[1]):
+        room.words[level + 1, w] = room.words[level, w]
+    flip(room.words[level + 1], j)
+    room.begin[level] += 1
+    room.begin[level + 1], room.pending[level + 1] = room.begin[level], -1
+
+
+@lean_kernel
+def count_last(
+    first: Integer,
+    scores: IntArray,
+    bounds: IntArray,
+    weighing: ObjectWeighing,
+    plain: bool,
+    tables: ScoreTables,
+    smallest: Integer,
+) -> tuple[Integer, Integer]:
+    """Return how many members flips from ``first`` on lead to, if none with two flips or all, else -1; and the work.
+
+    Where that is -1, a single flip leads to one.
+
+    Reference : labelset_reference.ranked
+    Requires : no penalties, no rules, and no hard positions from ``first`` on
+    Cost : at best one evaluation for each group of positions
+    """
+    n_flips, u, n_members, work, failed = bounds.shape[1] - 1, first, 0, 0, False
+    nothing, asked = bounds[NEXT, n_flips], NEXT
+    while u < n_flips:
+        value = value_of(scores, bounds[asked, u], nothing, plain, weighing, tables)
+        work += 1
+        inside = value >= smallest
+        if asked == NEXT:
+            if not inside:
+                break
+            if u == first:
+                asked = TWO
+                continue
+        elif asked == TWO:
+            if inside and n_flips - u > FEW:
+                return np.int64(-1), work
+            if inside:
+                asked = WHOLE
+                continue
+        elif asked == WHOLE:
+            return (np.int64(1) << (n_flips - u)) - 1 if inside else np.int64(-1), work
+        elif asked == ALL:
+            if not inside:
+                asked = SOME
+                continue
+            n_members += GROUP
+            u += GROUP
+        elif asked == SOME:
+            if inside:
+                asked = ONE
+                continue
+            u += GROUP
+            failed = True
+        else:
+            n_members += inside
+            failed |= not inside
+            u += 1
+            if u % GROUP != 0:
+                continue
+        asked = NEXT if failed else ALL if u % GROUP == 0 and u + GROUP <= n_flips else ONE
+        failed = False
+    return np.int64(n_members), work
+
+
+@lean_kernel
+def bound_open(
+    level: Integer,
+    arrived: bool,
+    i: Integer,
+    plain: bool,
+    block: Block,
+    tables: ScoreTables,
+    weighing: ObjectWeighing,
+    room: Room,
+) -> Integer:
+    """Return what no numerator of a labelset exceeds that an unfinished search has not looked at.
+
+    Reference : the maximum over these labelsets
+    Requires : a search that stopped at this level; penalties are left out, which only lower numerators
+    Cost : an evaluation per level
+    """
+    n_labels, highest = block.label.shape[1], np.int64(-FAR)
+    for k in range(room.penalty.shape[0]):
+        room.penalty[k] = 0
+    for at in range(level + 1 + arrived):
+        row = min(at, level)
+        t = room.begin[row] if at == row else n_labels  # last the labelset itself that was come to
+        if t < n_labels or at > row:
+            value = value_of(room.scores[row], block.bounds[i, NEXT, t], room.penalty, plain, weighing, tables)
+            highest = max(highest, value)
+    return highest

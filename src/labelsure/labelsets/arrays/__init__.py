@@ -1,1 +1,0 @@
-"""The bottom layer: folds as arrays, how counts become numerators, answers and options; knows nobody above it."""

@@ -1,0 +1,182 @@
+"""Sizes by importance sampling: probabilities against definitions, estimates against tables."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from labelsure.engine import _estimate
+from labelsure.engine._estimate import RegionDraws, estimate_by_importance, log_probabilities
+from labelsure.engine._fold_engine import FoldEngine
+from labelsure.engine._results import EngineOptions
+from labelsure.measures._energy import Penalty
+from labelsure.measures._labelset_bits import decode, pack, unpack
+from quadratic_forms import form_engine
+from search_cases import estimate_of, random_case, values_of
+
+
+@given(arrays(bool, (3, 4)), arrays(np.float64, 4, elements=st.floats(0.01, 0.99)))
+def test_log_probabilities_are_those_of_independent_flips(flips, probabilities):
+    expected = np.where(flips, probabilities, 1 - probabilities).prod(axis=1)
+    assert np.exp(log_probabilities(flips, probabilities)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n_enough", [0, 1])
+def test_as_many_are_drawn_as_the_precision_asked_for_takes(n_enough, monkeypatch):
+    counts = _estimate.N_DRAWS[1:]
+    enough, asked = counts[n_enough], []
+
+    def relative_error(_, n_draws):
+        asked.append(n_draws)
+        return 20.0, 0.1 if n_draws < enough else 0.001
+
+    monkeypatch.setattr(_estimate, "estimate_by_importance", relative_error)
+    _, low, size, high = _estimate._approximate(None, 0.05)
+    assert asked == [n_draws for n_draws in counts if n_draws <= enough]
+    assert low < size == 2**20 < high < 2**20.05
+
+
+def region_draws(engine, i, smallest, known=None):
+    search = engine._search
+    known = pack(np.empty((0, engine.n_labels), dtype=np.int8)) if known is None else known
+    common = (smallest, known, partial(search.find_start, i), np.random.default_rng(0))
+    return RegionDraws(engine.arrays, engine.weighing, search.pose(i), engine.constraints, *common)
+
+
+def listed_size(engine, smallest):
+    """Return the size of the first object's region from the table."""
+    return values_of(engine.table.region_sizes(np.array([smallest])))[0]
+
+
+def test_costs_are_changes_of_the_best_labelset():
+    for seed in range(30):
+        case = random_case(seed, labels=(3, 8), objects=(1, 1))
+        engine = case.engine()
+        draws = region_draws(engine, 0, 1)
+        n_labels = engine.n_labels
+        best = unpack(draws.one.problem.mode[None], n_labels)[0].copy()
+        best[draws.one.problem.labels[draws.best]] ^= 1
+        beside = np.vstack([best, best ^ np.eye(n_labels, dtype=np.int8)])
+        totals = np.zeros(n_labels + 1, dtype=np.int64)
+        for fold in case.folds:
+            energy = fold.energy.general_form()
+            plain = type(energy)(energy.constant, energy.unary, energy.pairwise)
+            totals += plain.scores(beside, objects=np.zeros(n_labels + 1, dtype=np.int64))
+        assert draws.costs().tolist() == np.abs(totals[1:] - totals[0])[draws.one.problem.labels].tolist()
+
+
+@pytest.mark.parametrize("start_budget", [1, 100_000])
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("penalised", [False, True])
+def test_estimates_of_dense_forms_hold_listed_sizes(own, penalised, start_budget):
+    """48 intervals of about 99 %, and values within a few per cent, also if draws start from any labelset."""
+    options = EngineOptions(start_budget=start_budget)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        parts = {"penalty": Penalty(None, rng.integers(0, 2, size=(5, 13)).astype(np.int8), 2**17)} if penalised else {}
+        engine = form_engine(seed, n_labels=13, n_folds=1 + 2 * seed, own=own, options=options, **parts)
+        for level in (0.05, 0.2):
+            smallest = int(level * int(engine.denominators[0])) + 1
+            truth = listed_size(engine, smallest)
+            size = estimate_of(engine, 0, smallest, at_least=7).size
+            assert truth > 100
+            assert size.low <= truth <= size.high
+            assert size.at_least == 7
+            assert truth <= size.at_most
+            assert abs(size.value / truth - 1) < 0.15
+            assert size.high < 1.6 * size.low
+
+
+def test_drawn_labelsets_are_members_exactly_if_their_numerators_say_so():
+    """With and without pairs, links, penalties, smoothing and rules; discounts and overrides are looked at apart."""
+    n_inside = n_outside = 0
+    for seed in range(60):
+        case = random_case(seed, labels=(2, 7), objects=(1, 2))
+        general = [type(fold)(fold.calibration, fold.energy.general_form()) for fold in case.folds]
+        engine = FoldEngine(general, allow_empty=case.allow_empty, weighing=case.weighing)
+        i = engine.n_objects - 1
+        everything = decode(np.arange(2**engine.n_labels), engine.n_labels)
+        numerators = engine.numerators_of(everything, np.full(len(everything), i))
+        smallest = max(int(np.median(numerators)), 1)
+        draws = region_draws(engine, i, smallest)
+        flips = (everything ^ unpack(draws.one.problem.mode[None], engine.n_labels))[:, draws.one.problem.labels]
+        members = draws.members(flips.astype(bool))
+        assert members.tolist() == (numerators >= smallest).tolist()
+        n_inside, n_outside = n_inside + members.sum(), n_outside + (~members).sum()
+    assert min(n_inside, n_outside) > 400
+
+
+def test_labelsets_that_are_known_do_not_count():
+    engine = form_engine(0, n_labels=8, n_folds=1)
+    smallest = 5
+    labelsets, _ = next(engine.table.iterate_members(0, smallest))
+    known = pack(labelsets[: len(labelsets) // 2])
+    whole = estimate_by_importance(region_draws(engine, 0, smallest), 20_000)
+    rest = estimate_by_importance(region_draws(engine, 0, smallest, known), 20_000)
+    assert 2 ** whole[0] == pytest.approx(len(labelsets), rel=0.1)
+    assert 2 ** rest[0] == pytest.approx(len(labelsets) - len(known), rel=0.1)
+
+
+def test_nothing_is_estimated_where_nothing_is_drawn():
+    engine = form_engine(0, n_labels=8, n_folds=1)
+    assert estimate_by_importance(region_draws(engine, 0, 10**6), 1000) is None
+
+
+def test_two_members_are_enough_for_an_estimate(monkeypatch):
+    """All members known but one, which few draws meet."""
+    engine, smallest = form_engine(0, n_labels=8, n_folds=1), 5
+    known = pack(next(engine.table.iterate_members(0, smallest))[0][1:])
+    draw, n_met = RegionDraws.draw, []
+
+    def counted(self, probabilities, n_draws, *, fit=False):
+        members = draw(self, probabilities, n_draws, fit=fit)
+        n_met.append(0 if fit else len(members))
+        return members
+
+    monkeypatch.setattr(RegionDraws, "draw", counted)
+    seen = set()
+    for n_draws in range(4, 200, 4):
+        n_met.clear()
+        found = estimate_by_importance(region_draws(engine, 0, smallest, known), n_draws)
+        assert (found is None) == (sum(n_met) < 2)
+        seen.add(sum(n_met))
+    assert {0, 1, 2} <= seen
+
+
+def test_regions_too_large_to_count_are_estimated():
+    """2^45 labelsets and dense pairs, by the engine itself; a second region twice as certain is smaller."""
+    options = EngineOptions(count_budget=5000, rough_budget=500)
+    engine = form_engine(3, n_labels=45, n_folds=3, n_objects=2, strength=0.3, options=options)
+    sizes = [engine.region_sizes(smallest) for smallest in (10, 60)]
+    for large, small in zip(*sizes, strict=True):
+        assert large.approximate
+        assert small.approximate
+        assert 5 < small.at_least <= small.low < small.high < large.low < large.high <= large.at_most <= 2**45
+        assert large.high < 2 * large.low
+    rough = engine.region_sizes(10, bits=2.0)
+    for one, other in zip(sizes[0], rough, strict=True):
+        assert one.low < other.high
+        assert other.low < one.high
+
+
+@pytest.mark.validity
+@pytest.mark.parametrize("bits", [0.1, 1.0])
+@pytest.mark.parametrize("strength", [0.4, 1.0])
+def test_approximate_intervals_miss_no_more_often_than_they_say(strength, bits):
+    """200 regions: more than 8 misses at 1 % each have a probability below 0.001."""
+    n_missed = n_approximate = 0
+    for seed in range(200):
+        anchors = np.random.default_rng(seed).integers(0, 2, size=(6, 14)).astype(np.int8)
+        parts = {"penalty": Penalty(None, anchors, 2**17)} if seed % 2 else {}
+        engine = form_engine(seed, n_labels=14, n_folds=1 + seed % 4, strength=strength, **parts)
+        smallest = int((0.05, 0.1, 0.2, 0.4)[seed // 2 % 4] * int(engine.denominators[0])) + 1
+        truth = listed_size(engine, smallest)
+        size = estimate_of(engine, 0, smallest, at_least=0, bits=bits).size
+        assert truth <= size.at_most
+        n_missed += not size.low <= truth <= size.high
+        n_approximate += size.approximate
+    assert n_approximate > 120
+    assert n_missed <= 8

@@ -1,0 +1,124 @@
+"""Pairwise costs of folds: shared, of each object, or none; and made convex, with what single flips keep."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from fold_strategies import fold_lists
+from labelsure.engine import _answers
+from labelsure.engine._fold_arrays import FoldArrays
+from labelsure.engine._fold_engine import FoldEngine
+from labelsure.engine._pairs import relax_pairs
+from labelsure.engine._results import EngineOptions
+from quadratic_forms import form_engine, precision_matrix
+
+FOLDS = fold_lists(labels=(1, 4), folds=(1, 4), objects=(1, 3))
+
+
+@given(FOLDS, st.data())
+def test_pairs_are_those_of_the_energies(folds, data):
+    fold_arrays = FoldArrays(folds)
+    n_objects, n_labels = folds[0].energy.unary.shape
+    objects = np.array(data.draw(st.lists(st.integers(0, n_objects - 1), min_size=1, max_size=4)))
+    dimensions = {fold.energy.pairwise.ndim for fold in folds if fold.energy.pairwise is not None}
+    assert fold_arrays.has_pairs == bool(dimensions)
+    assert fold_arrays.own_pairs == (3 in dimensions)
+    if not dimensions:
+        return
+    pairs = fold_arrays.pairs
+    stacked = pairs.of(objects)
+    assert stacked.shape[:2] == (len(objects) if pairs.own else 1, len(folds))
+    assert np.array_equal(pairs.of(objects, slice(0, 1)), stacked[:, :1])
+    for k, fold in enumerate(folds):
+        costs = np.zeros((n_labels, n_labels)) if fold.energy.pairwise is None else fold.energy.pairwise
+        for row, i in enumerate(objects):
+            own = np.triu(costs if costs.ndim == 2 else costs[i], 1)
+            assert np.array_equal(stacked[row if pairs.own else 0, k], own + own.T)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_objects_may_be_taken_and_worked_on_in_blocks(own):
+    """Blocks of one object, with their own pairs counted in, give the same answers in the same order."""
+    engine = form_engine(0, n_labels=10, n_folds=2, n_objects=5, own=own)
+    best, labels = engine.top(3), engine.label_numerators()
+    sizes = engine._search.count(np.arange(5), np.full(5, 20), 10**6)
+    taken = engine.take(np.array([3, 0]))
+    assert np.array_equal(taken.top(3).labelsets, best.labelsets[[3, 0]])
+    again = FoldEngine(engine.folds, allow_empty=True, options=EngineOptions(block_bytes=1))
+    assert np.array_equal(again.top(3).labelsets, best.labelsets)
+    assert np.array_equal(again.label_numerators(), labels)
+    assert again._search.count(np.arange(5), np.full(5, 20), 10**6) == sizes
+
+
+def test_blocks_are_smaller_where_objects_have_their_own_pairs(monkeypatch):
+    asked, best = [], _answers.PairAnswers.best
+
+    def counted(self, objects, n_best):
+        asked.append(len(objects))
+        return best(self, objects, n_best)
+
+    monkeypatch.setattr(_answers.PairAnswers, "best", counted)
+    options = EngineOptions(block_bytes=3 * 8 * 2 * (12 + 1 + 12**2))
+    for own, largest in ((True, 3), (False, 9)):
+        asked.clear()
+        form_engine(0, n_labels=12, n_folds=2, n_objects=9, own=own, options=options).top(1)
+        assert max(asked) == largest
+
+
+COSTS = st.sampled_from([st.integers(-1, 1), st.integers(-9, 9), st.integers(-(2**43), 2**43)])
+
+
+@st.composite
+def pairs_and_scales(draw):
+    n_labels = draw(st.integers(1, 6))
+    upper = np.triu(draw(arrays(np.int64, (n_labels, n_labels), elements=draw(COSTS))), 1)
+    scale = draw(arrays(np.float64, n_labels, elements=st.sampled_from([0.0, 1.0, 1e3, 1e13])))
+    return upper + upper.T, scale
+
+
+def least_values(pairs, diagonal):
+    """Return the least value of f' A f and, for each label, its least value where f_i = 1, by linear algebra."""
+    form = pairs / 2 + np.diag(diagonal)
+    others = [np.delete(np.arange(len(form)), i) for i in range(len(form))]
+    schur = [
+        form[i, i] - form[i, rest] @ np.linalg.pinv(form[np.ix_(rest, rest)], hermitian=True) @ form[rest, i]
+        for i, rest in enumerate(others)
+    ]
+    return np.linalg.eigvalsh(form)[0], np.array(schur)
+
+
+@given(pairs_and_scales())
+def test_relaxed_forms_are_convex_and_keep_their_gains(case):
+    pairs, scale = case
+    diagonal, gain = relax_pairs(pairs, scale)
+    size = np.abs(pairs).sum() + diagonal.sum() + 1
+    lowest, with_label = least_values(pairs, diagonal)
+    assert lowest >= -1e-12 * size
+    assert (gain <= with_label + 1e-9 * size).all()
+    assert ((gain >= 0) & (gain <= diagonal)).all()
+    for whole in (diagonal, gain):
+        assert (whole == np.floor(whole)).all()
+
+
+@given(pairs_and_scales())
+def test_labels_without_pairs_are_left_alone(case):
+    pairs, scale = case
+    pairs[0] = pairs[:, 0] = 0
+    diagonal, gain = relax_pairs(pairs, scale)
+    assert diagonal[0] == gain[0] == 0
+    alone = relax_pairs(pairs[1:, 1:], scale[1:])
+    assert np.array_equal(diagonal[1:], alone[0])
+    assert np.array_equal(gain[1:], alone[1])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_relaxed_mahalanobis_forms_need_little(seed):
+    """Well below the diagonal of the precision matrix, which makes the form convex, too; and half of it is gained."""
+    rng = np.random.default_rng(seed)
+    precision = precision_matrix(rng, 40, strength=0.3) * 2.0**20
+    scale = np.diag(precision)
+    diagonal, gain = relax_pairs(np.rint(2 * precision).astype(np.int64), scale)
+    assert np.mean(diagonal / scale) < 0.75
+    assert np.mean(gain / diagonal) > 0.5
