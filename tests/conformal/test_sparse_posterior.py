@@ -7,7 +7,6 @@ from scipy import sparse
 from labelsure import calibrate_outputs
 from labelsure.measures import Need, PosteriorMeasure
 from labelsure.measures._auto import default_measure
-from labelsure.measures._sparse_outputs import SparseOutputs
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
 
@@ -61,16 +60,6 @@ def test_few_and_many_labels_are_answered_alike_dense_and_sparse(n_labels, n_fol
         assert np.array_equal(dense, thin)
     assert answers[0][3].all()  # searches were not cut short
     assert answers[0][6].any()
-
-
-@pytest.mark.parametrize(("n_labels", "n_examples"), [(14, 80), (159, 80), (10_000, 20)])
-def test_parameters_learned_from_sparse_outputs_are_those_of_dense_ones(n_labels, n_examples):
-    outputs, Y = draw_examples(n_examples, n_labels)
-    dense = PosteriorMeasure().fit(Y, outputs=outputs)
-    compact = PosteriorMeasure().fit(Y, outputs=SparseOutputs(sparse.csr_array(outputs), 0.0, n_labels=n_labels))
-    for learned, expected in zip(compact.parameters_, dense.parameters_, strict=True):
-        assert np.array_equal(learned, expected)
-    assert compact.parameters_.temperature != 1
 
 
 def test_a_labelset_seen_in_training_is_found_though_no_label_of_it_has_an_output():

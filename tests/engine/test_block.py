@@ -69,7 +69,8 @@ def test_flips_and_bounds_are_what_their_definitions_say(folds):
             assert block.totals[i, COST, t] == of_position
             assert block.totals[i, CHEAPEST, t] == min(added[2**u].sum() for u in range(t, q))
         assert not bounds[[NEXT, ONE], q].any()
-        assert (bounds[TWO:, q] == FAR).all()
+        assert (bounds[[TWO, ALL, SOME], q] == FAR).all()
+        assert not bounds[WHOLE, q].any()
         assert (block.totals[i, :, q] == FAR).all()
 
 

@@ -272,7 +272,9 @@ def test_last_flips_are_counted_if_no_two_lead_to_a_member(engine, threshold, da
     reached = scores + flips @ cost
     counts = [np.sum(fold.calibration >= reached[:, [k]], axis=1) for k, fold in enumerate(arrays.folds)]
     members = 1 + np.sum(counts, axis=0) >= smallest
-    n_found, work = count_last(first, scores, bounds, weighing, data.draw(st.booleans()), arrays.tables, smallest)
+    room, plain = Room.of(block), data.draw(st.booleans())
+    room.begin[0], room.scores[0] = first, scores
+    n_found, work = count_last(0, n_labels, room, bounds, weighing, plain, arrays.tables, smallest)
     assert work <= 2 * (n_labels - first) + 5
     if n_found >= 0:
         assert n_found == members.sum()

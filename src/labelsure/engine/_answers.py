@@ -94,6 +94,12 @@ def _rank(weighing: Weighing, arrays: FoldArrays, i: int, scores: IntArray) -> I
     return np.stack([numerators, scores.sum(axis=0)])
 
 
+MANY = 64
+"""Where more labelsets are asked for, it is worth while to know first what numerators so many have."""
+
+LEVELS = 12
+"""These numerators are found as exactly as so many halvings of what they may be allow."""
+
 SHARES = 16
 """A label may take this part of the work that is left for all labels."""
 
@@ -397,17 +403,35 @@ class WalkAnswers(SearchAnswers):
         found = Found.of(n, n_best, block.mode.shape[1])
         if len(self._listed.more) and not general:
             offer_listed(*self._listed_arrays(objects), found)
-        first = min(self.options.first_budget, self.options.best_budget)
-        self._walk(block, objects, (np.arange(n), -1, 0, -FAR), found, first)
+        first, limits = min(self.options.first_budget, self.options.best_budget), np.full(n, -FAR)
+        if n_best > MANY:
+            limits = self._reached_by(objects, n_best)
+        self._walk(block, objects, (np.arange(n), -1, 0, limits), found, first)
         rest = np.flatnonzero(~found.finished)
         if len(rest) and first < self.options.best_budget:
             again = Found(found.keys[rest], found.numbers[rest])
             if self.constraints is None and not (self.arrays.has_link or self.arrays.penalties.present):
                 for row, i in enumerate(objects[rest].tolist()):
                     climb(self.arrays, self.weighing, i, again.keys[row], again.numbers[row], self.allow_empty)
-            self._walk(block, objects, (rest, -1, 0, -FAR), again, self.options.best_budget)
+            self._walk(block, objects, (rest, -1, 0, limits[rest]), again, self.options.best_budget)
             found.keys[rest], found.numbers[rest] = again.keys, again.numbers
         return found
+
+    def _reached_by(self, objects: IntArray, n_labelsets: int) -> IntArray:
+        """Return numerators that at least so many labelsets of the general form have, or lower ones.
+
+        A search for many labelsets that begins without a limit goes deep before it finds any that are good.
+        """
+        everyone, block = np.arange(len(objects)), pose_block(self.arrays, objects, counted=True)
+        reached = np.zeros(len(objects), dtype=np.int64)
+        missed = self._find_best(objects, 1, general=True).numerators[:, 0] + 1
+        for _ in range(LEVELS):
+            level, found = (reached + missed) // 2, Found.of(len(objects), 0, 0)
+            budget = 8 * n_labelsets + self.options.first_budget
+            self._walk(block, objects, (everyone, -1, 0, level), found, budget, ranked=False)
+            many = found.numbers[:, FOUND] >= n_labelsets
+            reached, missed = np.where(many, level, reached), np.where(many, missed, level)
+        return np.where(reached > 0, reached, -FAR)
 
     def _walk(
         self,

@@ -91,6 +91,7 @@ def _bound_groups(cost: IntArray, nearest: IntArray, bounds: IntArray) -> None:
     """Write what only counting asks for."""
     n, q, n_folds = cost.shape
     bounds[:, TWO:, q] = FAR
+    bounds[:, WHOLE, q] = 0
     bounds[:, TWO, q - 1 :] = FAR
     if q > 1:
         second = np.maximum(nearest[:, 1:], cost[:, :-1])

@@ -42,7 +42,7 @@ from labelsure.engine._labelset_kernels import (
     write_key,
 )
 from labelsure.engine._lookup_kernels import Integer, only_counts, total_of, value_of, weighing_of
-from labelsure.engine._rule_kernels import BROKEN, DECIDED, FORCED, Course, is_on, obeys, settle
+from labelsure.engine._rule_kernels import BROKEN, DECIDED, FORCED, QUIET, Course, is_on, obeys, settle
 from labelsure.engine._rules import Rules
 from labelsure.engine._weighing import ObjectWeighing, ObjectWeighings
 from labelsure.measures._labelset_bits import Words
@@ -195,132 +195,93 @@ def walk(
         counted; room whose state is -1, but to go on with a list that was full
     Cost : two evaluations of K look-ups for each labelset that may be looked for, fewer where they are counted
     """
-    n_labels, n_folds, n_best = block.label.shape[1], block.base.shape[1], found.keys.shape[1] - 1
-    state, begin, lowest, penalty = room.state, room.begin, room.lowest, room.penalty
+    n_labels, n_best, begin, pending = block.label.shape[1], found.keys.shape[1] - 1, room.begin, room.pending
     for search in range(asked.searches.shape[0]):
-        i, forced, limit = asked.searches[search, ROW], asked.searches[search, FORCED_POSITION], np.int64(0)
+        i, limit = asked.searches[search, ROW], asked.searches[search, SMALLEST]
         label, bounds, numbers, keys = block.label[i], block.bounds[i], found.numbers[search], found.keys[search]
         n_hard, mode, weighing = block.n_hard[i], block.mode[i], weighing_of(i, weighings)
-        plain = penalties is None and only_counts(weighing, tables)
-        free = penalties is None and rules is None
+        plain, free = penalties is None and only_counts(weighing, tables), penalties is None and rules is None
         counted = free and bounds.shape[0] == N_COUNTED
-        if state[LEVEL] < 0:
+        if room.state[LEVEL] < 0:
             begin_walk(search, block, asked, room)
-            if rules is not None:
-                place_labels(label, forced, rules)
-                if not obeys(room.words[0], mode, np.int64(0), rules):
-                    state[LEVEL] = -1
-        n_found, work, level, arrived = numbers[FOUND], np.int64(0), state[LEVEL], state[ARRIVED] == 1
-        limit = asked.searches[search, SMALLEST]
-        if asked.ranked and n_found == n_best:
+            if rules is not None and not place_labels(i, block, asked.searches[search, FORCED_POSITION], room, rules):
+                room.state[LEVEL] = -1
+        level, arrived, work, n_open = room.state[LEVEL], room.state[ARRIVED] == 1, np.int64(0), np.int64(n_labels)
+        if counted and level >= 0:
+            n_open = close_positions(bounds, room, weighing, plain, tables, limit)
+        if asked.ranked and numbers[FOUND] == n_best:
             limit = max(limit, -keys[n_best - 1, NUMERATOR])
         while level >= 0 and work < asked.budget:
-            scores, words = room.scores[level], room.words[level]
             if rules is not None and not arrived:
-                if room.pending[level] >= 0:
-                    t = room.pending[level]
-                    room.pending[level] = -1
-                    course = Course(mode, bounds[ONE], room.waiting)
-                    outcome = settle(label[t], t + 1, words, scores, course, rules)
-                    arrived = outcome == FORCED  # this level goes on with what it leads to
-                    if outcome == BROKEN:
-                        level -= 1
-                        continue
+                outcome = decide_next(level, label, mode, bounds[ONE], room, rules)
+                arrived = outcome == FORCED  # this level goes on with what it leads to
+                if outcome == BROKEN:
+                    level -= 1
+                    continue
+            # The one question of this step: about the labelset itself, all with one flip more, or the next flip alone
+            question, t, scores, words = NEXT, np.int64(n_labels), room.scores[level], room.words[level]
+            candidate = asked.allow_empty or is_some(words)
+            if not arrived:
+                begin[level] += begin[level] == asked.searches[search, FORCED_POSITION]
                 t = begin[level]
-                while not arrived and t < n_labels and (t == forced or is_on(words, label[t]) != is_on(mode, label[t])):
-                    t += 1  # decided already
-                begin[level] = t
-            question, t, candidate = NEXT, np.int64(n_labels), asked.allow_empty or is_some(words)
-            if not arrived:  # one flip more, from here on
-                begin[level] += begin[level] == forced
-                t = begin[level]
-                candidate = t < n_labels
-                if counted and t >= n_hard and room.pending[level] == SURE:
+                candidate = t < n_open
+                if counted and t >= n_hard and pending[level] == SURE:
                     question = ONE  # nothing below is better than with that flip alone
             value = limit - 1
             if arrived or candidate:
                 if penalties is not None:
-                    penalise(words, label, t, penalties, penalty, lowest)
-                value = value_of(scores, bounds[question, t], penalty, plain, weighing, tables)
+                    penalise(words, label, t, penalties, room.penalty, room.lowest)
+                value = value_of(scores, bounds[question, t], room.penalty, plain, weighing, tables)
                 work += 1
             good, bulk = bool(candidate and value >= limit), False
             if good and arrived and rules is not None:
                 good = obeys(words, words, np.int64(DECIDED), rules)
             if good and asked.ranked:
-                for w in range(words.shape[0]):
-                    lowest[w] = words[w]
-                total = np.int64(0)
-                if asked.by_total:
-                    total = total_of(scores, bounds[NEXT, t], penalty, tables)
-                if not arrived and n_found == n_best and asked.by_total and value == limit:
-                    present = np.int64(0)
-                    for k in range(n_folds):
-                        present += scores[k] + penalty[k]
-                    if asked.additive:
-                        total = max(total, present + block.totals[i, CHEAPEST, t])
-                    for later in range(t, n_labels if total == keys[n_best - 1, TOTAL] else t):
-                        if asked.additive:
-                            is_free = block.totals[i, COST, later] <= total - present
-                        else:  # flips from there on lower no fold's score
-                            is_free = t < n_hard or total_of(scores, bounds[ONE, later], penalty, tables) <= total
-                        if is_free:
-                            switch_off(lowest, label[later])
-                write_key(value, total, lowest, True, n_best, keys)
-                good = bool(n_found < n_best or value > limit)
-                if asked.by_total and not good:
-                    good = precedes(np.int64(n_best), np.int64(n_best - 1), keys, True)
+                room.state[LEVEL] = level
+                good = belongs_to_best(value, t, search, block, tables, asked, room, found)
+            # Where to go from here
             if arrived:
                 arrived = False
                 if good and asked.ranked:
-                    n_found = insert(n_found, keys)
-                    if n_found == n_best:
-                        limit = max(limit, -keys[n_best - 1, NUMERATOR])
+                    numbers[FOUND] = insert(numbers[FOUND], keys)
+                    limit = max(limit, -keys[n_best - 1, NUMERATOR]) if numbers[FOUND] == n_best else limit
                 elif good:
                     if n_best > 0:
-                        write_key(value, np.int64(0), words, True, n_found, keys)
-                    n_found += 1
-                    if n_found == n_best:
+                        write_key(value, np.int64(0), words, True, numbers[FOUND], keys)
+                    numbers[FOUND] += 1
+                    if numbers[FOUND] == n_best:
                         break
                 if free and begin[level] >= n_hard:
                     bulk = bool(counted and value >= limit)
                     level -= value < limit
-            elif counted and t >= n_hard:
-                if question == ONE and good:
-                    flip_next(level, label[t], bounds[ONE, t], room)
-                    n_found, level, bulk = n_found + 1, level + 1, True
-                elif good:
-                    room.pending[level] = SURE
-                elif question == ONE and candidate:
-                    room.pending[level] = UNSURE
-                    begin[level] += 1
-                else:
-                    level -= 1
-            elif good:
+            elif good and (question == ONE or not (counted and t >= n_hard)):
                 flip_next(level, label[t], bounds[ONE, t], room)
-                level += 1
-                arrived = True
+                level, arrived, bulk = level + 1, question != ONE, question == ONE
+                numbers[FOUND] += question == ONE
                 if rules is not None:
                     course = Course(mode, bounds[ONE], room.waiting)
                     outcome = settle(label[t], t + 1, room.words[level], room.scores[level], course, rules)
-                    room.pending[level - 1] = t
-                    if outcome == BROKEN:
-                        level -= 1
-                        arrived = False
+                    pending[level - 1] = t
+                    arrived = outcome != BROKEN
+                    level -= outcome == BROKEN
+            elif good:
+                pending[level] = SURE
+            elif question == ONE and candidate:
+                pending[level] = UNSURE
+                begin[level] += 1
             else:
                 level -= 1
             if bulk:
-                n_last, more_work = count_last(begin[level], room.scores[level], bounds, weighing, plain, tables, limit)
+                n_last, more_work = count_last(level, n_open, room, bounds, weighing, plain, tables, limit)
                 work += more_work
-                room.pending[level] = SURE if n_last < 0 else UNSURE
-                if n_last >= 0:
-                    n_found += n_last
-                    level -= 1
-        numbers[FOUND], numbers[WORK], numbers[FINISHED] = n_found, numbers[WORK] + work, level < 0
+                pending[level] = SURE if n_last < 0 else UNSURE
+                numbers[FOUND] += max(n_last, 0)
+                level -= n_last >= 0
+        numbers[WORK], numbers[FINISHED] = numbers[WORK] + work, level < 0
         if level >= 0 and asked.ranked:
             numbers[UPPER] = bound_open(level, arrived, i, plain, block, tables, weighing, room)
-        state[LEVEL], state[ARRIVED] = level, arrived
-        if level >= 0 and not (n_best > 0 and not asked.ranked):
-            state[LEVEL] = -1
+        listed = n_best > 0 and not asked.ranked  # such a search may go on
+        room.state[LEVEL], room.state[ARRIVED] = level if listed else -1, arrived
 
 
 @kernel_part
@@ -344,15 +305,103 @@ def begin_walk(search: Integer, block: Block, asked: Asked, room: Room) -> None:
 
 
 @kernel_part
-def place_labels(label: IntArray, forced: Integer, rules: Rules) -> None:
-    """Write at which position each label is flipped; below 0 for the one that is forced.
+def place_labels(i: Integer, block: Block, forced: Integer, room: Room, rules: Rules) -> bool:
+    """Write at which position each label is flipped, below 0 for the one that is forced; tell whether rules allow any.
 
-    Reference : Rules.placed
-    Requires : label (q,); rules with a place of their own
-    Cost : O(q)
+    Reference : Rules.placed, Rules.may_allow
+    Requires : rules with places of their own; a search that begins
+    Cost : O(q + terms of the rules)
     """
-    for t in range(label.shape[0]):
-        rules.place[label[t]] = t if t != forced else -1
+    for t in range(block.label.shape[1]):
+        rules.place[block.label[i, t]] = t if t != forced else -1
+    return bool(obeys(room.words[0], block.mode[i], np.int64(0), rules))
+
+
+@kernel_part
+def decide_next(level: Integer, label: IntArray, mode: Words, cost: IntArray, room: Room, rules: Rules) -> Integer:
+    """Leave alone what was flipped before, and go to the next position to decide; return what that led to.
+
+    Reference : what settle says
+    Requires : rules with places
+    Cost : see settle
+    """
+    outcome, t, words = QUIET, room.pending[level], room.words[level]
+    if t >= 0:
+        room.pending[level] = -1
+        outcome = settle(label[t], t + 1, words, room.scores[level], Course(mode, cost, room.waiting), rules)
+    t = room.begin[level]
+    while t < label.shape[0] and (rules.place[label[t]] < 0 or is_on(words, label[t]) != is_on(mode, label[t])):
+        t += 1
+    room.begin[level] = t
+    return outcome
+
+
+@lean_kernel
+def close_positions(
+    bounds: IntArray, room: Room, weighing: ObjectWeighing, plain: bool, tables: ScoreTables, smallest: Integer
+) -> Integer:
+    """Return up to which position members may have flips.
+
+    Reference : the last position with NEXT of the lowest scores in the region
+    Requires : a search that begins, bounds of counts
+    Cost : O(log q) evaluations
+    """
+    n_labels, scores, penalty = bounds.shape[1] - 1, room.scores[1], room.penalty
+    for k in range(scores.shape[0]):
+        scores[k] = room.scores[0, k] + min(bounds[NEXT, 0, k], 0)
+    low, high = 0, n_labels  # flips from high on lead to no member
+    while low < high:
+        middle = (low + high) // 2
+        if value_of(scores, bounds[NEXT, middle], penalty, plain, weighing, tables) >= smallest:
+            low = middle + 1
+        else:
+            high = middle
+    return np.int64(high)
+
+
+@kernel_part
+def belongs_to_best(
+    value: Integer,
+    t: Integer,
+    search: Integer,
+    block: Block,
+    tables: ScoreTables,
+    asked: Asked,
+    room: Room,
+    found: Found,
+) -> bool:
+    """Tell whether a labelset, or one with a flip more from t on, may be among the best; write its key.
+
+    Among equal numerators total scores decide, and then codes: bounds of both follow from what these flips add.
+
+    Reference : tuple comparison in labelset_reference.ranked
+    Requires : at most this numerator, at least that of the worst found; t the last position for the labelset itself
+    Cost : O(K), and O(q) where totals tie
+    """
+    i, level, keys, n_labels = asked.searches[search, ROW], room.state[LEVEL], found.keys[search], block.label.shape[1]
+    n_best, lowest, scores, bounds = keys.shape[0] - 1, room.lowest, room.scores[room.state[LEVEL]], block.bounds[i]
+    is_full, total = found.numbers[search, FOUND] == n_best, np.int64(0)
+    for w in range(lowest.shape[0]):
+        lowest[w] = room.words[level, w]
+    if asked.by_total:
+        total = total_of(scores, bounds[NEXT, t], room.penalty, tables)
+    if t < n_labels and is_full and asked.by_total and value == -keys[n_best - 1, NUMERATOR]:
+        present = np.int64(0)
+        for k in range(scores.shape[0]):
+            present += scores[k] + room.penalty[k]
+        if asked.additive:
+            total = max(total, present + block.totals[i, CHEAPEST, t])
+        for later in range(t, n_labels if total == keys[n_best - 1, TOTAL] else t):
+            if asked.additive:
+                is_free = block.totals[i, COST, later] <= total - present
+            else:  # flips of positions that are not hard lower no fold's score
+                is_free = t < block.n_hard[i] or total_of(scores, bounds[ONE, later], room.penalty, tables) <= total
+            if is_free:
+                switch_off(lowest, block.label[i, later])
+    write_key(value, total, lowest, True, n_best, keys)
+    if not is_full or value > -keys[n_best - 1, NUMERATOR]:
+        return True
+    return bool(asked.by_total and precedes(np.int64(n_best), np.int64(n_best - 1), keys, True))
 
 
 @kernel_part
@@ -374,25 +423,30 @@ def flip_next(level: Integer, j: Integer, cost: IntArray, room: Room) -> None:
 
 @lean_kernel
 def count_last(
-    first: Integer,
-    scores: IntArray,
+    level: Integer,
+    n_flips: Integer,
+    room: Room,
     bounds: IntArray,
     weighing: ObjectWeighing,
     plain: bool,
     tables: ScoreTables,
     smallest: Integer,
 ) -> tuple[Integer, Integer]:
-    """Return how many members flips from ``first`` on lead to, if none with two flips or all, else -1; and the work.
+    """Return how many members a level's flips up to ``n_flips`` lead to, if none with two flips or all, else -1.
 
-    Where that is -1, a single flip leads to one.
+    And the work. Where that is -1, a single flip leads to one.
 
     Reference : labelset_reference.ranked
-    Requires : no penalties, no rules, and no hard positions from ``first`` on
+    Requires : no penalties, no rules, and no hard positions from the level's next one on
     Cost : at best one evaluation for each group of positions
     """
-    n_flips, u, n_members, work, failed = bounds.shape[1] - 1, first, 0, 0, False
-    nothing, asked = bounds[NEXT, n_flips], NEXT
+    u, n_members, work, failed = room.begin[level], 0, 0, False
+    scores, nothing, first, asked = room.scores[level], bounds[NEXT, bounds.shape[1] - 1], room.begin[level], NEXT
     while u < n_flips:
+        if asked == WHOLE:  # its sums go on to the end
+            scores = room.scores[room.scores.shape[0] - 1]
+            for k in range(scores.shape[0]):
+                scores[k] = room.scores[level, k] - bounds[WHOLE, n_flips, k]
         value = value_of(scores, bounds[asked, u], nothing, plain, weighing, tables)
         work += 1
         inside = value >= smallest
