@@ -63,28 +63,27 @@ def pose_block(arrays: FoldArrays, objects: IntArray, *, counted: bool) -> Block
     n_folds, n, q = unary.shape
     total = unary.sum(axis=0)
     on = total < 0
-    hard = np.where(on, unary.max(axis=0) > 0, unary.min(axis=0) < 0)
+    added = unary * np.where(on, -1, 1)
+    hard = added.min(axis=0) < 0
     sizes = np.abs(total)
     label = np.argsort(np.where(hard, sizes, sizes + LATER), axis=1, kind="stable")
     places = (label + q * np.arange(n)[:, None]).ravel()
-    sign = np.where(on, -1, 1).ravel()[places]
-    by_position = unary.reshape(n_folds, -1).take(places, axis=1)
-    by_position *= sign
     bounds = np.empty((n, N_COUNTED if counted else N_RANKED, q + 1, n_folds), dtype=np.int64)
-    cost = bounds[:, ONE, :q]
-    cost[:] = by_position.T.reshape(n, q, n_folds)
-    bounds[:, ONE, q] = 0
-    nearest = np.minimum.accumulate(cost[:, ::-1], axis=1)[:, ::-1]
-    rest = np.minimum(cost, 0)[:, ::-1].cumsum(axis=1)[:, ::-1]
-    bounds[:, NEXT, :q] = np.where(rest < 0, rest, nearest)
-    bounds[:, NEXT, q] = 0
+    cost, nearest = bounds[:, ONE, :q], bounds[:, NEXT, :q]
+    cost[:] = added.reshape(n_folds, -1).take(places, axis=1).T.reshape(n, q, n_folds)
+    np.minimum.accumulate(cost[:, ::-1], axis=1, out=nearest[:, ::-1])
+    bounds[:, : ONE + 1, q] = 0
     if counted:
         _bound_groups(cost, nearest, bounds)
+    n_hard = hard.sum(axis=1)
+    few = n_hard.max(initial=0)
+    rest = np.minimum(cost[:, :few], 0)[:, ::-1].cumsum(axis=1)[:, ::-1]
+    nearest[:, :few] = np.where(rest < 0, rest, nearest[:, :few])
     totals = np.full((n, 2, q + 1), FAR)
     totals[:, COST, :q] = np.take_along_axis(sizes, label, axis=1)
     np.minimum.accumulate(totals[:, COST, ::-1], axis=1, out=totals[:, CHEAPEST, ::-1])
     base = (constant + (unary * on).sum(axis=2)).T.copy()
-    return Block(label, hard.sum(axis=1), base, bounds, totals, pack(on))
+    return Block(label, n_hard, base, bounds, totals, pack(on))
 
 
 def _bound_groups(cost: IntArray, nearest: IntArray, bounds: IntArray) -> None:

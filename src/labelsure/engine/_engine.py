@@ -120,8 +120,8 @@ class LabelsetEngine(ABC):
         """Return labelsets of object ``i`` with a numerator of at least ``smallest``, and their numerators.
 
         The most plausible come first: by p-value, then by lowest total score, then by lowest code; at most ``limit``.
-        Few are searched for best first, more are listed and sorted. Where a search for them spends its budget, the most
-        plausible of those found.
+        Few are searched for as the best, more are listed and sorted. Where a search for them spends its budget, the
+        most plausible of those found.
         """
         most = self.options.list_bytes // (self.n_labels + 24)
         listed = None

@@ -4,11 +4,9 @@ A key is minus the numerator, the total score, and the words of the code, the mo
 bits turned over: then signed numbers come in the order of unsigned ones, and keys are compared number by number.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from labelsure._checks import BoolArray, IntArray
+from labelsure._checks import IntArray
 from labelsure._compile import kernel_part, lean_kernel
 from labelsure.engine._fold_arrays import Penalties
 from labelsure.engine._lookup_kernels import Integer
@@ -21,45 +19,6 @@ from labelsure.measures._labelset_bits import Words
 NUMERATOR, TOTAL, CODE = range(3)
 
 HIGHEST_BIT = np.uint64(1 << 63)
-
-
-class FoundBest(NamedTuple):
-    """The best labelsets of m searches.
-
-    Attributes
-    ----------
-    keys : (m, k + 1, 2 + W) or (m, k + 1, 2)
-        In order, and a spare row last; without words where only numerators are asked for.
-    n_found, work : (m,)
-        How many were found, and evaluations.
-    finished : bool (m,)
-        Whether these are the best for sure.
-    """
-
-    keys: IntArray
-    n_found: IntArray
-    work: IntArray
-    finished: BoolArray
-
-    @classmethod
-    def of(cls, n_searches: int, n_best: int, n_words: int) -> "FoundBest":
-        """Return room for them."""
-        keys = np.zeros((n_searches, n_best + 1, CODE + n_words), dtype=np.int64)
-        keys[:, :, CODE:] = np.int64(HIGHEST_BIT)  # that of the empty labelset
-        n_found, work = np.zeros((2, n_searches), dtype=np.int64)
-        return cls(keys, n_found, work, np.zeros(n_searches, dtype=bool))
-
-    @property
-    def numerators(self) -> IntArray:
-        """Theirs, (m, k), 0 where there are no more."""
-        numerators: IntArray = -self.keys[:, :-1, NUMERATOR]
-        return numerators
-
-    @property
-    def words(self) -> Words:
-        """The labelsets, uint64 (m, k, W), empty where there are no more."""
-        words: Words = np.ascontiguousarray(self.keys[:, :-1, : CODE - 1 : -1]).view(np.uint64) ^ HIGHEST_BIT
-        return words
 
 
 @lean_kernel

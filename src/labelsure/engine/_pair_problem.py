@@ -13,9 +13,9 @@ from labelsure.measures._labelset_bits import Words, pack
 FAR = _fold_arrays.FAR
 
 # Entries of ``numbers``: the level reached (-1: finished), labelsets found, work done in evaluations, whether the root
-# was looked at, whether the list of the present level was made, labelsets in the buffer, entries of a frontier
-LEVEL, FOUND, WORK, STARTED, LISTED, WRITTEN, WAITING = range(7)
-N_NUMBERS = 7
+# was looked at, whether the list of the present level was made, labelsets in the buffer
+LEVEL, FOUND, WORK, STARTED, LISTED, WRITTEN = range(6)
+N_NUMBERS = 6
 
 # What a numerator is asked of: the labelset itself; everything with the next flip; everything with a later one;
 # everything below a node; a labelset with one flip more, at most
@@ -86,7 +86,7 @@ class PairStack(NamedTuple):
 
     Attributes
     ----------
-    numbers : (7,)
+    numbers : (6,)
         See above.
     levels : (n + 2, 4)
         The next child of each level, where its list begins, its length, and the label flipped to come here.

@@ -46,7 +46,7 @@ class EngineOptions:
     chunk : int
         Members handed over at a time.
     few_members : int
-        Up to this many members of a region are searched for best first; more are listed and sorted.
+        Up to this many members of a region are searched for as the best; more are listed and sorted.
     list_bytes : int
         A list of a region's members may take this much memory; larger regions are iterated.
     list_budget, member_budget : int
