@@ -7,7 +7,6 @@ from typing import Any
 
 from labelsure.cli import _arguments as words
 from labelsure.cli._models import (
-    add_device,
     add_jobs,
     add_model_and_data,
     add_predict_for,
@@ -55,7 +54,6 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--json", type=words.output_file, metavar="FILE", help="also write all figures to FILE")
     add_jobs(parser)
-    add_device(parser)
     add_predict_for(parser)
     parser.set_defaults(run=run)
 

@@ -9,7 +9,6 @@ from labelsure._errors import CommandError
 from labelsure.cli import _arguments as words
 from labelsure.cli._evaluate import aligned
 from labelsure.cli._models import (
-    add_device,
     add_jobs,
     add_model_and_data,
     add_predict_for,
@@ -42,7 +41,6 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--top", type=words.count, default=5, metavar="K", help="labelsets listed (default: 5)")
     add_jobs(parser)
-    add_device(parser)
     add_predict_for(parser)
     parser.set_defaults(run=run)
 

@@ -37,15 +37,6 @@ def add_jobs(parser: ArgumentParser) -> None:
     parser.add_argument("--jobs", type=words.jobs, default=-1, metavar="N", help="cores to use (default: all)")
 
 
-def add_device(parser: ArgumentParser) -> None:
-    """Add where answers are worked out."""
-    parser.add_argument(
-        "--device",
-        choices=("cpu", "cuda"),
-        help="work on the processor or on an NVIDIA GPU, with the same answers (default: as the model was saved)",
-    )
-
-
 def add_scheduler(parser: ArgumentParser) -> None:
     """Add the address of a Dask scheduler."""
     parser.add_argument(
@@ -225,10 +216,7 @@ def in_one_line() -> Iterator[None]:
 
 
 def open_trained(options: Namespace) -> Any:
-    """Return a model from a file with the schema of its tables, set to the cores and the device that were asked for.
-
-    On a cluster the device is each worker's, which has one core.
-    """
+    """Return a model from a file with the schema of its tables, set to the cores asked for, on a cluster to one."""
     from labelsure import batches
 
     path, elsewhere = options.model, getattr(options, "scheduler", None) is not None
@@ -245,36 +233,9 @@ def open_trained(options: Namespace) -> Any:
             " predictors. Use it in Python."
         )
     model = batches.limit_cores(trained.model, 1 if elsewhere else options.jobs)
-    if options.device is not None:
-        model.device = options.device
     if options.predict_for is not None:
         model.predict_for = metric_of(options.predict_for)
-    if not elsewhere:
-        check_device(model)
     return trained._replace(model=model)
-
-
-def check_device(model: Any) -> None:
-    """Raise CommandError where the device of a model is missing."""
-    from labelsure.engine import _fold_engine
-
-    try:
-        _fold_engine.check_device(model.device, model.n_labels_)
-    except (ImportError, ValueError) as error:
-        raise CommandError(_no_device(error)) from error
-
-
-def _no_device(error: BaseException) -> str:
-    """Return what is missing for a device in one line, in the words of the command line.
-
-    Examples
-    --------
-    >>> _no_device(ValueError('device="cuda" needs a GPU. Use device="cpu".'))
-    '--device cuda, given or saved with the model, needs a GPU. Use --device cpu.'
-    """
-    text = " ".join(str(error).split()).replace('device="cpu"', "--device cpu")
-    text = text.replace('device="cuda"', "--device cuda, given or saved with the model,")
-    return text if "--device cpu" in text else f"{text}. Or use --device cpu, which gives the same answers."
 
 
 def answer_rows(model: Any, X: Any) -> Any:

@@ -6,7 +6,6 @@ from typing import Any
 
 from labelsure.cli import _arguments as words
 from labelsure.cli._models import (
-    add_device,
     add_jobs,
     add_model_and_data,
     add_predict_for,
@@ -54,7 +53,6 @@ def add_parser(commands: Any) -> None:
         "--batch", type=words.count, default=BATCH_ROWS, metavar="N", help=f"rows at a time (default: {BATCH_ROWS})"
     )
     add_jobs(parser)
-    add_device(parser)
     add_predict_for(parser)
     add_scheduler(parser)
     parser.set_defaults(run=run)

@@ -7,7 +7,6 @@ from typing import Any
 from labelsure._errors import CommandError
 from labelsure.cli import _arguments as words
 from labelsure.cli._models import (
-    add_device,
     add_jobs,
     add_model_and_data,
     add_predict_for,
@@ -39,7 +38,6 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--name", metavar="COLUMN", help="the column that names the rows (default: their numbers)")
     parser.add_argument("--title", help="of the page")
     add_jobs(parser)
-    add_device(parser)
     add_predict_for(parser)
     parser.set_defaults(run=run)
 
