@@ -5,7 +5,7 @@ SHARED_DATA := ../shared/datasets
 export LABELSURE_DATA ?= $(if $(wildcard $(SHARED_DATA)),$(abspath $(SHARED_DATA)),)
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba
 
-.PHONY: demo test lint types layers tests data-tests uncompiled path lowest newest python gpu coverage validity bench soak experiments docs wheel clean
+.PHONY: demo test lint types layers tests data-tests uncompiled path lowest newest python coverage validity bench soak experiments docs wheel clean
 
 demo: .venv/demo-ready  ## the paper's tables on yeast, then a report of a model (needs only the package index)
 	$(BIN)/labelsure reproduce yeast
@@ -58,13 +58,6 @@ newest: .venv-newest/ready  ## the tests with the newest versions that have whee
 
 python: .venv-$(notdir $(PYTHON))/ready  ## the tests with another Python: make python PYTHON=python3.13
 	$(TRY)
-
-GPU_TESTS = -m pytest -q -k "cuda or on_a_gpu" tests/engine/test_device_table.py tests/conformal/test_device.py
-
-gpu: .venv/ready  ## where there is a GPU and CuPy: the tests of its tables, then again watched by compute-sanitizer
-	$(BIN)/python $(GPU_TESTS)
-	for tool in memcheck racecheck synccheck; do \
-		compute-sanitizer --tool $$tool --error-exitcode 1 $(BIN)/python $(GPU_TESTS) || exit 1; done
 
 coverage: .venv/ready  ## the same tests, with the lines and branches that they miss
 	$(BIN)/pytest -n auto -m "not validity" --cov --cov-report=term-missing:skip-covered

@@ -29,10 +29,6 @@ LabelMatrixLike: TypeAlias = Any
 """What users hold as Y: array, sparse matrix, DataFrame, nested list; zeros and ones."""
 
 
-ON_CUDA = (2, 13)
-"""What DLPack calls the memory of a GPU, and memory that it shares."""
-
-
 def to_host(values: Any) -> Any:
     """Return an array of another library as one of numpy, be it on a GPU; anything else as it is.
 
@@ -43,16 +39,16 @@ def to_host(values: Any) -> Any:
     """
     if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack_device__"):
         return values
-    values = values.detach() if hasattr(values, "detach") else values  # a tensor of torch that is part of a graph
     try:
-        if values.__dlpack_device__()[0] not in ON_CUDA:
-            return np.from_dlpack(values)
-        cupy = import_optional("cupy", extra="cuda13 or cuda12", purpose="An array on a GPU")
-        return cupy.asnumpy(cupy.from_dlpack(values))
+        if hasattr(values, "detach"):  # a tensor of torch, which may be part of a graph
+            values = values.detach().cpu()
+        elif hasattr(values, "get"):  # an array of CuPy
+            return values.get()
+        return np.asarray(values) if hasattr(values, "__array__") else np.from_dlpack(values)
     except (BufferError, RuntimeError, TypeError) as error:
         raise ValueError(
             f"A {type(values).__name__} of type {getattr(values, 'dtype', 'unknown')} cannot be read: {error}."
-            " Pass an array of numbers that numpy knows, in memory or on an NVIDIA GPU."
+            " Pass an array of numbers that numpy knows, in memory, or on a GPU by torch or CuPy."
         ) from error
 
 

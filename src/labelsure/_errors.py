@@ -12,7 +12,7 @@ def import_optional(module: str, *, extra: str, purpose: str) -> ModuleType:
     module : str
         The module's full name.
     extra : str
-        The extra of labelsure that installs it, or several, "one or another".
+        The extra of labelsure that installs it.
     purpose : str
         What needs it, to start the error message with.
 
@@ -27,7 +27,7 @@ def import_optional(module: str, *, extra: str, purpose: str) -> ModuleType:
         package = module.partition(".")[0]
         raise ImportError(
             f"{purpose} needs the package {package!r}, which is not installed."
-            f' Install it with: pip install "labelsure[{extra}]"'.replace(" or ", ']" or "labelsure[')
+            f' Install it with: pip install "labelsure[{extra}]"'
         ) from error
 
 

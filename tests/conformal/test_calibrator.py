@@ -65,7 +65,6 @@ RUBBISH = {
     "constraints": 3,
     "on_violation": "rubbish",
     "memory": 3,
-    "device": "cpu",  # read: a model moves to where it is used
     "predict_for": "auto",  # read: what an answer is for is chosen when it is asked for
 }
 FITTED = {

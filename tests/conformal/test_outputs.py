@@ -33,6 +33,42 @@ BASES = {
 MEASURES = [default_measure(Need.TRAINING_LABELS), PowerMeasure(2, pair_penalty=0.5)]
 
 
+class InOtherMemory:
+    """An array of another library: in memory, or on a GPU, where numpy cannot read it."""
+
+    def __init__(self, values, device=1):
+        self.values, self.device = values, device
+
+    def __dlpack__(self, **options):
+        if self.device != 1:
+            raise BufferError("not in memory")
+        return self.values.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.device, 0
+
+
+class LikeTorch(InOtherMemory):
+    def detach(self):
+        return self
+
+    def cpu(self):
+        return InOtherMemory(self.values)
+
+
+class LikeJax(InOtherMemory):
+    def __array__(self, *_, **__):
+        return self.values
+
+
+class LikeCuPy(InOtherMemory):
+    def __array__(self, *_, **__):
+        raise TypeError("implicit conversion to a NumPy array is not allowed")
+
+    def get(self):
+        return self.values
+
+
 @pytest.fixture
 def data():
     """Three labels, two of which meet in one example only: in the fold of that example they are a pair never seen."""
@@ -147,6 +183,25 @@ def test_outputs_predictor_refuses_bad_input(outputs, parts):
     predictor = calibrate_outputs(OUTPUTS, LABELS, folds=[0, 1, 0, 1])
     with pytest.raises(ValueError, match="(?s)" + ".*".join(re.escape(part) for part in parts)):
         predictor.predict_labelsets(outputs)
+
+
+@pytest.mark.parametrize(
+    ("other", "device"),
+    [(InOtherMemory, 1), (LikeTorch, 1), (LikeTorch, 2), (LikeJax, 2), (LikeCuPy, 2)],
+    ids=["memory", "torch", "torch on a GPU", "jax", "CuPy"],
+)
+def test_outputs_of_other_libraries_are_read_be_they_on_a_gpu(other, device):
+    rng = np.random.default_rng(0)
+    outputs, Y, new = rng.random((40, 3)), rng.integers(2, size=(40, 3)), rng.random((5, 3))
+    expected = calibrate_outputs(outputs, Y).predict_labelsets(new).p_values()
+    predictor = calibrate_outputs(other(outputs, device), other(Y, device))
+    np.testing.assert_array_equal(predictor.predict_labelsets(other(new, device)).p_values(), expected)
+
+
+def test_outputs_on_a_gpu_of_an_unknown_library_are_refused():
+    predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]])
+    with pytest.raises(ValueError, match=r"InOtherMemory .* cannot be read: not in memory\. Pass an array of numbers"):
+        predictor.predict(InOtherMemory(np.array([[0.8, 0.3]]), device=2))
 
 
 def test_no_new_objects_are_no_error():

@@ -33,7 +33,6 @@ from labelsure.conformal._outside import USUAL_LEVEL, OutsideMixin
 from labelsure.conformal._points import PREDICT_FOR, Answers, describe_answers, single_answers
 from labelsure.conformal._splits import Split
 from labelsure.conformal._updating import check_one_fold, extend_calibrator
-from labelsure.engine._fold_engine import check_device
 from labelsure.estimators._base import MetaClassifier
 from labelsure.estimators._pool_base import LogitPool
 from labelsure.measures import AutoMeasure, Measure, Need
@@ -106,7 +105,6 @@ class LabelsetClassifier(WrappingClassifier):
         self, *labels: LabelMatrix, one_fold: bool, known: Need = Need.TRAINING_LABELS | Need.OUT_OF_FOLD_OUTPUTS
     ) -> tuple[Choices, Measure | AutoMeasure]:
         """Return what was asked for and the measure, or raise ValueError before anything is fitted."""
-        check_device(getattr(self, "device", "cpu"), self.n_labels_)
         check_choice(getattr(self, "predict_for", "auto"), PREDICT_FOR, name="predict_for")
         given = {name: getattr(self, name) for name in CHOICES if hasattr(self, name)}
         asked = Choices(taxonomy=given.pop("mondrian", None), **given)
@@ -125,7 +123,6 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
     models_: list[Any]
     fold_indices_: list[IntArray]
     calibrator_: Calibrator
-    device: str
     predict_for: str
     pools_share_: bool = False  # whether the models are pools that learned from models that all folds share
     _learned_last = "calibrator_"
@@ -140,7 +137,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         """
         X = self._check_objects(X)
         outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
-        predictions = self.calibrator_.predict(outputs, X, index=row_index_of(X), device=self.device)
+        predictions = self.calibrator_.predict(outputs, X, index=row_index_of(X))
         predict_for = check_choice(self.predict_for, PREDICT_FOR, name="predict_for")
         predictions.answers = describe_answers(self.calibrator_, predict_for)
         return predictions
@@ -215,7 +212,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         """Return the answers of ``predict`` and ``predict_labelsets``, from outputs that are computed once."""
         X = self._check_objects(X)
         outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
-        predictions = self.calibrator_.predict(outputs, X, index=row_index_of(X), device=self.device)
+        predictions = self.calibrator_.predict(outputs, X, index=row_index_of(X))
         predict_for = check_choice(self.predict_for, PREDICT_FOR, name="predict_for")
         predictions.answers = describe_answers(self.calibrator_, predict_for)
         return Answers(predictions, single_answers(predictions, self.calibrator_, outputs, predict_for), outputs)
@@ -294,7 +291,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
             The examples that ``fit`` was given, and ``update`` after it, in the same order; NaN where ``fit`` had it.
         **parameters
             What to change: ``measure``, ``guarantee``, ``mondrian``, ``weight``, ``smoothed``, ``empty``,
-            ``constraints``, ``on_violation``, ``predict_for``, ``n_jobs``, ``device``.
+            ``constraints``, ``on_violation``, ``predict_for``, ``n_jobs``.
 
         Examples
         --------
@@ -321,7 +318,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
                 f"recalibrate takes the examples that fit was given, {self.n_incomplete_} of them with unknown labels"
                 f" (NaN), got {(~complete).sum()} rows with NaN, or other rows. Use fit."
             )
-        fixed = set(parameters) - {"measure", "predict_for", "n_jobs", "device", *CHOICES}
+        fixed = set(parameters) - {"measure", "predict_for", "n_jobs", *CHOICES}
         if fixed or getattr(self, "prefit", False):
             why = f"it cannot change {min(fixed)}" if fixed else "with prefit=True fit trains nothing anyway"
             raise ValueError(f"recalibrate keeps the models as they are; {why}. Use fit.")

@@ -41,7 +41,7 @@ from labelsure.conformal._splits import Split
 from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
 from labelsure.engine._engine import LabelsetEngine
 from labelsure.engine._fold_arrays import Fold
-from labelsure.engine._fold_engine import Empty, check_device, make_engine
+from labelsure.engine._fold_engine import Empty, make_engine
 from labelsure.engine._results import EngineOptions
 from labelsure.engine._rules import LabelsetRules
 from labelsure.estimators._pool_base import LogitPool
@@ -288,14 +288,7 @@ class Calibrator:
         choices = [fold.choice for fold in self.folds if fold.choice is not None]
         return MeasureChoices(choices) if choices else None
 
-    def predict(
-        self,
-        outputs: Sequence[AnyOutputs],
-        X: MatrixLike = None,
-        *,
-        index: Any = None,
-        device: str = "cpu",
-    ) -> LabelsetPredictions:
+    def predict(self, outputs: Sequence[AnyOutputs], X: MatrixLike = None, *, index: Any = None) -> LabelsetPredictions:
         """Return the predictions for new objects.
 
         Parameters
@@ -306,16 +299,13 @@ class Calibrator:
             The objects, where they are known.
         index : pandas index or None
             The objects' names.
-        device : {"cpu", "cuda"}
-            Where tables of labelsets are made.
         """
-        check_device(device, self.folds[0].measure.n_labels_)
         folds = [self.meet(k, part, X) for k, part in enumerate(outputs)]
         measures, posterior = [fold.measure for fold in self.folds], None
         if all(isinstance(measure, PosteriorMeasure) for measure in measures):
             exponents = tuple(measure.exponent_ for measure in measures)
             posterior = Posterior(tuple(fold.energy for fold in folds), exponents)
-        engine, names = self._engine(folds, outputs, X, device), self.label_names or ()
+        engine, names = self._engine(folds, outputs, X), self.label_names or ()
         return LabelsetPredictions(
             engine,
             label_names=names,
@@ -423,9 +413,7 @@ class Calibrator:
             energy = energy.override_empty(STRANGEST)
         return Fold(self.calibrations[k], energy)
 
-    def _engine(
-        self, folds: Sequence[Fold], outputs: Sequence[AnyOutputs], X: MatrixLike, device: str
-    ) -> LabelsetEngine:
+    def _engine(self, folds: Sequence[Fold], outputs: Sequence[AnyOutputs], X: MatrixLike) -> LabelsetEngine:
         exact, smoothed = self.choices.guarantee == "exact", self.choices.smoothed
         taxonomy, weights = self.choices.taxonomy, self.folds[0].weights
         merging = Merging(exact, np.zeros(len(outputs[0]), dtype=np.int64))
@@ -435,7 +423,6 @@ class Calibrator:
             merging = Merging(exact, draws, smoothing if smoothed else None)
         settings: dict[str, Any] = {"empty": self.empty, "n_jobs": self.n_jobs, "options": self.options}
         settings["constraints"] = self.choices.constraints
-        settings["options"] = replace(self.options or EngineOptions(), device=device)
         if taxonomy is None:
             weighing = merging.weighing(self.sizes)
             if weights is not None:

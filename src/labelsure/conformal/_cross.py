@@ -74,9 +74,6 @@ class CrossConformalClassifier(CalibratedClassifier):
         again with the same data and parameters; results are the same. Delete the folder when you no longer need it.
         Folds are pickled: it must be a folder that nobody else can write to. Code of your own is told apart by the file
         that the estimator's class is in, and by nothing that it imports.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where tables of all labelsets are made: "cuda" is an NVIDIA GPU, for up to 24 labels, and takes CuPy (the extras
-        ``cuda12`` and ``cuda13``). Answers are the same to the last bit. A fitted model changes it by ``set_params``.
 
     Attributes
     ----------
@@ -145,7 +142,6 @@ class CrossConformalClassifier(CalibratedClassifier):
     random_state: Any = None
     n_jobs: int | None = None
     memory: Any = None
-    device: str = "cpu"
 
     def fit(
         self,

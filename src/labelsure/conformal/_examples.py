@@ -25,7 +25,7 @@ class FoldExamples:
     Attributes
     ----------
     outputs, labels : arrays of shape (m, q)
-        The model's outputs for the calibration examples, and their labelsets. They may be sparse, or on a GPU.
+        The model's outputs for the calibration examples, and their labelsets. Outputs may be sparse.
     X : array-like of m rows or None
         The calibration objects, where the measure needs them.
     training_labels, training_outputs, training_objects : arrays of n rows or None

@@ -44,7 +44,7 @@ class InductiveConformalClassifier(CalibratedClassifier):
         For new objects from another distribution than the training objects, with the same labels given the object
         (covariate shift): a function from X to the ratio of the two densities, up to a factor. Not with ``mondrian``
         or ``smoothed``, whose exact numbers do not go with weights.
-    empty, smoothed, constraints, on_violation, predict_for, random_state, n_jobs, memory, device
+    empty, smoothed, constraints, on_violation, predict_for, random_state, n_jobs, memory
         As in :class:`CrossConformalClassifier`.
 
     Attributes
@@ -97,7 +97,6 @@ class InductiveConformalClassifier(CalibratedClassifier):
     random_state: Any = None
     n_jobs: int | None = None
     memory: Any = None
-    device: str = "cpu"
 
     def fit(
         self,

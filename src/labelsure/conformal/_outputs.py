@@ -38,7 +38,6 @@ from labelsure.conformal._ready_outputs import (
 )
 from labelsure.conformal._updating import check_one_fold, extend_calibrator
 from labelsure.engine import Constraint
-from labelsure.engine._fold_engine import check_device
 from labelsure.measures import AutoMeasure, Measure
 from labelsure.measures._choice import MeasureChoices
 from labelsure.measures._sparse_outputs import SparseOutputs
@@ -60,8 +59,6 @@ class OutputsPredictor:
         The number of labels.
     default_output : float
         The output of every entry that a sparse matrix does not store.
-    device : {"cpu", "cuda"}
-        Where tables of labelsets are made; it may be set at any time.
 
     Examples
     --------
@@ -77,7 +74,6 @@ class OutputsPredictor:
     fold_numbers: IntArray | None
     n_labels: int
     default_output: float
-    device: str = "cpu"
 
     def __repr__(self) -> str:
         n_folds, n = len(self.calibrator.folds), sum(self.calibrator.sizes)
@@ -99,13 +95,13 @@ class OutputsPredictor:
         ----------
         outputs : array-like of shape (n_objects, n_labels), or (K, n_objects, n_labels) for a cross-conformal one
             Between 0 and 1: of the one model, or of each fold's model in the order of ``fold_numbers``. A sparse
-            matrix, or a list of K of them, has the ``default_output`` where nothing is stored. Arrays of CuPy and
-            others with ``__dlpack__``, such as tensors of torch, may be on a GPU: they are copied to memory.
+            matrix, or a list of K of them, has the ``default_output`` where nothing is stored. Tensors of
+            torch and arrays of CuPy may be on a GPU: they are copied to memory once.
         X : array-like of n_objects rows or None, default=None
             The objects, where categories or weights look at them; draws then belong to them.
         """
         index = row_index_of(outputs if X is None else X)
-        return self.calibrator.predict(self._read(outputs, X), X, index=index, device=self.device)
+        return self.calibrator.predict(self._read(outputs, X), X, index=index)
 
     def predict(self, outputs: Any, X: MatrixLike = None) -> IntArray:
         """Return the labelset with the highest p-value for each object; see :meth:`predict_labelsets`."""
@@ -181,7 +177,6 @@ def calibrate_outputs(
     on_violation: str = "refuse",
     random_state: Any = None,
     n_jobs: int | None = None,
-    device: str = "cpu",
 ) -> OutputsPredictor:
     """Turn ready-made outputs of calibration examples into a conformal predictor; no estimator is involved.
 
@@ -220,7 +215,7 @@ def calibrate_outputs(
         With folds, how they are merged; see :class:`CrossConformalClassifier`.
     constraints, on_violation
         What labelsets obey, see :class:`CrossConformalClassifier`; not for sparse outputs.
-    mondrian, weight, smoothed, random_state, n_jobs, device
+    mondrian, weight, smoothed, random_state, n_jobs
         As in :class:`CrossConformalClassifier` and :class:`InductiveConformalClassifier`. Draws belong to the objects'
         features where new ones come with X, else to their outputs.
 
@@ -241,7 +236,6 @@ def calibrate_outputs(
     """
     labels, names = read_labels(Y, label_names)
     n_labels = labels.shape[1]
-    check_device(device, n_labels)
     checked = read_outputs(outputs, default_output, n_labels=n_labels, label_names=names)
     check_same_length(checked, labels, names=("outputs", "Y"))
     if len(labels) == 0:
@@ -273,7 +267,7 @@ def calibrate_outputs(
     seeds = [seed] * len(rows)
     calibrated = tuple(calibrate(measure, examples, seeds=seeds, n_jobs=n_jobs, rules=choices.known_rules))
     calibrator = Calibrator(calibrated, choices, draw_seed, folds is not None, names, n_jobs).with_thresholds(examples)
-    return OutputsPredictor(calibrator, fold_numbers, n_labels, default_output, device)
+    return OutputsPredictor(calibrator, fold_numbers, n_labels, default_output)
 
 
 def _training_parts(

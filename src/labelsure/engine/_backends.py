@@ -1,4 +1,4 @@
-"""Who makes tables: ``TableBackend`` is the seam, what a device answers about a block of objects."""
+"""Who makes tables of all 2^q labelsets, and what is read off them: ``TableBackend``."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -20,10 +20,9 @@ ROW_LABELS = 16
 
 @dataclass(eq=False)
 class TableBackend(ABC):
-    """What is asked of all 2^q labelsets of a block of objects; here of rows of numerators in memory.
+    """What is asked of all 2^q labelsets of a block of objects, answered from rows of numerators.
 
-    Codes of labelsets that are no candidates have the numerator 0. A back end on another device answers every question
-    itself: it keeps its rows there and hands over reductions only.
+    Codes of labelsets that are no candidates have the numerator 0.
 
     Attributes
     ----------

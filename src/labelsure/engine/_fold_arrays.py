@@ -60,7 +60,7 @@ class ScoreTables(NamedTuple):
     merged: IntArray
 
     @classmethod
-    def of(cls, calibrations: Sequence[IntArray], links: Sequence[int], *, bits: int | None = None) -> "ScoreTables":
+    def of(cls, calibrations: Sequence[IntArray], links: Sequence[int]) -> "ScoreTables":
         """Return the tables of several folds.
 
         Parameters
@@ -69,8 +69,6 @@ class ScoreTables(NamedTuple):
             Scores in ascending order, none empty.
         links : sequence of int
             Shifts of square roots, -1 where there is none.
-        bits : int or None
-            Each fold has about 2^bits buckets; None: as many as a processor's cache has room for.
         """
         buckets, values, counts, rows = [], [], [], []
         n_buckets = n_values = 0
@@ -78,8 +76,8 @@ class ScoreTables(NamedTuple):
             first = np.flatnonzero(np.diff(calibration, prepend=calibration[0] - 1))  # of each distinct value
             own_values, own_counts = calibration[first], np.append(len(calibration) - first, 0)
             span = int(own_values[-1] - own_values[0])
-            own_bits = bits or min(max(BUCKET_BITS, (16 * len(own_values)).bit_length()), MAX_BUCKET_BITS)
-            shift = max(0, span.bit_length() - own_bits)
+            bits = min(max(BUCKET_BITS, (16 * len(own_values)).bit_length()), MAX_BUCKET_BITS)
+            shift = max(0, span.bit_length() - bits)
             origin = int(own_values[0]) - (1 << shift)  # the first bucket is below all of them, the last above
             occupied = (own_values - origin) >> shift
             in_bucket = np.bincount(occupied, minlength=int(occupied[-1]) + 2)

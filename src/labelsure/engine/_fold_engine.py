@@ -8,10 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from labelsure._checks import FloatArray, IntArray, LabelMatrix, check_choice
+from labelsure._checks import FloatArray, IntArray, LabelMatrix
 from labelsure._start_up import START_UP
 from labelsure.engine._backends import NumbaTable, NumpyTable, RowTable
-from labelsure.engine._device import CudaDevice, find_device
 from labelsure.engine._engine import LabelsetEngine, StrangestEmpty
 from labelsure.engine._fold_arrays import Fold, FoldArrays
 from labelsure.engine._numpy_rows import SCORE_SECONDS
@@ -129,16 +128,14 @@ class FoldEngine(TableEngine):
         self.weighing_at, self.denominators = weighing_at, self.weighing.denominators
         self.allow_empty = allow_empty and (constraints is None or constraints.allows_empty)
         self.options, self.n_jobs = options or EngineOptions(), n_jobs
-        self._on_device = self.options.device != "cpu" and not self.arrays.has_maxima
-        few = self.options.max_table_labels if self._on_device else self.options.table_labels
         # a maximum, and candidates in a list, are looked at one by one
         is_listed = constraints is not None and constraints.listed is not None
-        self._looks_at_all = self.n_labels <= few or self.arrays.has_maxima or is_listed
+        self._looks_at_all = self.n_labels <= self.options.table_labels or self.arrays.has_maxima or is_listed
         if self.arrays.has_maxima and not is_listed:
             check_listable(self.n_labels, self.options)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out of a pickle what may be on a device."""
+        """Leave out of a pickle what is made on first use."""
         return {name: value for name, value in vars(self).items() if name not in ("table", "_one_by_one")}
 
     def take(self, objects: IntArray) -> "FoldEngine":
@@ -213,7 +210,7 @@ class FoldEngine(TableEngine):
         """Return answers from rows that numpy makes, if they are sooner than what waits for kernels."""
         arrays, constraints = self.arrays, self.constraints
         is_listed = constraints is not None and constraints.listed is not None
-        if self._on_device or is_listed or self.n_labels > START_LABELS:
+        if is_listed or self.n_labels > START_LABELS:
             return None
         if not START_UP.spend(way, SCORE_SECONDS * (n_objects * arrays.n_folds << self.n_labels)):
             return None
@@ -232,17 +229,9 @@ class FoldEngine(TableEngine):
 
     @cached_property
     def table(self) -> TableAnswers:
-        """Answers from tables, on the device asked for; those of a maximum are made here."""
-        arrays = self.arrays
-        common = (self.n_objects, self.n_labels, 0 if self.allow_empty else 1, arrays.total_scores)
-        if self._on_device:
-            from labelsure.engine._device_table import DeviceTable
-
-            there = DeviceTable(
-                *common, arrays, self.weighing, constraints=self.constraints, device=find_device(self.options.device)
-            )
-            return TableAnswers(there, self.options, n_jobs=1)
-        backend = NumbaTable(*common, arrays, self.weighing, constraints=self.constraints)
+        """Answers from tables."""
+        common = (self.n_objects, self.n_labels, self.first_code, self.arrays.total_scores)
+        backend = NumbaTable(*common, self.arrays, self.weighing, constraints=self.constraints)
         return TableAnswers(backend, self.options, self.n_jobs)
 
     @cached_property
@@ -273,24 +262,6 @@ def make_engine(folds: Sequence[Fold], *, empty: Empty, **settings: Any) -> Labe
     engine = FoldEngine(folds, allow_empty=empty == "ordinary", **settings)
     allowed = engine.constraints is None or engine.constraints.allows_empty
     return StrangestEmpty(engine) if empty == "strangest" and allowed else engine
-
-
-def check_device(device: Any, n_labels: int) -> CudaDevice | None:
-    """Return where tables of so many labels are made, None for the processor, or say why not, before any work is done.
-
-    Examples
-    --------
-    >>> check_device("cpu", 100)
-    """
-    if check_choice(device, ("cpu", "cuda"), name="device") == "cpu":
-        return None
-    most = EngineOptions().max_table_labels
-    if n_labels > most:
-        raise ValueError(
-            f'device="cuda" makes tables of all 2^q labelsets, possible for up to {most} labels, got {n_labels}.'
-            ' Use device="cpu", which searches.'
-        )
-    return find_device(device)
 
 
 def weighing_of_some(at: WeighingAt, objects: IntArray, significance: Fraction) -> Weighing:

@@ -19,8 +19,6 @@ class EngineOptions:
 
     Attributes
     ----------
-    device : {"cpu", "cuda"}
-        Where tables are made; elsewhere than on the processor they are made for all that fit.
     table_labels : int
         Up to this many labels the whole table costs less than setting up a search.
     max_table_labels : int
@@ -61,7 +59,6 @@ class EngineOptions:
     0
     """
 
-    device: str = "cpu"
     table_labels: int = 8
     max_table_labels: int = 24
     table_share: int = 5
