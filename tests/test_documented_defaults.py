@@ -9,7 +9,7 @@ import pytest
 
 import labelsure
 
-ROOMS = ("conformal", "decisions", "estimators", "labelsets", "measures", "metrics", "paper", "predictions")
+ROOMS = ("conformal", "decisions", "engine", "estimators", "measures", "metrics", "paper", "predictions")
 DOCUMENTED = re.compile(r"^ *(\w+(?:, \w+)*) : .*\bdefault=(.+)$", re.MULTILINE)
 
 

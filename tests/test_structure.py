@@ -15,8 +15,8 @@ MODULES = sorted(SRC.rglob("*.py"))
 KERNELS = [path for path in MODULES if path.name.endswith("kernels.py") or path.parent.name == "kernels"]
 
 FUNCTION_LINES, KERNEL_PARAMETERS = 80, 8
-PATHS = {"default measure": (47, 213), 'measure="auto"': (54, None)}  # files and functions
-CODE_LINES = {"src": 24100, "tests": 36800}
+PATHS = {"default measure": (42, 212), 'measure="auto"': (48, 280)}  # files and functions
+CODE_LINES = {"src": 21500, "tests": 31600}
 # Where the code stands. The target is 30 files and 115 functions, 38 files with "auto", and 18500 lines in src.
 
 
