@@ -14,7 +14,7 @@ SRC = ROOT / "src" / "labelsure"
 MODULES = sorted(SRC.rglob("*.py"))
 KERNELS = [path for path in MODULES if path.name.endswith("kernels.py") or path.parent.name == "kernels"]
 
-FUNCTION_LINES, KERNEL_PARAMETERS = 80, 8
+FUNCTION_LINES, KERNEL_LINES, KERNEL_PARAMETERS = 80, 90, 8  # what kernels call is compiled once more for each place
 PATHS = {"default measure": (42, 212), 'measure="auto"': (48, 280)}  # files and functions
 CODE_LINES = {"src": 21500, "tests": 31600}
 # Where the code stands. The target is 30 files and 115 functions, 38 files with "auto", and 18500 lines in src.
@@ -33,14 +33,15 @@ def named(path, line=None):
     return f"{path.relative_to(SRC)}{f':{line}' if line else ''}"
 
 
-def test_functions_are_at_most_80_lines_long():
+def test_functions_are_not_long():
     """Docstrings do not count: they are read for another reason."""
     long = []
     for path in MODULES:
         documented = docstring_lines(tree_of(path))
         for node in functions_of(path):
             length = len({*range(node.lineno, node.end_lineno + 1)} - documented)
-            long += [f"{named(path, node.lineno)} {node.name}: {length}"] if length > FUNCTION_LINES else []
+            most = KERNEL_LINES if path in KERNELS else FUNCTION_LINES
+            long += [f"{named(path, node.lineno)} {node.name}: {length}"] if length > most else []
     assert not long
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelsure.engine import _answers
+from labelsure.engine._answers import LEVELS, MANY
 from labelsure.engine._estimate import RegionDraws
 from labelsure.engine._fold_arrays import Fold
 from labelsure.engine._fold_engine import FoldEngine
@@ -126,8 +127,11 @@ def test_no_input_takes_more_work_than_budgets_allow(engine, level, bits):
         counter = Counter(patch)
         for n_best in (1, 5, 200):
             best, work, _ = counter.spent_by(lambda n_best=n_best: engine.top(n_best))
-            # with pairs, where many are asked for, two searches more come first, for a limit
-            assert work <= OPTIONS.first_budget + (3 if engine.arrays.has_pairs else 1) * OPTIONS.best_budget + lists
+            # where many are asked for, searches for a limit come first: two, or counts and one for the best of all
+            most = OPTIONS.first_budget + OPTIONS.best_budget
+            if n_best > MANY and not engine.arrays.has_pairs:
+                most += most + LEVELS * (8 * n_best + OPTIONS.first_budget + 4 * engine.n_labels)
+            assert work <= most + (2 * OPTIONS.best_budget if engine.arrays.has_pairs else 0) + lists
             assert (best.upper >= best.numerators).all()
             assert not best.certain[0] or (best.upper == best.numerators).all()
         smallest = engine.smallest_member(Fraction(level))

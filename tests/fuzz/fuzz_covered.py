@@ -43,7 +43,7 @@ REASONS = {
         "FittedBase": MADE_BY_US,
         "table_pipeline": "made by the command line for a table's columns",
     },
-    "labelsets": {
+    "engine": {
         "broken_by": ENGINE,
         "Constraint": BASE,
         "RegionSize": MADE_BY_US,

@@ -507,14 +507,14 @@ CONSTRAINTS = {
 }
 for name, arguments in CONSTRAINTS.items():
     call(
-        f"labelsets.{name}",
+        f"engine.{name}",
         lambda name=name, **p: c.calibrate_outputs(
             OUTPUTS, Y, constraints=getattr(ls, name)(**p), on_violation="drop", label_names=NAMES, random_state=0
         ).predict_labelsets(OUTPUTS_NEW),
         given=arguments,
     )
 call(
-    "labelsets.compile_constraints",
+    "engine.compile_constraints",
     lambda constraints, labels: ls.compile_constraints(constraints, labels).labelsets(),
     given={"constraints": [ls.AtMost(1, [0, 1])], "labels": 3},
     unlike=("labels",),

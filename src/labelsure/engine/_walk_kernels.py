@@ -202,11 +202,13 @@ def walk(
         n_hard, mode, weighing = block.n_hard[i], block.mode[i], weighing_of(i, weighings)
         plain, free = penalties is None and only_counts(weighing, tables), penalties is None and rules is None
         counted = free and bounds.shape[0] == N_COUNTED
+        forced, is_list = asked.searches[search, FORCED_POSITION], n_best > 0 and not asked.ranked
         if room.state[LEVEL] < 0:
             begin_walk(search, block, asked, room)
-            if rules is not None and not place_labels(i, block, asked.searches[search, FORCED_POSITION], room, rules):
+            if rules is not None and not place_labels(i, block, forced, room, rules):
                 room.state[LEVEL] = -1
-        level, arrived, work, n_open = room.state[LEVEL], room.state[ARRIVED] == 1, np.int64(0), np.int64(n_labels)
+        level, arrived = room.state[LEVEL], room.state[ARRIVED] == 1
+        work, n_open = np.int64(0), np.int64(n_labels)
         if counted and level >= 0:
             n_open = close_positions(bounds, room, weighing, plain, tables, limit)
         if asked.ranked and numbers[FOUND] == n_best:
@@ -218,11 +220,11 @@ def walk(
                 if outcome == BROKEN:
                     level -= 1
                     continue
-            # The one question of this step: about the labelset itself, all with one flip more, or the next flip alone
+            # The one question of this step: the labelset itself, all with one flip more, or the next flip alone
             question, t, scores, words = NEXT, np.int64(n_labels), room.scores[level], room.words[level]
             candidate = asked.allow_empty or is_some(words)
             if not arrived:
-                begin[level] += begin[level] == asked.searches[search, FORCED_POSITION]
+                begin[level] += begin[level] == forced
                 t = begin[level]
                 candidate = t < n_open
                 if counted and t >= n_hard and pending[level] == SURE:
@@ -242,14 +244,9 @@ def walk(
             # Where to go from here
             if arrived:
                 arrived = False
-                if good and asked.ranked:
-                    numbers[FOUND] = insert(numbers[FOUND], keys)
-                    limit = max(limit, -keys[n_best - 1, NUMERATOR]) if numbers[FOUND] == n_best else limit
-                elif good:
-                    if n_best > 0:
-                        write_key(value, np.int64(0), words, True, numbers[FOUND], keys)
-                    numbers[FOUND] += 1
-                    if numbers[FOUND] == n_best:
+                if good:
+                    limit = keep(value, limit, words, asked, numbers, keys)
+                    if is_list and numbers[FOUND] == n_best:
                         break
                 if free and begin[level] >= n_hard:
                     bulk = bool(counted and value >= limit)
@@ -259,11 +256,8 @@ def walk(
                 level, arrived, bulk = level + 1, question != ONE, question == ONE
                 numbers[FOUND] += question == ONE
                 if rules is not None:
-                    course = Course(mode, bounds[ONE], room.waiting)
-                    outcome = settle(label[t], t + 1, room.words[level], room.scores[level], course, rules)
-                    pending[level - 1] = t
-                    arrived = outcome != BROKEN
-                    level -= outcome == BROKEN
+                    arrived = settle_next(level, t, label, mode, bounds[ONE], room, rules) != BROKEN
+                    level -= not arrived
             elif good:
                 pending[level] = SURE
             elif question == ONE and candidate:
@@ -280,8 +274,7 @@ def walk(
         numbers[WORK], numbers[FINISHED] = numbers[WORK] + work, level < 0
         if level >= 0 and asked.ranked:
             numbers[UPPER] = bound_open(level, arrived, i, plain, block, tables, weighing, room)
-        listed = n_best > 0 and not asked.ranked  # such a search may go on
-        room.state[LEVEL], room.state[ARRIVED] = level if listed else -1, arrived
+        room.state[LEVEL], room.state[ARRIVED] = level if is_list else -1, arrived  # a list may go on
 
 
 @kernel_part
@@ -334,6 +327,39 @@ def decide_next(level: Integer, label: IntArray, mode: Words, cost: IntArray, ro
         t += 1
     room.begin[level] = t
     return outcome
+
+
+@kernel_part
+def settle_next(
+    level: Integer, t: Integer, label: IntArray, mode: Words, cost: IntArray, room: Room, rules: Rules
+) -> Integer:
+    """Flip what has to be flipped at a new level, now that position t is; it will be left alone at the level above.
+
+    Reference : what settle says
+    Requires : rules with places
+    Cost : see settle
+    """
+    room.pending[level - 1] = t
+    course = Course(mode, cost, room.waiting)
+    return settle(label[t], t + 1, room.words[level], room.scores[level], course, rules)
+
+
+@kernel_part
+def keep(value: Integer, limit: Integer, words: Words, asked: Asked, numbers: IntArray, keys: IntArray) -> Integer:
+    """Rank, list or count a labelset; return the numerator that others have to reach from now on.
+
+    Reference : sorted
+    Requires : one that is looked for; its key in the last row where the best are looked for
+    Cost : see insert
+    """
+    n_best = keys.shape[0] - 1
+    if asked.ranked:
+        numbers[FOUND] = insert(numbers[FOUND], keys)
+        return max(limit, -keys[n_best - 1, NUMERATOR]) if numbers[FOUND] == n_best else limit
+    if n_best > 0:
+        write_key(value, np.int64(0), words, True, numbers[FOUND], keys)
+    numbers[FOUND] += 1
+    return limit
 
 
 @lean_kernel
