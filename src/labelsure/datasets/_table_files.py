@@ -143,7 +143,10 @@ class CsvFile(TableFile):
                 reader = options.open_csv(
                     str(self.path.expanduser()),
                     read_options=options.ReadOptions(
-                        block_size=BLOCK_BYTES, column_names=list(self.names), skip_rows=self._header_lines
+                        block_size=BLOCK_BYTES,
+                        column_names=list(self.names),
+                        skip_rows=self._header_lines,
+                        use_threads=False,  # threads do not know the number of a wrong row
                     ),
                     parse_options=options.ParseOptions(
                         delimiter=self._delimiter, newlines_in_values=True, invalid_row_handler=stop_at
