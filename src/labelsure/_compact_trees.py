@@ -51,7 +51,9 @@ def unpack_trees(parts: dict[str, Any], n_features: int, n_classes: Array, n_out
     """Return the trees of :func:`pack_trees`, or raise ValueError where they are damaged."""
     from sklearn.tree._tree import NODE_DTYPE, Tree
 
-    sizes, depths, values = parts["sizes"], parts["depths"], parts["values"]
+    sizes = parts["sizes"]
+    depths = parts["depths"]
+    values = parts["values"]
     nodes = _unpack_records(parts["nodes"], NODE_DTYPE)
     leaf = nodes["left_child"] == -1
     shape = len(nodes), n_outputs, int(n_classes.max()) - bool(parts["counted"])
@@ -66,7 +68,9 @@ def unpack_trees(parts: dict[str, Any], n_features: int, n_classes: Array, n_out
         raise ValueError("the trees of a forest are damaged")
     trees = []
     for (start, stop), depth in zip(_limits(sizes), depths.tolist(), strict=True):
-        tree, own, value = Tree(n_features, n_classes.astype(np.intp), n_outputs), nodes[start:stop], values[start:stop]
+        tree = Tree(n_features, n_classes.astype(np.intp), n_outputs)
+        own = nodes[start:stop]
+        value = values[start:stop]
         if parts["counted"]:
             value = _shares(value, _weights(own))
         state = {"max_depth": depth, "node_count": stop - start, "nodes": own.copy()}

@@ -60,10 +60,14 @@ Trusted = Iterable[str | type] | str | type
 FORMAT = 1
 """The number of the format; files with a higher one are for a later labelsure."""
 
-MANIFEST, SCHEMA, TABLE = "manifest.json", "schema.json", "arrays.json"
+MANIFEST = "manifest.json"
+SCHEMA = "schema.json"
+TABLE = "arrays.json"
 MEMBER = re.compile(r"(manifest|schema|arrays)\.json|arrays/[a-z]\d{1,2}\.npy|skops/\d{1,6}\.(npy|npz|bin)")
 KEYS = {"format", "labelsure", "versions", "model", "labels", "n_labels", "features", "table", "learners", "trusted"}
-MOST_MEMBERS, MOST_BYTES, MOST_MANIFEST_BYTES = 100_000, 2**36, 2**24
+MOST_MEMBERS = 100_000
+MOST_BYTES = 2**36
+MOST_MANIFEST_BYTES = 2**24
 SEAL, DIGITS = b"labelsure model file, sha256 ", 64
 LEVEL, CHUNK = 6, 2**20
 

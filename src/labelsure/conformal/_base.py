@@ -385,15 +385,21 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         rows = [split.calibration for split in splits]
         check_guarantee(choices.guarantee, smoothed=choices.smoothed, one_fold=len(rows) == 1)
         looked_at = choices.look_at(X, Y, np.concatenate(rows))  # functions of the user's own fail before any fit
-        self.n_examples_, self.seeds_, self.fold_indices_ = len(Y), list(seeds), rows
+        self.n_examples_ = len(Y)
+        self.seeds_ = list(seeds)
+        self.fold_indices_ = rows
         n_used = [len(split.train) + len(split.calibration) for split in splits]
         self.train_indices_ = None if set(n_used) == {len(Y)} else [split.train for split in splits]
         *seeds, draw_seed = seeds
         needs = [measure.needs] if training is None else []
         given: dict[str, Any] = {"n_jobs": self.n_jobs, "memory": self.memory, "fitted": fitted, "metadata": metadata}
-        marked, complete, trainable = (Y, None, None)
+        marked = Y
+        complete = None
+        trainable = None
         if known is not None:
-            marked, complete, trainable = (known.mark(Y) if known.apart else Y), known.complete, known.trainable
+            marked = known.mark(Y) if known.apart else Y
+            complete = known.complete
+            trainable = known.trainable
         models = fit_models(self.estimator, X, marked, splits, seeds=seeds, needs=needs, trainable=trainable, **given)
         self.models_ = [fold.model for fold in models] if fitted is None else fitted
         examples = gather_examples(X, Y, splits, models, measure, *looked_at, complete)

@@ -124,7 +124,9 @@ def check_choices(
     known : Need
         What the default measure can know of training parts.
     """
-    mondrian, weight, smoothed = asked.taxonomy, asked.weight, check_flag(asked.smoothed, name="smoothed")
+    mondrian = asked.taxonomy
+    weight = asked.weight
+    smoothed = check_flag(asked.smoothed, name="smoothed")
     check_choice(asked.empty, ("auto", "allow", "exclude"), name="empty")
     check_guarantee(asked.guarantee, smoothed=smoothed, one_fold=one_fold)
     if weight is not None and not callable(weight):

@@ -46,7 +46,9 @@ def choose_for_folds(
 
 
 def _choose_by_fold(recipe: AutoMeasure, fold: FoldExamples, seed: int, rules: LabelsetRules | None) -> MeasureChoice:
-    labels, outputs, objects = fold.training_labels, fold.training_outputs, fold.training_objects
+    labels = fold.training_labels
+    outputs = fold.training_outputs
+    objects = fold.training_objects
     assert labels is not None  # the recipe needs both
     assert outputs is not None
     outputs = outputs.dense(slice(None)) if isinstance(outputs, SparseOutputs) else outputs

@@ -163,7 +163,9 @@ class FullConformalClassifier(LabelsetClassifier):
             The objects.
         """
         X, index = self._check_objects(X), row_index_of(X)
-        n_objects, n_examples, smoothed = n_rows(X), len(self.Y_), self.choices_.smoothed
+        n_objects = n_rows(X)
+        n_examples = len(self.Y_)
+        smoothed = self.choices_.smoothed
         everyone = _put_below(self.X_, X)
         self._check_cost(everyone, n_objects)
         at_least = np.zeros((n_objects, 2**self.n_labels_), dtype=np.int32)

@@ -208,7 +208,9 @@ class ArffReader:
 
     def _split_entries(self, tokens: list[str]) -> tuple[Sequence[int], list[str]]:
         """Return the columns and the values of a sparse row."""
-        indices, cells, commas = tokens[1:-1:3], tokens[2:-1:3], tokens[3:-1:3]
+        indices = tokens[1:-1:3]
+        cells = tokens[2:-1:3]
+        commas = tokens[3:-1:3]
         columns = [int(index) for index in indices if _INDEX.fullmatch(index) and int(index) < len(self.attributes)]
         is_whole = tokens[-1] == "}" and len({*columns}) == len(indices) == len(cells)
         if not is_whole or len(commas) != max(len(cells) - 1, 0) or {*commas, ","} != {","} or {*cells} & _MARKS:

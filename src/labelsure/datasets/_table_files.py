@@ -282,7 +282,9 @@ class MemoryTable(TableFile):
     """A DataFrame of pandas or polars, or a table or record batch of pyarrow, read as if it were a file."""
 
     def __init__(self, table: Any) -> None:
-        self.path, self.kinds, self._table = Path("the table"), {}, table
+        self.path = Path("the table")
+        self.kinds = {}
+        self._table = table
         self.names, self.n_rows = names_of_columns(table), len(table)
         _check_names(self.path, self.names)
 

@@ -147,10 +147,15 @@ class ReviewSelector:
         kind = check_kind(self.sureness, self.model, question)
         if check_flag(from_fit, name="from_fit"):
             rows = _own_examples(self.model, kind, X, labels)
-            X, labels, unknown = _safe_indexing(X, rows), labels[rows], None if unknown is None else unknown[rows]
+            X = _safe_indexing(X, rows)
+            labels = labels[rows]
+            unknown = None if unknown is None else unknown[rows]
         told = _known_rows(unknown, question, from_fit=from_fit)
         predicted, sureness = predict_with_sureness(self.model, X, question, kind, exact=from_fit)
-        self.question_, self.kind_, self.from_fit_, self.label_names_ = question, kind, from_fit, tuple(names)
+        self.question_ = question
+        self.kind_ = kind
+        self.from_fit_ = from_fit
+        self.label_names_ = tuple(names)
         self.sureness_, self.right_ = sureness[told], question.judge(predicted, labels)[told]
         self.n_unknown_ = self.model.n_incomplete_ if from_fit else len(labels) - len(self.right_)
         return self

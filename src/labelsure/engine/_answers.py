@@ -303,7 +303,9 @@ class WalkAnswers(SearchAnswers):
         own = [self.overrides_of(i) for i in objects.tolist()] if self._looks_one_by_one else []
         n_stranger = max((one.n_stranger for one in own), default=0)
         found = self._find_best(objects, n_best + n_stranger)
-        best, finished, words = BestLabelsets.nothing(len(objects), n_best, self.n_labels), found.finished, found.words
+        best = BestLabelsets.nothing(len(objects), n_best, self.n_labels)
+        finished = found.finished
+        words = found.words
         for row, listed in enumerate(own):
             rank = found.rank(row)
             merged, rank = merge_listed(words[row, : len(rank)], rank, listed, n_best)

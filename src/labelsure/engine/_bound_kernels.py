@@ -72,9 +72,16 @@ def relax(n: Integer, k: Integer, costs: PairCosts, flips: FlipList) -> float:
     Requires : the first n of the list, fold k of all others
     Cost : O(n) per step; returns whole numbers
     """
-    labels, change, forced, sign = flips.labels, flips.fresh[k], flips.forced[k], costs.sign
-    pairs, diagonal, gain = costs.pairs[k], costs.diagonals[k], costs.gains[k]
-    linear, gradient, point = flips.work[0], flips.work[1], flips.work[2]
+    labels = flips.labels
+    change = flips.fresh[k]
+    forced = flips.forced[k]
+    sign = costs.sign
+    pairs = costs.pairs[k]
+    diagonal = costs.diagonals[k]
+    gain = costs.gains[k]
+    linear = flips.work[0]
+    gradient = flips.work[1]
+    point = flips.work[2]
     total = 0.0
     size = 0.0
     for i in range(n):
@@ -145,8 +152,13 @@ def charge(n: Integer, k: Integer, costs: PairCosts, flips: FlipList) -> float:
     Requires : as relax
     Cost : O(n^2), O(n) where no pair is negative; returns whole numbers
     """
-    labels, change, forced, hard = flips.labels, flips.fresh[k], flips.forced[k], flips.notes
-    sign, pairs, slack = costs.sign, costs.pairs[k], costs.slacks[k]
+    labels = flips.labels
+    change = flips.fresh[k]
+    forced = flips.forced[k]
+    hard = flips.notes
+    sign = costs.sign
+    pairs = costs.pairs[k]
+    slack = costs.slacks[k]
     total = 0.0
     n_hard = 0
     for i in range(n):

@@ -32,8 +32,12 @@ class CategoryEngine(TableEngine):
     def __init__(self, parts: Sequence[FoldEngine]) -> None:
         self.parts = tuple(parts)
         first = self.parts[0]
-        self.n_objects, self.n_labels, self.denominators = first.n_objects, first.n_labels, first.denominators
-        self.allow_empty, self.options, self.weighing = first.allow_empty, first.options, first.weighing
+        self.n_objects = first.n_objects
+        self.n_labels = first.n_labels
+        self.denominators = first.denominators
+        self.allow_empty = first.allow_empty
+        self.options = first.options
+        self.weighing = first.weighing
         self.constraints = first.constraints
 
     @property

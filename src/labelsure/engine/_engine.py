@@ -220,9 +220,13 @@ class StrangestEmpty(LabelsetEngine):
     """
 
     def __init__(self, engine: LabelsetEngine) -> None:
-        self.engine, self.allow_empty, self.options = engine, True, engine.options
+        self.engine = engine
+        self.allow_empty = True
+        self.options = engine.options
         self.constraints = engine.constraints
-        self.n_objects, self.n_labels, self.denominators = engine.n_objects, engine.n_labels, engine.denominators
+        self.n_objects = engine.n_objects
+        self.n_labels = engine.n_labels
+        self.denominators = engine.denominators
 
     @property
     def lowest(self) -> IntArray:

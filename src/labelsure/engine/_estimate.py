@@ -161,13 +161,17 @@ class RegionDraws:
             words = pack(labelsets[rows])
             marks = _marks(words)
             alike = np.isin(marks, self.known_marks)
-            rows, words, known = rows[alike], words[alike], self.known[np.isin(self.known_marks, marks)]
+            rows = rows[alike]
+            words = words[alike]
+            known = self.known[np.isin(self.known_marks, marks)]
             members[rows] = ~np.isin(word_keys(words), word_keys(known))
         return members
 
     def numerators(self, flips: BoolArray, labelsets: BoolArray) -> IntArray:
         """Return the numerators of labelsets, and of flips that lead to them."""
-        arrays, problem, objects = self.arrays, self.one.problem, np.full(len(flips), self.one.i)
+        arrays = self.arrays
+        problem = self.one.problem
+        objects = np.full(len(flips), self.one.i)
         if arrays.penalties.present:
             return arrays.general_numerators(labelsets.astype(np.int8), self.weighing, objects)
         # whole numbers below 2^53: their sums are exact in floats

@@ -70,7 +70,10 @@ class ScoreTables(NamedTuple):
         links : sequence of int
             Shifts of square roots, -1 where there is none.
         """
-        buckets, values, counts, rows = [], [], [], []
+        buckets = []
+        values = []
+        counts = []
+        rows = []
         n_buckets = n_values = 0
         for k, (calibration, link) in enumerate(zip(calibrations, links, strict=True)):
             first = np.flatnonzero(np.diff(calibration, prepend=calibration[0] - 1))  # of each distinct value

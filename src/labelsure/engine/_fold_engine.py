@@ -122,7 +122,9 @@ class FoldEngine(TableEngine):
         constraints: LabelsetRules | None = None,
     ) -> None:
         self.arrays, self.constraints = FoldArrays(folds), constraints
-        self.folds, self.n_objects, self.n_labels = self.arrays.folds, self.arrays.n_objects, self.arrays.n_labels
+        self.folds = self.arrays.folds
+        self.n_objects = self.arrays.n_objects
+        self.n_labels = self.arrays.n_labels
         n_calibration = sum(map(len, self.arrays.calibrations))
         self.weighing = Weighing.plain(n_calibration, self.n_objects) if weighing is None else weighing
         self.weighing_at, self.denominators = weighing_at, self.weighing.denominators
@@ -300,7 +302,10 @@ class StoredEngine(TableEngine):
         constraints: LabelsetRules | None = None,
     ) -> None:
         self.constraints = constraints
-        self.at_least, self.above, self.scores, self.weighing = at_least, above, scores, weighing
+        self.at_least = at_least
+        self.above = above
+        self.scores = scores
+        self.weighing = weighing
         self.n_objects, self.n_labels = len(at_least), at_least.shape[1].bit_length() - 1
         self.denominators, self.options = weighing.denominators, options or EngineOptions()
         self.allow_empty = allow_empty and (constraints is None or constraints.allows_empty)

@@ -199,7 +199,9 @@ class LinearCosts(NamedTuple):
         that one, where the sets drawn with odds exp(-b cost_t) cost as much as there is room in the mean.
         """
         room = np.maximum(thresholds - self.lowest, 0.0)
-        own, low, high = max(near - self.lowest, 1.0), -2.0, 12.0
+        own = max(near - self.lowest, 1.0)
+        low = -2.0
+        high = 12.0
         for _ in range(STEEPNESS_STEPS):
             middle = (low + high) / 2
             scaled = np.minimum(self.costs * (2**middle / own), 500)

@@ -32,7 +32,9 @@ def count_fitting(cells: IntArray, budget: Integer, rows: FloatArray, divided: I
         before, last = last, rows[n_before % rows.shape[0]]
         for room in range(cost):
             last[room] = before[room]
-        without, with_flip, both = before[cost:], before[: budget + 1 - cost], last[cost:]
+        without = before[cost:]
+        with_flip = before[: budget + 1 - cost]
+        both = last[cost:]
         for room in range(both.shape[0]):  # no index may be negative, so the additions are done several at a time
             both[room] = without[room] + with_flip[room]
         if last[budget] > MUCH:
@@ -56,7 +58,9 @@ def draw_fitting(
     Cost : O(f log p) per set
     """
     for row in range(flips.shape[0]):
-        left, n_before, n_flipped = rows.shape[1] - 1, fitting.shape[0], 0
+        left = rows.shape[1] - 1
+        n_before = fitting.shape[0]
+        n_flipped = 0
         while n_before > 0:
             rank = random[row, n_flipped] * rows[n_before, left]
             below, above = -1, n_before  # the sets of the first ``above`` positions are more than the rank

@@ -135,9 +135,13 @@ def offer_listed(
     """
     n_best = found.keys.shape[1] - 1
     for i in range(bounds.least.shape[0]):
-        weighing, keys, n_found = weighing_of(i, weighings), found.keys[i], np.int64(0)
+        weighing = weighing_of(i, weighings)
+        keys = found.keys[i]
+        n_found = np.int64(0)
         likeliest, plain = bound_listed(i, listed, bounds), only_counts(weighing, tables)
-        reached, level, level_above = np.int64(-FAR), np.int64(FAR), np.int64(FAR)
+        reached = np.int64(-FAR)
+        level = np.int64(FAR)
+        level_above = np.int64(FAR)
         for place in range(listed.more.shape[0] + 1):
             e = place - 1 if place > 0 else likeliest
             if n_found == n_best:
@@ -180,7 +184,9 @@ def raise_by_listed(
     """
     label, begin = listed.label, listed.begin
     for i in range(found.shape[0]):
-        weighing, maxima, likeliest = weighing_of(i, weighings), found[i], bound_listed(i, listed, bounds)
+        weighing = weighing_of(i, weighings)
+        maxima = found[i]
+        likeliest = bound_listed(i, listed, bounds)
         plain = only_counts(weighing, tables)  # else a level takes longer than a look
         leader, outside = likeliest, np.int64(-FAR)  # what all labels outside the leader have been raised to
         for place in range(listed.more.shape[0] + 1):
@@ -229,7 +235,9 @@ def count_listed(
     Cost : two additions per label on, and twice what weigh takes for those looked at
     """
     for i in range(bounds.least.shape[0]):
-        weighing, n_own, n_general = weighing_of(i, weighings), 0, 0
+        weighing = weighing_of(i, weighings)
+        n_own = 0
+        n_general = 0
         plain = only_counts(weighing, tables)
         level = highest_score(smallest[i], costs.scores, costs.nothing, weighing, tables)
         least, n_labels = bounds.least[i], bounds.least.shape[1] - 1

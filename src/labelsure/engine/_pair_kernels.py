@@ -86,10 +86,15 @@ def open_list(costs: PairCosts, lookup: Lookup, goal: Goal, stack: PairStack, de
     Requires : the list above
     Cost : O(n K), see bound_flips
     """
-    numbers, levels, entries, flips = stack.numbers, stack.levels, stack.entries, desk.flips
+    numbers = stack.numbers
+    levels = stack.levels
+    entries = stack.entries
+    flips = desk.flips
     level, penalties = numbers[states.LEVEL], lookup.penalties
     n_folds = stack.scores.shape[1]
-    source, begin, n = np.int64(0), np.int64(0), levels[0, states.LENGTH]
+    source = np.int64(0)
+    begin = np.int64(0)
+    n = levels[0, states.LENGTH]
     if level > 0:
         source = levels[level - 1, states.BEGIN] + levels[level - 1, states.CHILD]
         begin = levels[level - 1, states.BEGIN] + levels[level - 1, states.LENGTH]
@@ -171,10 +176,17 @@ def keep_children(
     Cost : about two evaluations per label, O(K) more
     """
     level = stack.numbers[states.LEVEL]
-    flips, order, limit, words = desk.flips, desk.order, goal.limit, stack.words
-    tables, weighing, penalties = lookup.tables, lookup.weighing, lookup.penalties
+    flips = desk.flips
+    order = desk.order
+    limit = goal.limit
+    words = stack.words
+    tables = lookup.tables
+    weighing = lookup.weighing
+    penalties = lookup.penalties
     scores = stack.scores[level]
-    begin, n_kept, reach = stack.levels[level, states.BEGIN], np.int64(0), np.int64(0)
+    begin = stack.levels[level, states.BEGIN]
+    n_kept = np.int64(0)
+    reach = np.int64(0)
     n_dropped, next_check = 0, 1
     asked = states.BELOW if sure else states.NODE
     i = 0
@@ -355,7 +367,11 @@ def search_pairs(
         and the first n columns of changes and of entries, with the labels and costs; desk.more zero
     Cost : a few evaluations of K look-ups per member; O(n K) per list, n its length
     """
-    numbers, levels, limit, tables, weighing = stack.numbers, stack.levels, goal.limit, lookup.tables, lookup.weighing
+    numbers = stack.numbers
+    levels = stack.levels
+    limit = goal.limit
+    tables = lookup.tables
+    weighing = lookup.weighing
     n_room = best.keys.shape[0] - 1
     last_work = numbers[states.WORK] + budget
     value = np.int64(0)

@@ -190,7 +190,9 @@ def pose_problem(arrays: FoldArrays, i: int) -> PairProblem:
     constant = np.stack([energy.constant[i] for energy in arrays.general])
     own = unary = np.stack([energy.unary[i] for energy in arrays.general])
     n_folds, total = len(unary), unary.sum(axis=0)
-    on, slack, pairs = total < 0, np.zeros_like(unary), np.empty((n_folds, 0, 0), dtype=np.int64)
+    on = total < 0
+    slack = np.zeros_like(unary)
+    pairs = np.empty((n_folds, 0, 0), dtype=np.int64)
     if arrays.has_pairs:
         of_object = arrays.pairs.of(np.array([i]))
         pairs = of_object[0]

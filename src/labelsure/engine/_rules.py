@@ -124,7 +124,9 @@ def _connected(part: Part) -> list[Part]:
     """Return the connected parts: inequalities that share labels, or are linked by others that do."""
     parts: list[tuple[set[int], list[Inequality]]] = []
     for one in part:
-        labels, members, apart = set(one.plus | one.minus), [one], []
+        labels = set(one.plus | one.minus)
+        members = [one]
+        apart = []
         for other in parts:
             if labels.isdisjoint(other[0]):
                 apart.append(other)

@@ -84,7 +84,9 @@ def add_counts(base: Integer, sums: IntArray, k: Integer, tables: ScoreTables, n
     Cost : one look-up per score, and a comparison for those that share a bucket with a calibration score
     """
     # Unsigned numbers as indices spare numba's test for negative ones
-    layout, places, shared = tables.layout, notes.places, notes.shared
+    layout = tables.layout
+    places = notes.places
+    shared = notes.shared
     offset = base - layout[k, columns.ORIGIN]
     bits = np.uint64(layout[k, columns.SHIFT])
     own = tables.buckets[layout[k, columns.BUCKET_BEGIN] : layout[k, columns.BUCKET_LAST] + 1]
@@ -118,7 +120,9 @@ def count_rows(additive: AdditiveScores, tables: ScoreTables, strict: Integer, r
         examples; O(2^max(q - 9, 9)) memory
     """
     zero = np.int64(0)  # with a type, not a constant: numba would compile what is called with each constant again
-    unary, code_rows, layout = additive.unary, additive.rows, tables.layout
+    unary = additive.unary
+    code_rows = additive.rows
+    layout = tables.layout
     n_folds, n_objects, n_labels = unary.shape
     n_low = min(n_labels, LOW_LABELS)
     n_codes, n_high = 1 << n_low, 1 << (n_labels - n_low)

@@ -119,7 +119,9 @@ class Room(NamedTuple):
     @classmethod
     def of(cls, block: Block) -> "Room":
         """Return room for one search after the other."""
-        (_, q), n_folds, n_words = block.label.shape, block.base.shape[1], block.mode.shape[1]
+        (_, q) = block.label.shape
+        n_folds = block.base.shape[1]
+        n_words = block.mode.shape[1]
         scores, words = np.empty((q + 2, n_folds), dtype=np.int64), np.empty((q + 2, n_words), dtype=np.uint64)
         begin, pending = np.full((2, q + 2), -1)
         penalty, lowest = np.zeros(n_folds, dtype=np.int64), np.empty(n_words, dtype=np.uint64)
@@ -195,11 +197,17 @@ def walk(
         counted; room whose state is -1, but to go on with a list that was full
     Cost : two evaluations of K look-ups for each labelset that may be looked for, fewer where they are counted
     """
-    n_labels, n_best, begin, pending = block.label.shape[1], found.keys.shape[1] - 1, room.begin, room.pending
+    n_labels = block.label.shape[1]
+    n_best = found.keys.shape[1] - 1
     for search in range(asked.searches.shape[0]):
         i, limit = asked.searches[search, ROW], asked.searches[search, SMALLEST]
-        label, bounds, numbers, keys = block.label[i], block.bounds[i], found.numbers[search], found.keys[search]
-        n_hard, mode, weighing = block.n_hard[i], block.mode[i], weighing_of(i, weighings)
+        label = block.label[i]
+        bounds = block.bounds[i]
+        numbers = found.numbers[search]
+        keys = found.keys[search]
+        n_hard = block.n_hard[i]
+        mode = block.mode[i]
+        weighing = weighing_of(i, weighings)
         plain, free = penalties is None and only_counts(weighing, tables), penalties is None and rules is None
         counted = free and bounds.shape[0] == N_COUNTED
         forced, is_list = asked.searches[search, FORCED_POSITION], n_best > 0 and not asked.ranked
@@ -221,19 +229,16 @@ def walk(
                     level -= 1
                     continue
             # The one question of this step: the labelset itself, all with one flip more, or the next flip alone
-            question, t, scores, words = NEXT, np.int64(n_labels), room.scores[level], room.words[level]
-            candidate = asked.allow_empty or is_some(words)
+            question, t = NEXT, np.int64(n_labels)
+            words = room.words[level]
             if not arrived:
-                begin[level] += begin[level] == forced
-                t = begin[level]
-                candidate = t < n_open
-                if counted and t >= n_hard and pending[level] == SURE:
-                    question = ONE  # nothing below is better than with that flip alone
+                question, t = next_question(level, forced, n_hard, counted, room)
+            candidate = t < n_open or (arrived and (asked.allow_empty or is_some(words)))
             value = limit - 1
             if arrived or candidate:
                 if penalties is not None:
                     penalise(words, label, t, penalties, room.penalty, room.lowest)
-                value = value_of(scores, bounds[question, t], room.penalty, plain, weighing, tables)
+                value = value_of(room.scores[level], bounds[question, t], room.penalty, plain, weighing, tables)
                 work += 1
             good, bulk = bool(candidate and value >= limit), False
             if good and arrived and rules is not None:
@@ -248,27 +253,29 @@ def walk(
                     limit = keep(value, limit, words, asked, numbers, keys)
                     if is_list and numbers[FOUND] == n_best:
                         break
-                if free and begin[level] >= n_hard:
+                if free and room.begin[level] >= n_hard:
                     bulk = bool(counted and value >= limit)
                     level -= value < limit
             elif good and (question == ONE or not (counted and t >= n_hard)):
                 flip_next(level, label[t], bounds[ONE, t], room)
-                level, arrived, bulk = level + 1, question != ONE, question == ONE
+                level = level + 1
+                arrived = question != ONE
+                bulk = question == ONE
                 numbers[FOUND] += question == ONE
                 if rules is not None:
                     arrived = settle_next(level, t, label, mode, bounds[ONE], room, rules) != BROKEN
                     level -= not arrived
             elif good:
-                pending[level] = SURE
+                room.pending[level] = SURE
             elif question == ONE and candidate:
-                pending[level] = UNSURE
-                begin[level] += 1
+                room.pending[level] = UNSURE
+                room.begin[level] += 1
             else:
                 level -= 1
             if bulk:
                 n_last, more_work = count_last(level, n_open, room, bounds, weighing, plain, tables, limit)
                 work += more_work
-                pending[level] = SURE if n_last < 0 else UNSURE
+                room.pending[level] = SURE if n_last < 0 else UNSURE
                 numbers[FOUND] += max(n_last, 0)
                 level -= n_last >= 0
         numbers[WORK], numbers[FINISHED] = numbers[WORK] + work, level < 0
@@ -285,7 +292,9 @@ def begin_walk(search: Integer, block: Block, asked: Asked, room: Room) -> None:
     Requires : as walk
     Cost : O(K + W)
     """
-    i, forced, flipped = asked.searches[search, ROW], asked.searches[search, FORCED_POSITION], False
+    i = asked.searches[search, ROW]
+    forced = asked.searches[search, FORCED_POSITION]
+    flipped = False
     flipped = asked.searches[search, FLIPPED] == 1
     for w in range(block.mode.shape[1]):
         room.words[0, w] = block.mode[i, w]
@@ -318,7 +327,9 @@ def decide_next(level: Integer, label: IntArray, mode: Words, cost: IntArray, ro
     Requires : rules with places
     Cost : see settle
     """
-    outcome, t, words = QUIET, room.pending[level], room.words[level]
+    outcome = QUIET
+    t = room.pending[level]
+    words = room.words[level]
     if t >= 0:
         room.pending[level] = -1
         outcome = settle(label[t], t + 1, words, room.scores[level], Course(mode, cost, room.waiting), rules)
@@ -327,6 +338,21 @@ def decide_next(level: Integer, label: IntArray, mode: Words, cost: IntArray, ro
         t += 1
     room.begin[level] = t
     return outcome
+
+
+@kernel_part
+def next_question(level: Integer, forced: Integer, n_hard: Integer, counted: bool, room: Room) -> tuple[int, Integer]:
+    """Return what is asked at a level that goes on, and from which position on.
+
+    Where a flip more is known to lead to a member, it is the next flip alone: nothing below is better.
+
+    Reference : the definition
+    Requires : a level whose own labelset was looked at
+    Cost : O(1)
+    """
+    room.begin[level] += room.begin[level] == forced
+    t: Integer = room.begin[level]
+    return ONE if counted and t >= n_hard and room.pending[level] == SURE else NEXT, t
 
 
 @kernel_part
@@ -372,7 +398,9 @@ def close_positions(
     Requires : a search that begins, bounds of counts
     Cost : O(log q) evaluations
     """
-    n_labels, scores, penalty = bounds.shape[1] - 1, room.scores[1], room.penalty
+    n_labels = bounds.shape[1] - 1
+    scores = room.scores[1]
+    penalty = room.penalty
     for k in range(scores.shape[0]):
         scores[k] = room.scores[0, k] + min(bounds[NEXT, 0, k], 0)
     low, high = 0, n_labels  # flips from high on lead to no member
@@ -404,8 +432,14 @@ def belongs_to_best(
     Requires : at most this numerator, at least that of the worst found; t the last position for the labelset itself
     Cost : O(K), and O(q) where totals tie
     """
-    i, level, keys, n_labels = asked.searches[search, ROW], room.state[LEVEL], found.keys[search], block.label.shape[1]
-    n_best, lowest, scores, bounds = keys.shape[0] - 1, room.lowest, room.scores[room.state[LEVEL]], block.bounds[i]
+    i = asked.searches[search, ROW]
+    level = room.state[LEVEL]
+    keys = found.keys[search]
+    n_labels = block.label.shape[1]
+    n_best = keys.shape[0] - 1
+    lowest = room.lowest
+    scores = room.scores[room.state[LEVEL]]
+    bounds = block.bounds[i]
     is_full, total = found.numbers[search, FOUND] == n_best, np.int64(0)
     for w in range(lowest.shape[0]):
         lowest[w] = room.words[level, w]
@@ -466,8 +500,14 @@ def count_last(
     Requires : no penalties, no rules, and no hard positions from the level's next one on
     Cost : at best one evaluation for each group of positions
     """
-    u, n_members, work, failed = room.begin[level], 0, 0, False
-    scores, nothing, first, asked = room.scores[level], bounds[NEXT, bounds.shape[1] - 1], room.begin[level], NEXT
+    u = room.begin[level]
+    n_members = 0
+    work = 0
+    failed = False
+    scores = room.scores[level]
+    nothing = bounds[NEXT, bounds.shape[1] - 1]
+    first = room.begin[level]
+    asked = NEXT
     while u < n_flips:
         if asked == WHOLE:  # its sums go on to the end
             scores = room.scores[room.scores.shape[0] - 1]

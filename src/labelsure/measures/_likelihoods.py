@@ -269,7 +269,9 @@ class LabelsetPrior(Measure):
         return float(self.weight * (largest + self._smoothing_cost))
 
     def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
-        weight, log_on, log_off = float(self.weight), np.log(self.marginals_), np.log1p(-self.marginals_)
+        weight = float(self.weight)
+        log_on = np.log(self.marginals_)
+        log_off = np.log1p(-self.marginals_)
         on = self.labelsets_.astype(np.float64)
         log_base = on @ log_on + (1 - on) @ log_off
         log_share = np.logaddexp(np.log(self.counts_), math.log(self.smoothing) + log_base)

@@ -283,7 +283,9 @@ class CountedPrior:
         left_out : int64 array of shape (n,)
             The number of the labelset that each object has itself: it counts one less for this object.
         """
-        log_sums, marginals, log_priors = np.empty(len(values)), np.empty(values.shape), np.empty(len(values))
+        log_sums = np.empty(len(values))
+        marginals = np.empty(values.shape)
+        log_priors = np.empty(len(values))
         log_on, log_off = np.log(self.marginals), np.log1p(-self.marginals)
         extra, slope = self._corrections(self.log_seen, beta)
         extra_without, slope_without = self._corrections(self.log_seen_without_one, beta)

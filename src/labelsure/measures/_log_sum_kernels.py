@@ -19,7 +19,9 @@ def sum_products(trie: Trie, weight: FloatArray, factors: FloatArray, path: Floa
         first row, sums (blocks, objects); there may be more factors than sums
     Cost : a product per object and label that is not shared, a product and a sum per labelset
     """
-    label, begin, n_objects = trie.label, trie.begin, sums.shape[1]
+    label = trie.label
+    begin = trie.begin
+    n_objects = sums.shape[1]
     n_singly, n_together = (n_objects, 0) if n_objects < FEW else (0, n_objects)
     for block in range(factors.shape[0]):
         for i in range(n_singly):

@@ -182,7 +182,9 @@ class PosteriorMeasure(Measure):
 
         For every example the prior over labelsets is that of the others.
         """
-        counted, on, log_odds = self._counted, labels.astype(np.float64), logit(self._counted.marginals)
+        counted = self._counted
+        on = labels.astype(np.float64)
+        log_odds = logit(self._counted.marginals)
         own = counted.numbers_of(labels)
         log_prior = counted.log_seen_without_one[own]
 

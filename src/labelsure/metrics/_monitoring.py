@@ -42,7 +42,9 @@ class SimpleJumper:
             none = stay * none + spread
             large = (stay * large + spread) * (1 + tilt)
             growth = small + none + large
-            small, none, large = small / growth, none / growth, large / growth
+            small = small / growth
+            none = none / growth
+            large = large / growth
             log_capital += math.log(growth)
             path.append(log_capital)
         self.shares, self.log_capital = (small, none, large), log_capital

@@ -141,7 +141,9 @@ def find_window(covered: IntArray, least: int, *, below: Fraction) -> tuple[int,
     >>> find_window(np.array([1, 1, 0, 1, 0, 1, 1]), 2, below=Fraction(1, 3)) is None
     True
     """
-    sums, places, found = np.concatenate([[0], np.cumsum(covered)]), np.arange(len(covered) + 1), None
+    sums = np.concatenate([[0], np.cumsum(covered)])
+    places = np.arange(len(covered) + 1)
+    found = None
     while True:
         running = below.denominator * sums - below.numerator * places
         lower = running[least:] - np.maximum.accumulate(running[: len(sums) - least])

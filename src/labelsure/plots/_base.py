@@ -15,7 +15,10 @@ from labelsure._checks import (
 )
 from labelsure._errors import import_optional
 
-BLUE, ORANGE, VERMILLION, GREY = "#0072B2", "#E69F00", "#D55E00", "#BBBBBB"
+BLUE = "#0072B2"
+ORANGE = "#E69F00"
+VERMILLION = "#D55E00"
+GREY = "#BBBBBB"
 """Of Okabe and Ito's palette; shapes, hatches and line styles say the same without colour."""
 
 LINE_STYLES = ("-", "--", "-.", ":")

@@ -227,7 +227,9 @@ class Questions:
         statement: str = "",
     ) -> None:
         self._cost = check_labelset_cost(labelset_cost)
-        self._find, self._names, self.statement = find, tuple(label_names), statement
+        self._find = find
+        self._names = tuple(label_names)
+        self.statement = statement
         self._steps = [Progress(np.full(len(self._names), UNKNOWN), (), find([]))]
         self._question: YesNoQuestion | None = None
         self._ask()
@@ -305,7 +307,9 @@ class Questions:
         label : str, int or None, default=None
             The label that the answer is about, by name or number; None: what :attr:`question` asks.
         """
-        value, question, now = check_flag(value, name="value"), self._question, self._now
+        value = check_flag(value, name="value")
+        question = self._question
+        now = self._now
         if question is None:
             raise ValueError("Every label of this object is known: nothing is left to ask. undo() takes answers back.")
         if label is None and question.labelset is not None:

@@ -161,7 +161,9 @@ class Facts:
 
     def for_script(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return facts and arrays that travel to the page's script."""
-        subject, counts, objects = self.subject, self.counts, self.objects
+        subject = self.subject
+        counts = self.counts
+        objects = self.objects
         facts = {
             "nObjects": len(subject),
             "labels": subject.label_names,

@@ -52,7 +52,9 @@ class Levels:
     @classmethod
     def offered(cls, predictions: LabelsetPredictions) -> "Levels":
         """Return the levels at which everything about these predictions can be told in reasonable time."""
-        n_objects, n_labels, nested = len(predictions), len(predictions.label_names), predictions.nested
+        n_objects = len(predictions)
+        n_labels = len(predictions.label_names)
+        nested = predictions.nested
         if nested and n_labels <= MOST_LABELS_LISTED and n_objects << n_labels <= MOST_P_VALUES:
             return cls(FINE if n_objects <= MOST_OBJECTS else COARSE, nested, "table")
         few = n_objects << min(n_labels, SEARCH) <= MOST_P_VALUES
@@ -123,7 +125,9 @@ def take_snapshots(subject: Subject, levels: Levels, top: RankedLabelsets) -> It
 
 def count_labelsets(predictions: LabelsetPredictions, significances: FloatArray) -> IntArray:
     """Return the number of labelsets in each region at descending significances, (n_levels, n_objects)."""
-    n_levels, n_objects, ascending = len(significances), len(predictions), significances[::-1]
+    n_levels = len(significances)
+    n_objects = len(predictions)
+    ascending = significances[::-1]
     sizes = np.empty((n_levels, n_objects), dtype=np.int64)
     at_once = max(CHUNK >> len(predictions.label_names), 1)
     for first in progress_bar(range(0, n_objects, at_once), description="counting labelsets"):

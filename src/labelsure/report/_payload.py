@@ -17,7 +17,9 @@ def pack(facts: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> str:
 
     The JSON says where each array starts, counted from the first; every one starts at a multiple of eight bytes.
     """
-    places, parts, offset = {}, [], 0
+    places = {}
+    parts = []
+    offset = 0
     for name, array in arrays.items():
         data = np.ascontiguousarray(array).tobytes()
         places[name] = {"kind": KINDS[array.dtype.str], "offset": offset, "length": array.size}
