@@ -220,7 +220,7 @@ class TablePredictor:
         return batches[0] if batches else import_arrow().RecordBatch.from_pylist([], schema=self.schema)
 
     def cells(self, X: Any) -> dict[str, Any]:
-        """Return the columns of answers for features: :class:`RepeatedValues` for labels and texts, else arrays."""
+        """Return the columns of answers for features: ``RepeatedValues`` for labels and texts, else arrays."""
         answers = answer_batch(self._trained().model, X)
         predictions = answers.predictions
         cells: dict[str, Any] = predictions.summary(self._significance, top=self._top).columns()

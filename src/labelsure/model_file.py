@@ -8,7 +8,7 @@ A file is a zip, written from the first byte to the last and never read back::
     arrays/f8.npy      those of one type, one after the other
     (zip comment)      the digest of all other bytes
 
-Where an object is stored in another form than skops would, a :class:`Kept` stands in the schema.
+Where an object is stored in another form than skops would, a ``Kept`` stands in the schema.
 """
 
 import hashlib

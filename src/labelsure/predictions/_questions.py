@@ -181,7 +181,7 @@ class Questions:
     mean over the folds' models, and p-values else: they decide what is asked, not what is promised.
 
     Objects are *settled* where one labelset of the region is left: with truthful answers it is wrong just where the
-    region misses the truth, see :attr:`statement`. They are *certain* where a labelset was confirmed or all labels are
+    region misses the truth, see ``statement``. They are *certain* where a labelset was confirmed or all labels are
     known. Questions go on until then; where no labelset of the region agrees, or one is left and confirming it costs
     as much as asking the labels, those not known are asked one by one.
 

@@ -231,7 +231,7 @@ class Summaries(Sequence[ObjectSummary]):
         Returns
         -------
         dict
-            ``labels``, ``sure``, ``possible``, ``ruled_out`` and ``note`` as :class:`RepeatedValues`, of tuples of
+            ``labels``, ``sure``, ``possible``, ``ruled_out`` and ``note`` as ``RepeatedValues``, of tuples of
             names and of texts; ``confidence`` and ``credibility`` as arrays; ``n_labelsets`` as
             :attr:`LabelsetRegion.sizes`; and for each of the most plausible labelsets ``top1`` and ``top1_p``,
             ``top2`` and ``top2_p``, ...: -1 and NaN where an object has fewer candidates. A note that says nothing is
